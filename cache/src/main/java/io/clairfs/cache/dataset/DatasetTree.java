@@ -1,0 +1,200 @@
+package io.clairfs.cache.dataset;
+
+import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.source.Source;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.source.SourceTimeoutException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The source's directories and files, listed once, in parallel, while they are already in use.
+ *
+ * <p>{@link #list} lists a directory at once if nobody has yet, so the tree can be walked from the first moment;
+ * {@link #complete} tells when all of it is there. Entries are numbered as their directories arrive: numbers are stable while
+ * the tree lives and mean nothing beyond it. The order of a dataset is the business of {@link IndexRule}.
+ */
+public final class DatasetTree implements AutoCloseable {
+    private final TreeLister lister;
+    private final Directory root = new Directory(null, new byte[0]);
+    private final FileStatus rootStatus;
+    private final CompletableFuture<DatasetTree> complete = new CompletableFuture<>();
+    private final Object numbering = new Object();
+    private volatile Listing[] listings = {};
+    private volatile int listingCount;
+    private int entryCount;
+    private long fileCount;
+    private long fileBytes;
+    private final List<Attributes> attributes = new ArrayList<>();
+    private final Map<Attributes, Integer> attributeNumbers = new HashMap<>();
+
+    /**
+     * Begins to list {@code source}.
+     *
+     * @param parallelism how many calls the source may be given at once
+     * @param warnings takes a line for everything that cannot be shown or listed
+     * @throws SourceException when the root itself cannot be examined
+     */
+    public DatasetTree(Source source, int parallelism, Consumer<String> warnings) throws SourceException {
+        rootStatus = source.status(root.path());
+        lister = new TreeLister(source, this, parallelism, warnings);
+        lister.begin(root);
+    }
+
+    public Directory root() {
+        return root;
+    }
+
+    public FileStatus rootStatus() {
+        return rootStatus;
+    }
+
+    /** Completes, with this tree, when every directory is listed. */
+    public CompletableFuture<DatasetTree> complete() {
+        return complete;
+    }
+
+    /** The listing of {@code directory}, made now if it is not there yet; waits {@code timeoutMs} at most. */
+    public Listing list(Directory directory, long timeoutMs) throws SourceException {
+        CompletableFuture<Listing> listing = lister.list(directory);
+        Listing now = listing.getNow(null);
+        if (now != null) {
+            return now;
+        }
+        try {
+            return listing.get(timeoutMs, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            throw new SourceTimeoutException("listing /" + PythonText.show(directory.path()), timeoutMs);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SourceTimeoutException("listing /" + PythonText.show(directory.path()), 0);
+        } catch (ExecutionException e) {
+            throw new AssertionError("listings complete normally", e);
+        }
+    }
+
+    /**
+     * The entry at {@code path}, links not followed; null when there is none.
+     *
+     * @param path from the root, with or without slashes at the ends, not empty
+     */
+    public @Nullable Entry find(byte[] path, long timeoutMs) throws SourceException {
+        Directory directory = root;
+        int from = 0;
+        while (true) {
+            while (from < path.length && path[from] == '/') {
+                from++;
+            }
+            int to = from;
+            while (to < path.length && path[to] != '/') {
+                to++;
+            }
+            Listing listing = list(directory, timeoutMs);
+            int at = listing.find(path, from, to);
+            if (at < 0) {
+                return null;
+            }
+            if (to == path.length) {
+                return new Entry(listing, at);
+            }
+            if (listing.kind(at) != Listing.Kind.DIRECTORY) {
+                return null;
+            }
+            directory = listing.subdirectory(at);
+            from = to;
+        }
+    }
+
+    /** The entry with this number. */
+    public Entry entry(int number) {
+        Listing[] all = listings;
+        int low = 0;
+        int high = listingCount - 1;
+        while (low < high) {
+            int middle = (low + high + 1) >>> 1;
+            if (all[middle].base() <= number) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return new Entry(all[low], number - all[low].base());
+    }
+
+    /** Mode, owner and group of an entry. */
+    public Attributes attributes(Entry entry) {
+        synchronized (attributes) {
+            return attributes.get(entry.listing().attributes(entry.at()));
+        }
+    }
+
+    /** How many entries have been listed so far. */
+    public int entryCount() {
+        synchronized (numbering) {
+            return entryCount;
+        }
+    }
+
+    /** How many regular files have been listed so far. */
+    public long fileCount() {
+        synchronized (numbering) {
+            return fileCount;
+        }
+    }
+
+    /** Bytes of all regular files listed so far. */
+    public long fileBytes() {
+        synchronized (numbering) {
+            return fileBytes;
+        }
+    }
+
+    int attributesNumber(FileStatus status) {
+        Attributes wanted = new Attributes(status.mode(), status.uid(), status.gid());
+        synchronized (attributes) {
+            return attributeNumbers.computeIfAbsent(wanted, fresh -> {
+                attributes.add(fresh);
+                return attributes.size() - 1;
+            });
+        }
+    }
+
+    /** Gives the entries of a new listing their numbers. */
+    void register(Listing listing) {
+        synchronized (numbering) {
+            listing.number(entryCount);
+            entryCount = Math.addExact(entryCount, listing.count());
+            for (int at = 0; at < listing.count(); at++) {
+                if (listing.kind(at) == Listing.Kind.FILE) {
+                    fileCount++;
+                    fileBytes += listing.size(at);
+                }
+            }
+            if (listing.count() > 0) {
+                if (listingCount == listings.length) {
+                    listings = Arrays.copyOf(listings, Math.max(16, listingCount * 2));
+                }
+                listings[listingCount] = listing;
+                listingCount++; // after the array: readers look at the count first
+            }
+        }
+    }
+
+    void allListed() {
+        complete.complete(this);
+    }
+
+    @Override
+    public void close() {
+        lister.close();
+    }
+}

@@ -1,0 +1,66 @@
+package io.clairfs.cache.dataset;
+
+import io.clairfs.cache.source.SourceException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** A directory of the source: where it is, and its listing once somebody asked for it. */
+public final class Directory {
+    private final @Nullable Directory parent;
+    private final byte[] path;
+    private final AtomicReference<@Nullable CompletableFuture<Listing>> listing = new AtomicReference<>();
+    private volatile @Nullable SourceException failure;
+
+    Directory(@Nullable Directory parent, byte[] path) {
+        this.parent = parent;
+        this.path = path;
+    }
+
+    /** The directory above; none for the root. */
+    public @Nullable Directory parent() {
+        return parent;
+    }
+
+    /** Path from the root, without slashes at either end; empty for the root. The caller must not change it. */
+    public byte[] path() {
+        return path;
+    }
+
+    /** Why the source would not list it; then its listing is empty. */
+    public @Nullable SourceException failure() {
+        return failure;
+    }
+
+    void fail(SourceException reason) {
+        failure = reason;
+    }
+
+    /** The future of the listing; {@code start} says whether this call is the one that has to make it. */
+    Claim claim() {
+        CompletableFuture<Listing> present = listing.get();
+        if (present != null) {
+            return new Claim(present, false);
+        }
+        CompletableFuture<Listing> mine = new CompletableFuture<>();
+        CompletableFuture<Listing> other = listing.compareAndExchange(null, mine);
+        return other == null ? new Claim(mine, true) : new Claim(other, false);
+    }
+
+    record Claim(CompletableFuture<Listing> listing, boolean start) {}
+
+    static byte[] join(byte[] directory, byte[] name, int from, int to) {
+        int prefix = directory.length == 0 ? 0 : directory.length + 1;
+        byte[] joined = new byte[prefix + to - from];
+        System.arraycopy(directory, 0, joined, 0, directory.length);
+        if (prefix > 0) {
+            joined[prefix - 1] = '/';
+        }
+        System.arraycopy(name, from, joined, prefix, to - from);
+        return joined;
+    }
+
+    static byte[] join(byte[] directory, byte[] name) {
+        return join(directory, name, 0, name.length);
+    }
+}

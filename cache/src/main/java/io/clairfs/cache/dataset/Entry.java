@@ -1,0 +1,33 @@
+package io.clairfs.cache.dataset;
+
+import io.clairfs.cache.source.Source.SourceFile;
+
+/**
+ * One entry of the tree.
+ *
+ * @param listing the directory that it stands in
+ * @param at its place there
+ */
+public record Entry(Listing listing, int at) {
+    /** Its number in the whole tree; stable while the tree lives. */
+    public int number() {
+        return listing.base() + at;
+    }
+
+    public Listing.Kind kind() {
+        return listing.kind(at);
+    }
+
+    public long size() {
+        return listing.size(at);
+    }
+
+    public byte[] path() {
+        return listing.path(at);
+    }
+
+    /** The file as the source is to be asked for it. */
+    public SourceFile file() {
+        return new SourceFile(path(), size(), listing.mtimeNs(at));
+    }
+}

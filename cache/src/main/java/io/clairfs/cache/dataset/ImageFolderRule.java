@@ -1,0 +1,116 @@
+package io.clairfs.cache.dataset;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.clairfs.cache.source.SourceException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * torchvision's {@code ImageFolder}.
+ *
+ * <p>Classes are the root's directories, links and hidden ones too, sorted by name. In each class the walked directories are
+ * sorted by their whole path as one string, and in each of those the names; kept are those with an image extension. A broken
+ * link counts when its name does. Source: torchvision 0.14 {@code datasets/folder.py}, {@code make_dataset}.
+ */
+final class ImageFolderRule implements IndexRule {
+    private static final List<byte[]> EXTENSIONS = List.of(
+            bytes(".jpg"),
+            bytes(".jpeg"),
+            bytes(".png"),
+            bytes(".ppm"),
+            bytes(".bmp"),
+            bytes(".pgm"),
+            bytes(".tif"),
+            bytes(".tiff"),
+            bytes(".webp"));
+
+    @Override
+    public SampleIndex index(DatasetTree tree, Directory root) throws DatasetException, SourceException {
+        TreeWalk walk = new TreeWalk(tree);
+        TreeWalk.Visit top = walk.visit(root.path(), root, 0);
+        List<TreeWalk.Visit> classes = new ArrayList<>();
+        for (int at = 0; at < top.listing().count(); at++) {
+            TreeWalk.Visit visit = walk.enter(top, at);
+            if (visit != null) {
+                classes.add(visit);
+            }
+        }
+        if (classes.isEmpty()) {
+            throw new DatasetException("no class directories in " + name(root)
+                    + ": imagefolder expects one directory per class; for another layout use --index-rule sorted");
+        }
+        classes.sort(byPath());
+        SampleIndex.Builder index = new SampleIndex.Builder();
+        for (TreeWalk.Visit clazz : classes) {
+            int before = index.count();
+            List<TreeWalk.Visit> visits = walk.allBelow(clazz);
+            visits.sort(byPath());
+            for (TreeWalk.Visit visit : visits) {
+                addImages(walk, visit, index);
+            }
+            if (index.count() == before) {
+                throw new DatasetException("class directory " + PythonText.show(clazz.path())
+                        + " has no images: imagefolder refuses an empty class; remove it, or use --index-rule sorted");
+            }
+        }
+        return index.build(tree);
+    }
+
+    private static void addImages(TreeWalk walk, TreeWalk.Visit visit, SampleIndex.Builder index)
+            throws SourceException {
+        Listing listing = visit.listing();
+        int directory = index.directory(visit.path(), listing);
+        for (int at : namesInOrder(listing)) {
+            if (isImage(listing.name(at)) && walk.isFileName(visit, at)) {
+                index.add(directory, at, walk.file(visit, at));
+            }
+        }
+    }
+
+    /** The entries of a listing in Python's order of their names. */
+    static int[] namesInOrder(Listing listing) {
+        return java.util.stream.IntStream.range(0, listing.count())
+                .boxed()
+                .sorted((a, b) -> PathOrder.CODE_POINTS.compare(listing.name(a), listing.name(b)))
+                .mapToInt(Integer::intValue)
+                .toArray();
+    }
+
+    static Comparator<TreeWalk.Visit> byPath() {
+        return (a, b) -> PathOrder.CODE_POINTS.compare(a.path(), b.path());
+    }
+
+    /** Extensions are ASCII, and no other letter's lower case is one of theirs, so lowering ASCII is Python's lower(). */
+    private static boolean isImage(byte[] name) {
+        for (byte[] extension : EXTENSIONS) {
+            if (endsWith(name, extension)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean endsWith(byte[] name, byte[] lowerCaseEnd) {
+        int shift = name.length - lowerCaseEnd.length;
+        if (shift < 0) {
+            return false;
+        }
+        for (int i = 0; i < lowerCaseEnd.length; i++) {
+            byte c = name[shift + i];
+            if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != lowerCaseEnd[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static String name(Directory root) {
+        return root.path().length == 0 ? "the source" : PythonText.show(root.path());
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(US_ASCII);
+    }
+}

@@ -1,0 +1,78 @@
+package io.clairfs.cache.dataset;
+
+import io.clairfs.cache.source.SourceException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Walks a tree as {@code os.walk} does, links to directories followed or not. */
+final class TreeWalk {
+    /** Listings are there when a rule runs; this only bounds a bug. */
+    private static final long TIMEOUT_MS = 60_000;
+
+    private final DatasetTree tree;
+    private final LinkResolver links;
+
+    TreeWalk(DatasetTree tree) {
+        this.tree = tree;
+        links = new LinkResolver(tree, TIMEOUT_MS);
+    }
+
+    /**
+     * One directory as the walk met it.
+     *
+     * @param path by which it was reached, relative to the root of the dataset; may go through links
+     * @param linksOnPath how many links that path goes through
+     */
+    record Visit(byte[] path, Listing listing, int linksOnPath) {}
+
+    Visit visit(byte[] path, Directory directory, int linksOnPath) throws SourceException {
+        return new Visit(path, tree.list(directory, TIMEOUT_MS), linksOnPath);
+    }
+
+    /** The directory behind an entry, links followed, as a visit; null when it is none. */
+    @Nullable
+    Visit enter(Visit parent, int at) throws SourceException {
+        Listing listing = parent.listing();
+        if (listing.kind(at) == Listing.Kind.FILE) {
+            return null;
+        }
+        LinkResolver.End end = links.follow(new Entry(listing, at), parent.linksOnPath());
+        if (end == null || end.directory() == null) {
+            return null;
+        }
+        return visit(Directory.join(parent.path(), listing.name(at)), end.directory(), end.links());
+    }
+
+    /** The number of the file where an entry ends, links followed, or {@link SampleIndex#NO_FILE}. */
+    int file(Visit visit, int at) throws SourceException {
+        LinkResolver.End end = links.follow(new Entry(visit.listing(), at), visit.linksOnPath());
+        Entry file = end == null ? null : end.file();
+        return file == null ? SampleIndex.NO_FILE : file.number();
+    }
+
+    /** {@code start} and every directory below it, links followed, in no order that matters. */
+    List<Visit> allBelow(Visit start) throws SourceException {
+        List<Visit> found = new ArrayList<>();
+        found.add(start);
+        for (int next = 0; next < found.size(); next++) {
+            Visit parent = found.get(next);
+            for (int at = 0; at < parent.listing().count(); at++) {
+                Visit child = enter(parent, at);
+                if (child != null) {
+                    found.add(child);
+                }
+            }
+        }
+        return found;
+    }
+
+    /** Whether {@code os.walk} counts the entry among the files: everything that does not end at a directory. */
+    boolean isFileName(Visit visit, int at) throws SourceException {
+        return switch (visit.listing().kind(at)) {
+            case FILE -> true;
+            case DIRECTORY -> false;
+            case LINK -> enter(visit, at) == null;
+        };
+    }
+}

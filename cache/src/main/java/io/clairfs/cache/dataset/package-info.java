@@ -1,0 +1,8 @@
+/**
+ * What the source holds: the tree of directories and files as it was listed, and the rules that turn it into the sample
+ * index of a framework. Names are bytes throughout. Nothing here reads the contents of a sample.
+ */
+@NullMarked
+package io.clairfs.cache.dataset;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,16 @@
+package io.clairfs.cache.order;
+
+/**
+ * A framework's way to order the samples of a run, fixed by its seed and parameters: which sample indices, in which order,
+ * each rank reads in each epoch.
+ *
+ * <p>Implementations are immutable to their users and may be asked for any epoch at any time, by one thread at a time.
+ */
+public interface Sampler {
+    /**
+     * The order of {@code epoch}, counted from 0.
+     *
+     * @throws InvalidSpecException when the framework would refuse this epoch, for instance because seed + epoch overflows
+     */
+    EpochOrder epoch(int epoch) throws InvalidSpecException;
+}

@@ -1,0 +1,8 @@
+/**
+ * The order in which a trainer reads: samplers of the frameworks, bit for bit, and the access stream of a rank over all
+ * epochs. Pure functions of seeds and sizes; no input or output happens here.
+ */
+@NullMarked
+package io.clairfs.cache.order;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,28 @@
+package io.clairfs.cache.posix;
+
+/**
+ * What {@code statx} says of one file.
+ *
+ * @param mode type and permission bits as in {@code st_mode}
+ * @param size bytes
+ * @param mtimeNs modification time, nanoseconds since 1970
+ * @param inode the file's number on its filesystem
+ */
+public record FileStatus(int mode, int uid, int gid, long size, long mtimeNs, long inode) {
+    public static final int TYPE_MASK = 0170000;
+    public static final int DIRECTORY = 0040000;
+    public static final int REGULAR = 0100000;
+    public static final int SYMLINK = 0120000;
+
+    public boolean isDirectory() {
+        return (mode & TYPE_MASK) == DIRECTORY;
+    }
+
+    public boolean isRegular() {
+        return (mode & TYPE_MASK) == REGULAR;
+    }
+
+    public boolean isSymlink() {
+        return (mode & TYPE_MASK) == SYMLINK;
+    }
+}

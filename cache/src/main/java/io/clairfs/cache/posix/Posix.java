@@ -1,0 +1,206 @@
+package io.clairfs.cache.posix;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * Files by their byte names.
+ *
+ * <p>Every path is a {@code byte[]} without a terminating zero, relative to a directory descriptor (or {@link #AT_FDCWD}).
+ * A call interrupted by a signal is repeated. Failures are {@link PosixException}s that carry the errno. Layouts are those of
+ * 64-bit Linux; {@code statx} and {@code getdents64} have the same on every architecture.
+ */
+@SuppressWarnings("restricted")
+public final class Posix {
+    public static final int AT_FDCWD = -100;
+    public static final int AT_EMPTY_PATH = 0x1000;
+    public static final int AT_SYMLINK_NOFOLLOW = 0x100;
+    public static final int O_RDONLY = 0;
+    public static final int O_NONBLOCK = 04000;
+    public static final int O_CLOEXEC = 02000000;
+    public static final int O_PATH = 010000000;
+    /** These two differ between architectures: on ARM their bits are swapped with O_DIRECT and O_LARGEFILE. */
+    private static final boolean ARM = System.getProperty("os.arch").equals("aarch64");
+
+    public static final int O_DIRECTORY = ARM ? 040000 : 0200000;
+    public static final int O_NOFOLLOW = ARM ? 0100000 : 0400000;
+
+    /** The longest path, terminating zero included, that the kernel takes. */
+    public static final int PATH_MAX = 4096;
+
+    private static final int STATX_BASIC_STATS = 0x7ff;
+    private static final int STATX_SIZE = 256;
+
+    private static final MethodHandle OPENAT = NativeCall.bind(
+            "openat",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT),
+            Linker.Option.firstVariadicArg(3));
+    private static final MethodHandle CLOSE = NativeCall.bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle PREAD =
+            NativeCall.bind("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle STATX =
+            NativeCall.bind("statx", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
+    private static final MethodHandle GETDENTS =
+            NativeCall.bind("getdents64", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle READLINKAT =
+            NativeCall.bind("readlinkat", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG));
+    private static final MethodHandle STRERROR =
+            NativeCall.bindPlain("strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+    private static final MethodHandle GETUID = NativeCall.bindPlain("geteuid", FunctionDescriptor.of(JAVA_INT));
+
+    /** One path and one statx buffer per thread: no allocation per call. */
+    private static final ThreadLocal<MemorySegment> PATH =
+            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(PATH_MAX));
+
+    private static final ThreadLocal<MemorySegment> STATUS =
+            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(STATX_SIZE, 8));
+
+    private Posix() {}
+
+    /** Opens {@code path} below {@code directory}. Returns the descriptor, which the caller closes. */
+    public static int openAt(int directory, byte[] path, int flags) throws PosixException {
+        MemorySegment name = cString(path);
+        while (true) {
+            int fd;
+            try {
+                fd = (int) OPENAT.invokeExact(NativeCall.state(), directory, name, flags | O_CLOEXEC, 0);
+            } catch (Throwable t) {
+                throw NativeCall.bug(t);
+            }
+            if (fd >= 0) {
+                return fd;
+            }
+            if (NativeCall.errno() != Errno.EINTR) {
+                throw new PosixException("open", NativeCall.errno());
+            }
+        }
+    }
+
+    /** Closes {@code fd}; an error of close has no remedy for descriptors that were only read, and is dropped. */
+    public static void close(int fd) {
+        try {
+            int ignored = (int) CLOSE.invokeExact(NativeCall.state(), fd);
+            assert ignored == 0 || NativeCall.errno() != Errno.EBADF : "closed twice: " + fd;
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+
+    /** Reads at most {@code into.byteSize()} bytes at {@code offset}. Returns the bytes read; 0 is the end of the file. */
+    public static long pread(int fd, MemorySegment into, long offset) throws PosixException {
+        while (true) {
+            long n;
+            try {
+                n = (long) PREAD.invokeExact(NativeCall.state(), fd, into, into.byteSize(), offset);
+            } catch (Throwable t) {
+                throw NativeCall.bug(t);
+            }
+            if (n >= 0) {
+                return n;
+            }
+            if (NativeCall.errno() != Errno.EINTR) {
+                throw new PosixException("read", NativeCall.errno());
+            }
+        }
+    }
+
+    /** Status of {@code path} below {@code directory}; with an empty path and {@link #AT_EMPTY_PATH}, of the descriptor itself. */
+    public static FileStatus statAt(int directory, byte[] path, int flags) throws PosixException {
+        MemorySegment out = STATUS.get();
+        int rc;
+        try {
+            rc = (int) STATX.invokeExact(NativeCall.state(), directory, cString(path), flags, STATX_BASIC_STATS, out);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (rc != 0) {
+            throw new PosixException("stat", NativeCall.errno());
+        }
+        long seconds = out.get(JAVA_LONG, 0x70);
+        int nanos = out.get(JAVA_INT, 0x78);
+        return new FileStatus(
+                Short.toUnsignedInt(out.get(JAVA_SHORT, 0x1c)),
+                out.get(JAVA_INT, 0x14),
+                out.get(JAVA_INT, 0x18),
+                out.get(JAVA_LONG, 0x28),
+                Math.addExact(Math.multiplyExact(seconds, 1_000_000_000L), nanos),
+                out.get(JAVA_LONG, 0x20));
+    }
+
+    /** Status of an open descriptor. */
+    public static FileStatus stat(int fd) throws PosixException {
+        return statAt(fd, NO_PATH, AT_EMPTY_PATH);
+    }
+
+    private static final byte[] NO_PATH = {};
+
+    /** Fills {@code into} with {@code struct linux_dirent64} records. Returns their bytes; 0 is the end of the directory. */
+    static long directoryEntries(int fd, MemorySegment into) throws PosixException {
+        long n;
+        try {
+            n = (long) GETDENTS.invokeExact(NativeCall.state(), fd, into, into.byteSize());
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (n < 0) {
+            throw new PosixException("read directory", NativeCall.errno());
+        }
+        return n;
+    }
+
+    /** What the symbolic link says, as bytes. */
+    public static byte[] readLinkAt(int directory, byte[] path) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(PATH_MAX);
+            long n;
+            try {
+                n = (long) READLINKAT.invokeExact(NativeCall.state(), directory, cString(path), out, (long) PATH_MAX);
+            } catch (Throwable t) {
+                throw NativeCall.bug(t);
+            }
+            if (n < 0) {
+                throw new PosixException("readlink", NativeCall.errno());
+            }
+            return out.asSlice(0, n).toArray(JAVA_BYTE);
+        }
+    }
+
+    /** The effective user of this process. */
+    public static int userId() {
+        try {
+            return (int) GETUID.invokeExact();
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+
+    /** The C library's words for an errno, such as "No such file or directory". */
+    public static String describe(int errno) {
+        try {
+            MemorySegment text = (MemorySegment) STRERROR.invokeExact(errno);
+            return text.reinterpret(256).getString(0);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+
+    /** {@code path} with its terminating zero, in a buffer that the thread's next call reuses. */
+    public static MemorySegment cString(byte[] path) throws PosixException {
+        if (path.length >= PATH_MAX) {
+            throw new PosixException("path of " + path.length + " bytes", 36 /* ENAMETOOLONG */);
+        }
+        MemorySegment buffer = PATH.get();
+        MemorySegment.copy(path, 0, buffer, JAVA_BYTE, 0, path.length);
+        buffer.set(JAVA_BYTE, path.length, (byte) 0);
+        return buffer;
+    }
+}

@@ -1,0 +1,44 @@
+package io.clairfs.cache.source;
+
+import io.clairfs.cache.posix.FileStatus;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * The slow store that holds the dataset. Read only.
+ *
+ * <p>Paths are bytes relative to the root, without slashes at either end; the empty path is the root. Calls block for as
+ * long as the store takes and may be made from many threads at once. Every failure is a {@link SourceException}; a call
+ * never returns less than it promises.
+ */
+public interface Source extends AutoCloseable {
+    /** The names in a directory, in no particular order, without "." and "..". Opens no file. */
+    List<byte[]> names(byte[] directory) throws SourceException;
+
+    /** Status of the file itself; a symbolic link is not followed. */
+    FileStatus status(byte[] path) throws SourceException;
+
+    /** What a symbolic link says. */
+    byte[] linkTarget(byte[] path) throws SourceException;
+
+    /**
+     * Fills {@code into} with the bytes of {@code file} from {@code offset} on, all of them. The file is checked against
+     * the size and modification time that were listed, before and after reading.
+     *
+     * @throws SourceChangedException when it is not the listed file any more, or became so while it was read
+     */
+    void read(SourceFile file, long offset, MemorySegment into) throws SourceException;
+
+    /** Ends the use of the store; calls under way may fail. */
+    @Override
+    void close();
+
+    /**
+     * One file as it was listed.
+     *
+     * @param path bytes relative to the root
+     * @param size bytes
+     * @param mtimeNs nanoseconds since 1970
+     */
+    record SourceFile(byte[] path, long size, long mtimeNs) {}
+}

@@ -1,0 +1,15 @@
+package io.clairfs.cache.source;
+
+import java.io.IOException;
+import java.io.Serial;
+
+/** The source did not give what was asked; the family is closed so that one table maps it to errno. */
+public abstract sealed class SourceException extends IOException
+        permits SourceFailedException, SourceChangedException, SourceTimeoutException {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    SourceException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * The demonstration: a dataset, a slow source, a real trainer, directly and through the mount, and the table of both.
+ */
+@NullMarked
+package io.clairfs.tools.demo;
+
+import org.jspecify.annotations.NullMarked;
