@@ -47,6 +47,11 @@ public final class Keys {
         return new Keys(values);
     }
 
+    /** The pairs of a line that was parsed before. */
+    public static Keys of(Map<String, String> values) {
+        return new Keys(values);
+    }
+
     /** Whether the line has this key. */
     public boolean has(String key) {
         asked.add(key);

@@ -55,6 +55,7 @@ public final class Posix {
             NativeCall.bind("readlinkat", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG));
     private static final MethodHandle STRERROR =
             NativeCall.bindPlain("strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+    private static final MethodHandle GETGID = NativeCall.bindPlain("getegid", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle GETUID = NativeCall.bindPlain("geteuid", FunctionDescriptor.of(JAVA_INT));
 
     /** One path and one statx buffer per thread: no allocation per call. */
@@ -178,6 +179,15 @@ public final class Posix {
     public static int userId() {
         try {
             return (int) GETUID.invokeExact();
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+
+    /** The effective group of this process. */
+    public static int groupId() {
+        try {
+            return (int) GETGID.invokeExact();
         } catch (Throwable t) {
             throw NativeCall.bug(t);
         }

@@ -1,0 +1,149 @@
+package io.clairfs.cache.job;
+
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Keys;
+import io.clairfs.cache.order.Sampler;
+import io.clairfs.cache.order.Samplers;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * What a user said about one training run, checked as far as it can be without the dataset.
+ *
+ * @param name by which the job is changed, shown and stopped
+ * @param keys the pairs as they were written, for the sampler to read
+ * @param sampler the sampler's name
+ * @param seed as it was written; 0 when it was not
+ * @param epochs how many there are, {@link #UNLIMITED} when the run has no end that is known
+ * @param batch samples per rank and step; 0 when it was not said
+ * @param window how many samples the loaders of one rank may be ahead of the trainer: batch x workers x prefetch_factor;
+ *     0 when it was not said
+ * @param world ranks of the whole run
+ * @param firstRank the first rank that reads through this mount
+ * @param lastRank the last one
+ * @param startEpoch where reading begins
+ * @param startStep batches of that epoch that are skipped
+ * @param subset the directory of the dataset that is the run's root, without slashes at the ends; empty for all
+ */
+public record JobSpec(
+        String name,
+        Map<String, String> keys,
+        String sampler,
+        String seed,
+        int epochs,
+        int batch,
+        int window,
+        int world,
+        int firstRank,
+        int lastRank,
+        int startEpoch,
+        int startStep,
+        String subset) {
+    public static final int UNLIMITED = Integer.MAX_VALUE;
+    public static final String DEFAULT_NAME = "train";
+
+    private static final int MOST_RANKS = 1 << 20;
+    private static final int MOST_EPOCHS = 10_000_000;
+    private static final int MOST_LOCAL_RANKS = 64;
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+    private static final Pattern NUMBER = Pattern.compile("[+-]?[0-9]+");
+    private static final Pattern RANKS = Pattern.compile("([0-9]{1,7})(?:-([0-9]{1,7}))?");
+
+    public JobSpec {
+        keys = Map.copyOf(keys);
+    }
+
+    /** Reads one line of the control file: {@code key=value} pairs, or a bare integer, which is the seed. */
+    public static JobSpec parse(String line) throws InvalidSpecException {
+        String text = line.strip();
+        Keys keys = Keys.parse(NUMBER.matcher(text).matches() ? "seed=" + text : text);
+        String name = name(keys.text("name", DEFAULT_NAME));
+        int world = keys.integer("world", 1, 1, MOST_RANKS);
+        int[] ranks = ranks(keys.text("ranks", world == 1 ? "0" : "0-" + (world - 1)), world);
+        int batch = keys.integer("batch", 0, keys.has("batch") ? 1 : 0, 1 << 24);
+        int workers = keys.integer("workers", 0, 0, 4096);
+        int prefetch = keys.integer("prefetch_factor", 2, 1, 4096);
+        JobSpec spec = new JobSpec(
+                name,
+                keys.asWritten(),
+                keys.text("sampler", Samplers.DEFAULT),
+                keys.text("seed", "0"),
+                keys.has("epochs") ? keys.integer("epochs", 1, 1, MOST_EPOCHS) : UNLIMITED,
+                batch,
+                (int) Math.min(1 << 24, (long) Math.max(1, workers) * prefetch * batch),
+                world,
+                ranks[0],
+                ranks[1],
+                keys.integer("start_epoch", 0, 0, MOST_EPOCHS),
+                keys.integer("start_step", 0, 0, Integer.MAX_VALUE),
+                subset(keys.text("subset", "")));
+        if (spec.startEpoch >= spec.epochs) {
+            throw new InvalidSpecException("start_epoch=" + spec.startEpoch + " is behind the last of " + spec.epochs
+                    + " epochs (they count from 0)");
+        }
+        if (spec.startStep > 0 && batch == 0) {
+            throw new InvalidSpecException("start_step counts batches: give batch= as well");
+        }
+        // A sampler over one sample shows what is wrong with its keys before the dataset is known.
+        Samplers.create(1, keys).epoch(spec.startEpoch);
+        keys.requireAllUsed();
+        if (spec.epochs != UNLIMITED) {
+            Samplers.create(1, keys).epoch(spec.epochs - 1);
+        }
+        return spec;
+    }
+
+    /** The sampler of this job over a dataset of {@code samples}. */
+    public Sampler sampler(int samples) throws InvalidSpecException {
+        return Samplers.create(samples, Keys.of(keys));
+    }
+
+    /** The spec as a line that could be written again. */
+    public String line() {
+        return keys.entrySet().stream()
+                .sorted(Map.Entry.comparingByKey())
+                .map(e -> e.getKey() + "=" + e.getValue())
+                .collect(Collectors.joining(" "));
+    }
+
+    private static String name(String name) throws InvalidSpecException {
+        if (!NAME.matcher(name).matches()) {
+            throw new InvalidSpecException("name='" + name.substring(0, Math.min(name.length(), 64))
+                    + "' must be 1 to 64 letters, digits, '.', '_' or '-'");
+        }
+        return name;
+    }
+
+    private static int[] ranks(String text, int world) throws InvalidSpecException {
+        var match = RANKS.matcher(text);
+        if (!match.matches()) {
+            throw new InvalidSpecException("ranks='" + text.substring(0, Math.min(text.length(), 64))
+                    + "' is neither a rank like 0 nor a range like 0-3");
+        }
+        int first = Integer.parseInt(match.group(1));
+        int last = match.group(2) == null ? first : Integer.parseInt(match.group(2));
+        if (last < first) {
+            throw new InvalidSpecException("ranks=" + text + " runs backwards");
+        }
+        if (last >= world) {
+            throw new InvalidSpecException("ranks=" + text + " needs a world of at least " + (last + 1) + ", but world="
+                    + world + " has ranks 0 to " + (world - 1));
+        }
+        if (last - first >= MOST_LOCAL_RANKS) {
+            throw new InvalidSpecException("ranks=" + text + " are more than " + MOST_LOCAL_RANKS
+                    + " on one mount: name those that read through this mount");
+        }
+        return new int[] {first, last};
+    }
+
+    private static String subset(String text) throws InvalidSpecException {
+        String trimmed = text.replaceAll("^/+|/+$", "");
+        for (String part : trimmed.split("/", -1)) {
+            if (part.equals("..") || part.equals(".")) {
+                throw new InvalidSpecException("subset='" + text + "' must be a plain path inside the dataset");
+            }
+        }
+        return trimmed;
+    }
+}

@@ -1,0 +1,76 @@
+package io.clairfs.cache.order;
+
+/**
+ * What one rank reads, over all epochs of a run, as a sequence of positions.
+ *
+ * <p>A position is an epoch and a step in it, packed into a long ({@link #position}), so that positions compare in the order
+ * of reading. Nothing is stored but the orders of the few epochs in use ({@link EpochOrders}).
+ */
+public final class AccessStream {
+    /** Behind the last position of the last epoch. */
+    public static final long END = Long.MAX_VALUE;
+
+    private final EpochOrders orders;
+    private final int rank;
+    private final int epochs;
+
+    /** The stream of {@code rank} over epochs 0 to {@code epochs - 1}. */
+    public AccessStream(EpochOrders orders, int rank, int epochs) {
+        this.orders = orders;
+        this.rank = rank;
+        this.epochs = epochs;
+    }
+
+    public static long position(int epoch, int step) {
+        return (long) epoch << 32 | step;
+    }
+
+    public static int epoch(long position) {
+        return (int) (position >>> 32);
+    }
+
+    public static int step(long position) {
+        return (int) position;
+    }
+
+    public int rank() {
+        return rank;
+    }
+
+    public int epochs() {
+        return epochs;
+    }
+
+    /** How many samples this rank reads in {@code epoch}. */
+    public int length(int epoch) throws InvalidSpecException {
+        return orders.epoch(epoch).length(rank);
+    }
+
+    /** The order of one whole epoch, for a look at many steps. */
+    public EpochOrder order(int epoch) throws InvalidSpecException {
+        return orders.epoch(epoch);
+    }
+
+    /** {@code position} itself if something is read there, else the first position after it, or {@link #END}. */
+    public long atOrAfter(long position) throws InvalidSpecException {
+        int epoch = epoch(position);
+        int step = step(position);
+        while (epoch < epochs) {
+            int length = length(epoch);
+            if (step < length) {
+                return position(epoch, step);
+            }
+            if (length == 0) {
+                return END; // a sampler that yields nothing yields nothing in any epoch
+            }
+            epoch++;
+            step = 0;
+        }
+        return END;
+    }
+
+    /** The sample read at {@code position}. */
+    public int sample(long position) throws InvalidSpecException {
+        return orders.epoch(epoch(position)).sample(rank, step(position));
+    }
+}

@@ -1,0 +1,194 @@
+package io.clairfs.cache.prefetch;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.RemovalCause;
+import com.github.benmanes.caffeine.cache.Scheduler;
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.PythonText;
+import io.clairfs.cache.source.Source;
+import io.clairfs.cache.source.Source.SourceFile;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.source.SourceTimeoutException;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers readers whose sample was not staged in time, and never lets one wait longer than the read timeout.
+ *
+ * <p>A request asks for a piece of a file, 128 KiB at most. The whole sample is fetched and held for a few seconds, so that
+ * the requests that follow cost no second fetch; a file too large for that is read piece by piece from the source.
+ */
+public final class SampleReader implements AutoCloseable {
+    private static final int MOST_FETCHES = 256;
+    private static final long HELD_BYTES = 256L << 20;
+    private static final long LARGEST_WHOLE = HELD_BYTES / 4;
+    private static final Duration HELD_FOR = Duration.ofSeconds(5);
+
+    private final DatasetTree tree;
+    private final Source source;
+    private final FetchRouter router;
+    private final Counters counters;
+    private final long timeoutMs;
+    private final ThreadPoolExecutor fetchers;
+    private final Cache<Integer, SampleBuffer> held;
+
+    /** Readers wait for {@code timeoutMs} at most. */
+    public SampleReader(DatasetTree tree, Source source, FetchRouter router, Counters counters, long timeoutMs) {
+        this.tree = tree;
+        this.source = source;
+        this.router = router;
+        this.counters = counters;
+        this.timeoutMs = timeoutMs;
+        fetchers = new ThreadPoolExecutor(
+                0,
+                MOST_FETCHES,
+                10,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                Thread.ofPlatform().daemon().name("reader-fetch-", 0).factory());
+        held = Caffeine.newBuilder()
+                .maximumWeight(HELD_BYTES)
+                .weigher((Integer _, SampleBuffer buffer) -> (int) buffer.size())
+                .expireAfterAccess(HELD_FOR)
+                .executor(Runnable::run)
+                .scheduler(Scheduler.systemScheduler())
+                .removalListener(SampleReader::dropped)
+                .build();
+    }
+
+    /** How long a reader may wait, milliseconds. */
+    public long timeoutMs() {
+        return timeoutMs;
+    }
+
+    /**
+     * Fills {@code into} from {@code offset} of the file on. Returns the bytes filled: all of them, or up to the file's end.
+     *
+     * @throws SourceTimeoutException when the source has not answered within the read timeout
+     */
+    public int read(int file, long offset, MemorySegment into) throws SourceException {
+        SourceFile from = tree.entry(file).file();
+        int length = (int) Math.min(into.byteSize(), Math.max(0, from.size() - offset));
+        if (length == 0) {
+            return 0;
+        }
+        MemorySegment target = into.asSlice(0, length);
+        if (from.size() > LARGEST_WHOLE) {
+            readPiece(from, offset, target);
+            return length;
+        }
+        SampleBuffer sample = sample(file, from);
+        try {
+            MemorySegment.copy(sample.bytes(), offset, target, 0, length);
+        } finally {
+            sample.release();
+        }
+        return length;
+    }
+
+    private SampleBuffer sample(int file, SourceFile from) throws SourceException {
+        SampleBuffer recent = held.getIfPresent(file);
+        if (recent != null && recent.tryRetain()) {
+            return recent;
+        }
+        SampleBuffer present = router.fromMemory(file);
+        if (present != null) {
+            return present;
+        }
+        return awaited(from, () -> {
+            SampleBuffer fetched = router.fetch(file);
+            hold(file, fetched);
+            return fetched;
+        });
+    }
+
+    private static void dropped(@Nullable Integer file, @Nullable SampleBuffer buffer, RemovalCause cause) {
+        if (buffer != null) {
+            buffer.release();
+        }
+    }
+
+    private void hold(int file, SampleBuffer buffer) {
+        if (buffer.tryRetain()) {
+            SampleBuffer before = held.asMap().putIfAbsent(file, buffer);
+            if (before != null) {
+                buffer.release();
+            }
+        }
+    }
+
+    /** A piece is read into memory of its own: if the reader gives up, its buffer must not be written to any more. */
+    private void readPiece(SourceFile from, long offset, MemorySegment target) throws SourceException {
+        SampleBuffer piece = awaited(from, () -> {
+            SampleBuffer own = SampleBuffer.allocate(target.byteSize());
+            try {
+                source.read(from, offset, own.bytes());
+            } catch (Throwable t) {
+                own.release();
+                throw t;
+            }
+            counters.fromSource.increment();
+            counters.fromSourceBytes.add(own.size());
+            return own;
+        });
+        try {
+            target.copyFrom(piece.bytes());
+        } finally {
+            piece.release();
+        }
+    }
+
+    private SampleBuffer awaited(SourceFile from, Callable<SampleBuffer> fetch) throws SourceException {
+        long start = System.nanoTime();
+        FutureTask<SampleBuffer> task = new FutureTask<>(fetch);
+        try {
+            fetchers.execute(task);
+            return task.get(timeoutMs, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw FetchRouter.unwrap(e.getCause());
+        } catch (TimeoutException | java.util.concurrent.RejectedExecutionException e) {
+            abandon(task);
+            throw new SourceTimeoutException(PythonText.show(from.path()), timeoutMs);
+        } catch (InterruptedException e) {
+            abandon(task);
+            Thread.currentThread().interrupt();
+            throw new SourceTimeoutException(PythonText.show(from.path()), 0);
+        } finally {
+            counters.stalledNs.add(System.nanoTime() - start);
+        }
+    }
+
+    /** Releases what the fetch brings when nobody waits for it any more. */
+    private static void abandon(Future<SampleBuffer> task) {
+        CompletableFuture<Void> _ = CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        task.get().release();
+                    } catch (ExecutionException | java.util.concurrent.CancellationException failedAnyway) {
+                        assert failedAnyway != null;
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                },
+                run -> Thread.ofVirtual().start(run));
+    }
+
+    @Override
+    public void close() {
+        fetchers.shutdown();
+        held.invalidateAll();
+    }
+}

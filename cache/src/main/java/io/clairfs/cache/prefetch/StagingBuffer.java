@@ -1,0 +1,172 @@
+package io.clairfs.cache.prefetch;
+
+import io.clairfs.cache.tier.SampleBuffer;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The samples that are in the staging area, within a budget of bytes and of samples.
+ *
+ * <p>A sample is wanted by the stream positions that have not been read yet. Once nobody wants it, it stays until its room is
+ * needed, oldest first: a reader that opens a file twice, or a dataset that fits, costs no second push. Samples that are
+ * wanted are never dropped for others.
+ */
+final class StagingBuffer {
+    private final StagingArea area;
+    private final long capacityBytes;
+    private final int capacitySamples;
+    private final Map<Integer, Place> places = new HashMap<>();
+
+    /** In the order in which they ceased to be wanted. */
+    private final LinkedHashMap<Integer, Place> unwanted = new LinkedHashMap<>();
+
+    private long usedBytes;
+    private boolean closed;
+
+    StagingBuffer(StagingArea area, long capacityBytes, int capacitySamples) {
+        this.area = area;
+        this.capacityBytes = capacityBytes;
+        this.capacitySamples = capacitySamples;
+    }
+
+    /** Room for one sample in the staging area. */
+    static final class Place {
+        private final int file;
+        private final long bytes;
+        private int wanted = 1;
+        private StagingArea.@Nullable Staged staged;
+        private boolean claimed;
+        private boolean abandoned;
+
+        private Place(int file, long bytes) {
+            this.file = file;
+            this.bytes = bytes;
+        }
+    }
+
+    /**
+     * Takes room for a sample, or shares that of one that is there already.
+     *
+     * @param drops takes what had to go; the caller drops it when it holds no locks, for a drop may wait for a reader
+     * @return null when everything in the buffer is still wanted, or it is closed
+     */
+    synchronized @Nullable Place reserve(int file, long bytes, List<StagingArea.Staged> drops) {
+        if (closed || bytes > capacityBytes) {
+            return null;
+        }
+        Place present = places.get(file);
+        if (present != null) {
+            unwanted.remove(file);
+            present.wanted++;
+            return present;
+        }
+        while (usedBytes + bytes > capacityBytes || places.size() >= capacitySamples) {
+            var oldest = unwanted.pollFirstEntry();
+            if (oldest == null) {
+                return null;
+            }
+            forget(oldest.getValue(), drops);
+        }
+        Place place = new Place(file, bytes);
+        places.put(file, place);
+        usedBytes += bytes;
+        return place;
+    }
+
+    /** Whether the caller is the one that has to put this sample into the staging area. */
+    synchronized boolean claim(Place place) {
+        if (closed || place.claimed || place.abandoned) {
+            return false;
+        }
+        place.claimed = true;
+        return true;
+    }
+
+    /** Puts the bytes of a claimed sample into the staging area. */
+    void stage(Place place, SampleBuffer buffer) throws IOException {
+        StagingArea.Staged staged = area.stage(place.file, buffer.bytes());
+        synchronized (this) {
+            if (!closed && !place.abandoned) {
+                place.staged = staged;
+                if (place.wanted == 0) {
+                    unwanted.put(place.file, place);
+                }
+                return;
+            }
+        }
+        staged.drop();
+    }
+
+    /** A claimed sample could not be put there; its room is given back. */
+    synchronized void fail(Place place) {
+        abandon(place);
+    }
+
+    /** One position does not want the sample any more. */
+    synchronized void release(Place place) {
+        place.wanted--;
+        if (place.wanted > 0 || closed) {
+            return;
+        }
+        if (place.staged != null) {
+            unwanted.put(place.file, place);
+        } else if (!place.claimed) {
+            abandon(place);
+        }
+    }
+
+    private void abandon(Place place) {
+        place.abandoned = true;
+        if (places.remove(place.file, place)) {
+            usedBytes -= place.bytes;
+        }
+    }
+
+    /** Drops everything, wanted or not; nothing can be staged afterwards. */
+    void close() {
+        List<StagingArea.Staged> drops = new ArrayList<>();
+        synchronized (this) {
+            closed = true;
+            for (Place place : places.values()) {
+                if (place.staged != null) {
+                    drops.add(place.staged);
+                    place.staged = null;
+                }
+            }
+            places.clear();
+            unwanted.clear();
+            usedBytes = 0;
+        }
+        drops.forEach(StagingArea.Staged::drop);
+    }
+
+    private void forget(Place place, List<StagingArea.Staged> drops) {
+        places.remove(place.file, place);
+        usedBytes -= place.bytes;
+        if (place.staged != null) {
+            drops.add(place.staged);
+            place.staged = null;
+        }
+    }
+
+    long capacityBytes() {
+        return capacityBytes;
+    }
+
+    int capacitySamples() {
+        return capacitySamples;
+    }
+
+    synchronized long usedBytes() {
+        return usedBytes;
+    }
+
+    synchronized int samples() {
+        return places.size();
+    }
+}

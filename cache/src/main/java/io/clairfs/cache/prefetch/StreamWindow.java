@@ -1,0 +1,261 @@
+package io.clairfs.cache.prefetch;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.InvalidSpecException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of one rank's access stream that lies before the trainer: what is to be staged next, and what has been read.
+ *
+ * <p>The window begins at the first position that has not been read. Loaders of a trainer read ahead of it and of each other,
+ * so positions are read in a slightly different order; each is ticked off by itself. A position that stays unread while the
+ * trainer goes on far beyond it (its reading was never reported) is given up after a while.
+ *
+ * <p>Numbering: {@code sequence} counts the positions of this stream since the last jump, without gaps across epochs. Not
+ * thread-safe; its {@link JobRun} guards it.
+ */
+final class StreamWindow {
+    /** How far ahead of the trainer a read is recognised, positions, however small the staging buffer is. */
+    static final int RECOGNISED_AHEAD = 4096;
+
+    /** An unread position this far behind what is being read is given up. */
+    private static final int GIVEN_UP_BEHIND = 2048;
+
+    private final AccessStream stream;
+    private final SampleIndex index;
+    private final DatasetTree tree;
+    private final StagingBuffer staging;
+    private final Map<Integer, Slot> unread = new HashMap<>();
+    private Slot[] ring = new Slot[2 * RECOGNISED_AHEAD];
+    private long head;
+    private long toStage;
+    private long tail;
+    private long tailPosition;
+    private int stagedUnread;
+    private long stagedUnreadBytes;
+
+    StreamWindow(AccessStream stream, SampleIndex index, DatasetTree tree, StagingBuffer staging, long start)
+            throws InvalidSpecException {
+        this.stream = stream;
+        this.index = index;
+        this.tree = tree;
+        this.staging = staging;
+        jump(start);
+    }
+
+    /** One position. */
+    static final class Slot {
+        final long sequence;
+        final long position;
+        final int file;
+        private boolean read;
+        private StagingBuffer.@Nullable Place place;
+        private @Nullable Slot later;
+
+        private Slot(long sequence, long position, int file) {
+            this.sequence = sequence;
+            this.position = position;
+            this.file = file;
+        }
+    }
+
+    /** A file to put into the staging area, and the room taken for it. */
+    record ToStage(int file, StagingBuffer.Place place) {}
+
+    AccessStream stream() {
+        return stream;
+    }
+
+    /** Where the trainer is: the first unread position, or {@link AccessStream#END}. */
+    long position() {
+        return head < tail ? slot(head).position : tailPosition;
+    }
+
+    long headSequence() {
+        return head;
+    }
+
+    /** Staged samples that the trainer has not read yet. */
+    int stagedUnread() {
+        return stagedUnread;
+    }
+
+    /** Moves the window to the first position at or after {@code position}; everything wanted before is let go. */
+    void jump(long position) throws InvalidSpecException {
+        for (long s = head; s < tail; s++) {
+            letGo(slot(s));
+        }
+        unread.clear();
+        // Sequence numbers go on, with a gap, so that old observations are never neighbours of new ones.
+        head = tail + GIVEN_UP_BEHIND;
+        toStage = head;
+        tail = head;
+        tailPosition = stream.atOrAfter(position);
+        extend();
+    }
+
+    /**
+     * The next position to stage, with room for it taken; null when the trainer has to read something first, or nothing is
+     * left.
+     *
+     * @param shareBytes what this stream may have staged and unread
+     */
+    @Nullable
+    ToStage nextToStage(long shareBytes, List<StagingArea.Staged> drops) throws InvalidSpecException {
+        extend();
+        while (toStage < tail) {
+            Slot slot = slot(toStage);
+            long bytes = slot.read ? 0 : tree.entry(slot.file).size();
+            if (slot.read || bytes > staging.capacityBytes()) {
+                toStage++; // what never fits is left to its reader's own requests
+                continue;
+            }
+            if (stagedUnread > 0 && stagedUnreadBytes + bytes > shareBytes) {
+                return null;
+            }
+            StagingBuffer.Place place = staging.reserve(slot.file, bytes, drops);
+            if (place == null) {
+                return null;
+            }
+            slot.place = place;
+            stagedUnread++;
+            stagedUnreadBytes += bytes;
+            toStage++;
+            return new ToStage(slot.file, place);
+        }
+        return null;
+    }
+
+    /** The earliest unread position at which this file is read, if it lies in the window. */
+    @Nullable
+    Slot find(int file) {
+        return unread.get(file);
+    }
+
+    /** The position has been read. */
+    void read(Slot slot) throws InvalidSpecException {
+        tick(slot);
+        while (head < tail && (slot(head).read || slot.sequence - head > GIVEN_UP_BEHIND)) {
+            Slot first = slot(head);
+            if (!first.read) {
+                tick(first);
+            }
+            head++;
+            toStage = Math.max(toStage, head);
+        }
+        extend();
+    }
+
+    /** Everything up to a position has been read, as far as can be known. */
+    void readUpTo(long sequence) throws InvalidSpecException {
+        while (head < tail && head <= sequence) {
+            Slot first = slot(head);
+            if (!first.read) {
+                tick(first);
+            }
+            head++;
+            toStage = Math.max(toStage, head);
+        }
+        extend();
+    }
+
+    /** Behind the last position that was handed out for staging, as a sequence number. */
+    long stagedUpTo() {
+        return toStage;
+    }
+
+    /** Lets everything go. */
+    void close() {
+        for (long s = head; s < tail; s++) {
+            letGo(slot(s));
+        }
+        head = tail;
+        toStage = tail;
+        unread.clear();
+    }
+
+    private void tick(Slot slot) {
+        slot.read = true;
+        if (slot.file != SampleIndex.NO_FILE) {
+            Slot first = unread.get(slot.file);
+            if (first == slot) {
+                if (slot.later == null) {
+                    unread.remove(slot.file);
+                } else {
+                    unread.put(slot.file, slot.later);
+                }
+            } else if (first != null) {
+                unlink(first, slot);
+            }
+        }
+        letGo(slot);
+    }
+
+    private static void unlink(Slot first, Slot slot) {
+        for (Slot s = first; s.later != null; s = s.later) {
+            if (s.later == slot) {
+                s.later = slot.later;
+                return;
+            }
+        }
+    }
+
+    private void letGo(Slot slot) {
+        StagingBuffer.Place place = slot.place;
+        if (place != null) {
+            slot.place = null;
+            stagedUnread--;
+            stagedUnreadBytes -= tree.entry(slot.file).size();
+            staging.release(place);
+        }
+    }
+
+    private void extend() throws InvalidSpecException {
+        while (tail - Math.max(head, toStage) < RECOGNISED_AHEAD && tailPosition != AccessStream.END) {
+            if (tail - head == ring.length) {
+                grow();
+            }
+            int file = index.file(stream.sample(tailPosition));
+            Slot slot = new Slot(tail, tailPosition, file);
+            ring[(int) (tail & (ring.length - 1))] = slot;
+            if (file == SampleIndex.NO_FILE) {
+                slot.read = true;
+            } else {
+                append(slot);
+            }
+            tail++;
+            tailPosition = stream.atOrAfter(tailPosition + 1);
+        }
+        while (head < tail && slot(head).read) {
+            head++;
+        }
+        toStage = Math.max(toStage, head);
+    }
+
+    private void append(Slot slot) {
+        Slot first = unread.putIfAbsent(slot.file, slot);
+        if (first != null) {
+            while (first.later != null) {
+                first = first.later;
+            }
+            first.later = slot;
+        }
+    }
+
+    private void grow() {
+        Slot[] larger = new Slot[ring.length * 2];
+        for (long s = head; s < tail; s++) {
+            larger[(int) (s & (larger.length - 1))] = slot(s);
+        }
+        ring = larger;
+    }
+
+    private Slot slot(long sequence) {
+        return ring[(int) (sequence & (ring.length - 1))];
+    }
+}

@@ -1,0 +1,35 @@
+package io.clairfs.cache.status;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What happened since the mount, as sums. Units are in the names. */
+public final class Counters {
+    /** Files closed by readers, as the kernel reported them. */
+    public final LongAdder opened = new LongAdder();
+
+    /** Of those, the ones for which at least one read had to ask the daemon. */
+    public final LongAdder openedWithUpcall = new LongAdder();
+
+    /** Single read requests that the kernel sent to the daemon. */
+    public final LongAdder readRequests = new LongAdder();
+
+    /** Bytes given in answer to read requests. */
+    public final LongAdder readRequestBytes = new LongAdder();
+
+    /** Read requests answered with an error. */
+    public final LongAdder readErrors = new LongAdder();
+
+    /** Time that read requests waited for their samples, nanoseconds. */
+    public final LongAdder stalledNs = new LongAdder();
+
+    public final LongAdder fromMemory = new LongAdder();
+    public final LongAdder fromMemoryBytes = new LongAdder();
+    public final LongAdder fromSource = new LongAdder();
+    public final LongAdder fromSourceBytes = new LongAdder();
+
+    /** Samples pushed into the page cache. */
+    public final LongAdder staged = new LongAdder();
+
+    /** Times that the kernel could not report everything that was read. */
+    public final LongAdder eventsLost = new LongAdder();
+}

@@ -1,0 +1,49 @@
+package io.clairfs.cache.status;
+
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+
+/** The last things that went wrong, for a person to read; older ones are dropped, none is lost from the count. */
+public final class ErrorLog {
+    private static final int KEPT = 100;
+    private static final int LONGEST_MESSAGE = 2000;
+
+    private final Clock clock;
+    private final Deque<Line> lines = new ArrayDeque<>();
+    private long total;
+
+    public ErrorLog(Clock clock) {
+        this.clock = clock;
+    }
+
+    /** One failure. */
+    public record Line(Instant time, String message) {}
+
+    /** Adds a line; line breaks in it become spaces. */
+    public synchronized void add(String message) {
+        String flat = message.replace('\n', ' ').replace('\r', ' ');
+        String text = flat.length() <= LONGEST_MESSAGE ? flat : flat.substring(0, LONGEST_MESSAGE) + "...";
+        Line last = lines.peekLast();
+        total++;
+        if (last != null && last.message.equals(text)) {
+            lines.removeLast(); // a reader that tries again and again must not push out everything else
+        }
+        lines.addLast(new Line(clock.instant(), text));
+        if (lines.size() > KEPT) {
+            lines.removeFirst();
+        }
+    }
+
+    /** The last lines, oldest first. */
+    public synchronized List<Line> lines() {
+        return List.copyOf(lines);
+    }
+
+    /** How many there were in all. */
+    public synchronized long total() {
+        return total;
+    }
+}

@@ -1,0 +1,68 @@
+package io.clairfs.cache.tier;
+
+import io.clairfs.cache.posix.NativeMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The bytes of one sample in native memory, shared by reference count.
+ *
+ * <p>Whoever holds a reference may read the bytes; the memory is freed when the last reference goes. A new buffer belongs to
+ * its maker, who fills it before anybody else sees it.
+ */
+public final class SampleBuffer {
+    private static final VarHandle REFERENCES;
+
+    static {
+        try {
+            REFERENCES = MethodHandles.lookup().findVarHandle(SampleBuffer.class, "references", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final MemorySegment bytes;
+    private volatile int references = 1;
+
+    private SampleBuffer(MemorySegment bytes) {
+        this.bytes = bytes;
+    }
+
+    /** A buffer of {@code size} bytes with undefined contents and one reference, the caller's. */
+    public static SampleBuffer allocate(long size) {
+        return new SampleBuffer(NativeMemory.allocate(size));
+    }
+
+    /** The bytes; to be touched only while holding a reference. */
+    public MemorySegment bytes() {
+        assert references > 0 : "read after free";
+        return bytes;
+    }
+
+    public long size() {
+        return bytes.byteSize();
+    }
+
+    /** Takes a reference unless the memory is gone already. Returns whether it did. */
+    public boolean tryRetain() {
+        while (true) {
+            int now = references;
+            if (now == 0) {
+                return false;
+            }
+            if (REFERENCES.compareAndSet(this, now, now + 1)) {
+                return true;
+            }
+        }
+    }
+
+    /** Gives up one reference. */
+    public void release() {
+        int before = (int) REFERENCES.getAndAdd(this, -1);
+        assert before > 0 : "released too often";
+        if (before == 1) {
+            NativeMemory.free(bytes);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package io.clairfs.fs.control;
+
+/** One control file. Its content is made when it is opened, so that a reader sees one moment throughout. */
+@FunctionalInterface
+public interface ControlFile {
+    /** The content now. */
+    byte[] content();
+
+    /** Whether it takes lines. */
+    default boolean isWritable() {
+        return false;
+    }
+
+    /**
+     * Takes what was written to it.
+     *
+     * @throws RejectedException when it is not taken; then it has changed nothing
+     */
+    default void accept(String text) throws RejectedException {
+        throw new RejectedException("this file is read only");
+    }
+
+    /** What was written is not acceptable; the writer gets EINVAL. */
+    final class RejectedException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        public RejectedException(String message) {
+            super(message);
+        }
+    }
+}

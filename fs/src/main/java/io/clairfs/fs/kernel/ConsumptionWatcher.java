@@ -1,0 +1,190 @@
+package io.clairfs.fs.kernel;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.Directory;
+import io.clairfs.cache.dataset.Listing;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.source.SourceException;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Learns which files were read, without a message from the kernel to the daemon on the reader's path: inotify on the mount's
+ * directories, which tells of every file that a reader closes.
+ *
+ * <p>The queue is drained every few milliseconds rather than waited for, because waking a sleeping thread is what would cost
+ * the reader time. Where a directory cannot be watched, and when the queue overflows, the {@link Reader} is told, and works
+ * with less knowledge.
+ */
+public final class ConsumptionWatcher implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(ConsumptionWatcher.class.getName());
+    private static final long DRAIN_EVERY_MS = 5;
+    private static final int BUFFER_BYTES = 256 * 1024;
+    private static final int EVENT_BYTES = 16;
+    private static final long LISTED_ALREADY_MS = 1_000;
+    private static final long END_TIMEOUT_MS = 2_000;
+
+    private final DatasetTree tree;
+    private final byte[] mountPoint;
+    private final Reader reader;
+    private final int queue;
+    private final Set<Directory> watched = ConcurrentHashMap.newKeySet();
+    private final ConcurrentHashMap<Integer, Directory> byWatch = new ConcurrentHashMap<>();
+    private final Thread thread;
+    private int[] files = new int[1024];
+    private volatile boolean closed;
+
+    /** What is told of reads; called on the watcher's thread, and must not touch the mount. */
+    public interface Reader {
+        /** The first {@code count} of these files were closed by readers, in this order. */
+        void read(int[] files, int count);
+
+        /** The queue overflowed: an unknown number of files was read besides. */
+        void reportsLost();
+    }
+
+    /** Starts to watch; nothing is watched before {@link #watch}. */
+    public ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader) throws PosixException {
+        this.tree = tree;
+        this.mountPoint = mountPoint.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        this.reader = reader;
+        queue = KernelCalls.inotify();
+        thread = Thread.ofPlatform().daemon().name("consumption-watcher").start(this::run);
+    }
+
+    /** Watches these directories. Returns how many of them cannot be watched; {@code failures} takes one line if any. */
+    public int watch(List<Directory> directories, java.util.function.Consumer<String> failures) {
+        int missing = 0;
+        String reason = "";
+        for (Directory directory : directories) {
+            if (watched.contains(directory)) {
+                continue;
+            }
+            try {
+                int number = KernelCalls.watch(
+                        queue, path(directory), KernelCalls.IN_CLOSE_NOWRITE | KernelCalls.IN_ONLYDIR);
+                byWatch.put(number, directory);
+                watched.add(directory);
+            } catch (PosixException e) {
+                missing++;
+                reason = e.getMessage();
+            }
+        }
+        if (missing > 0) {
+            failures.accept(missing + " of " + directories.size() + " directories cannot be watched (" + reason
+                    + "); reads there are followed less closely; raise fs.inotify.max_user_watches");
+        }
+        return missing;
+    }
+
+    /** Whether reads of files in this directory are reported. */
+    public boolean isWatched(Directory directory) {
+        return watched.contains(directory);
+    }
+
+    private byte[] path(Directory directory) {
+        byte[] below = directory.path();
+        byte[] path = Arrays.copyOf(mountPoint, mountPoint.length + 1 + below.length);
+        path[mountPoint.length] = '/';
+        System.arraycopy(below, 0, path, mountPoint.length + 1, below.length);
+        return path;
+    }
+
+    private void run() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment buffer = arena.allocate(BUFFER_BYTES, 8);
+            while (!closed) {
+                if (!drain(buffer)) {
+                    TimeUnit.MILLISECONDS.sleep(DRAIN_EVERY_MS);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException | RuntimeException | Error e) {
+            LOG.log(Level.ERROR, "the consumption watcher failed; reads are followed less closely", e);
+            watched.clear();
+        } finally {
+            Posix.close(queue);
+        }
+    }
+
+    /** Handles what is in the queue. Returns whether there may be more. */
+    private boolean drain(MemorySegment buffer) throws IOException {
+        long filled = KernelCalls.readAvailable(queue, buffer);
+        int count = 0;
+        boolean lost = false;
+        for (long at = 0; at < filled; ) {
+            int watch = buffer.get(JAVA_INT, at);
+            int mask = buffer.get(JAVA_INT, at + 4);
+            int nameBytes = buffer.get(JAVA_INT, at + 12);
+            if ((mask & KernelCalls.IN_Q_OVERFLOW) != 0) {
+                lost = true;
+            } else if ((mask & KernelCalls.IN_IGNORED) != 0) {
+                forget(watch);
+            } else if ((mask & KernelCalls.IN_ISDIR) == 0 && nameBytes > 0) {
+                int file = file(watch, buffer.asSlice(at + EVENT_BYTES, nameBytes));
+                if (file >= 0) {
+                    if (count == files.length) {
+                        files = Arrays.copyOf(files, count * 2);
+                    }
+                    files[count++] = file;
+                }
+            }
+            at += EVENT_BYTES + nameBytes;
+        }
+        if (count > 0) {
+            reader.read(files, count);
+        }
+        if (lost) {
+            reader.reportsLost();
+        }
+        return filled > BUFFER_BYTES / 2;
+    }
+
+    private void forget(int watch) {
+        Directory directory = byWatch.remove(watch);
+        if (directory != null) {
+            watched.remove(directory);
+        }
+    }
+
+    private int file(int watch, MemorySegment paddedName) throws SourceException {
+        @Nullable Directory directory = byWatch.get(watch);
+        if (directory == null) {
+            return -1;
+        }
+        int length = (int) paddedName.byteSize();
+        while (length > 0 && paddedName.get(JAVA_BYTE, length - 1) == 0) {
+            length--;
+        }
+        byte[] name = paddedName.asSlice(0, length).toArray(JAVA_BYTE);
+        Listing listing = tree.list(directory, LISTED_ALREADY_MS);
+        int at = listing.find(name, 0, name.length);
+        return at >= 0 && listing.kind(at) == Listing.Kind.FILE ? listing.base() + at : -1;
+    }
+
+    /** Ends watching. */
+    @Override
+    public void close() {
+        closed = true;
+        try {
+            thread.join(END_TIMEOUT_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package io.clairfs.fs.kernel;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** The Linux calls of this package: gathered writes to the FUSE device, and inotify. */
+final class KernelCalls {
+    static final int IN_CLOSE_NOWRITE = 0x10;
+    static final int IN_ONLYDIR = 0x01000000;
+    static final int IN_Q_OVERFLOW = 0x4000;
+    static final int IN_IGNORED = 0x8000;
+    static final int IN_ISDIR = 0x40000000;
+
+    private static final MethodHandle WRITEV =
+            NativeCall.bind("writev", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final MethodHandle INOTIFY_INIT =
+            NativeCall.bind("inotify_init1", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle INOTIFY_ADD_WATCH =
+            NativeCall.bind("inotify_add_watch", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final MethodHandle READ =
+            NativeCall.bind("read", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+
+    private KernelCalls() {}
+
+    /** Writes {@code count} pieces, described by {@code struct iovec}s, as one message. Returns 0 or a negative errno. */
+    static int writev(int fd, MemorySegment pieces, int count) {
+        while (true) {
+            long written;
+            try {
+                written = (long) WRITEV.invokeExact(NativeCall.state(), fd, pieces, count);
+            } catch (Throwable t) {
+                throw NativeCall.bug(t);
+            }
+            if (written >= 0) {
+                return 0;
+            }
+            if (NativeCall.errno() != Errno.EINTR) {
+                return -NativeCall.errno();
+            }
+        }
+    }
+
+    /** A queue of events that is read without blocking. The caller closes it. */
+    static int inotify() throws PosixException {
+        try {
+            return checked("inotify_init", (int)
+                    INOTIFY_INIT.invokeExact(NativeCall.state(), Posix.O_NONBLOCK | Posix.O_CLOEXEC));
+        } catch (PosixException e) {
+            throw e;
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+
+    /** Watches a directory. Returns the watch's number in the queue's events. */
+    static int watch(int queue, byte[] path, int events) throws PosixException {
+        MemorySegment name = Posix.cString(path);
+        try {
+            return checked(
+                    "inotify_add_watch", (int) INOTIFY_ADD_WATCH.invokeExact(NativeCall.state(), queue, name, events));
+        } catch (PosixException e) {
+            throw e;
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+
+    /** Reads what is there. Returns the bytes read, or 0 when there is nothing. */
+    static long readAvailable(int fd, MemorySegment into) throws PosixException {
+        long n;
+        try {
+            n = (long) READ.invokeExact(NativeCall.state(), fd, into, into.byteSize());
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (n >= 0) {
+            return n;
+        }
+        if (NativeCall.errno() == Errno.EAGAIN || NativeCall.errno() == Errno.EINTR) {
+            return 0;
+        }
+        throw new PosixException("read events", NativeCall.errno());
+    }
+
+    private static int checked(String call, int result) throws PosixException {
+        if (result < 0) {
+            throw new PosixException(call, NativeCall.errno());
+        }
+        return result;
+    }
+}

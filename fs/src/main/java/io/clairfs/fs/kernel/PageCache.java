@@ -1,0 +1,145 @@
+package io.clairfs.fs.kernel;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.prefetch.StagingArea;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+
+/**
+ * The kernel's page cache of our own mount as a staging area.
+ *
+ * <p>How it works: the file is opened with O_PATH through the mount, which makes the kernel know the inode and keeps it from
+ * forgetting it; the inode's number on a mount of libfuse 2 is the node id of the FUSE protocol; and a FUSE_NOTIFY_STORE message
+ * with that id on the session's descriptor puts the bytes into the inode's pages. A reader then reads at the speed of a local
+ * file and asks nobody. The kernel may reclaim the pages at any time, and then simply asks.
+ *
+ * <p>A push waits while a read of the same file is being answered, so it must not be made on a thread that answers.
+ */
+public final class PageCache implements StagingArea, AutoCloseable {
+    // Linux, include/uapi/linux/fuse.h
+    private static final int NOTIFY_INVALIDATE_INODE = 2;
+    private static final int NOTIFY_STORE = 4;
+    private static final int HEADER_BYTES = 16;
+    private static final int STORE_BYTES = 24;
+    private static final int INVALIDATE_BYTES = 24;
+    private static final int IOVEC_BYTES = 16;
+
+    /** A push of more is made in pieces; the size field has 32 bits and libfuse's own limit is below. */
+    private static final long LARGEST_PIECE = 1L << 24;
+
+    private static final ThreadLocal<Message> MESSAGE = ThreadLocal.withInitial(Message::new);
+
+    private final DatasetTree tree;
+    private final int session;
+    private final int root;
+
+    /**
+     * The page cache of the mount at {@code point}.
+     *
+     * @param session the descriptor on which that mount's session talks to the kernel
+     */
+    public PageCache(DatasetTree tree, Path point, int session) throws PosixException {
+        this.tree = tree;
+        this.session = session;
+        byte[] path = point.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        root = Posix.openAt(Posix.AT_FDCWD, path, Posix.O_PATH | Posix.O_DIRECTORY);
+    }
+
+    @Override
+    public Staged stage(int file, MemorySegment bytes) throws IOException {
+        int pin = Posix.openAt(root, tree.entry(file).path(), Posix.O_PATH | Posix.O_NOFOLLOW);
+        try {
+            FileStatus status = Posix.stat(pin);
+            if (status.size() != bytes.byteSize()) {
+                throw new IOException("the mount says " + status.size() + " bytes, the sample has " + bytes.byteSize());
+            }
+            push(status.inode(), bytes);
+            return new Pages(pin, status.inode());
+        } catch (IOException | RuntimeException | Error e) {
+            Posix.close(pin);
+            throw e;
+        }
+    }
+
+    private void push(long node, MemorySegment bytes) throws PosixException {
+        for (long offset = 0; offset < bytes.byteSize(); offset += LARGEST_PIECE) {
+            long length = Math.min(LARGEST_PIECE, bytes.byteSize() - offset);
+            int rc = MESSAGE.get().store(session, node, offset, bytes.asSlice(offset, length));
+            if (rc < 0) {
+                throw new PosixException("push into the page cache", -rc);
+            }
+        }
+    }
+
+    /** The pages of one file, and the descriptor that keeps the kernel from forgetting it. */
+    private final class Pages implements Staged {
+        private final int pin;
+        private final long node;
+
+        Pages(int pin, long node) {
+            this.pin = pin;
+            this.node = node;
+        }
+
+        @Override
+        public void drop() {
+            int rc = MESSAGE.get().invalidate(session, node);
+            // Gone already, or the mount with it: nothing is left to drop.
+            assert rc == 0 || rc == -Errno.ENOENT || rc == -Errno.ENOTCONN || rc == -Errno.EBADF || rc == -Errno.EPERM
+                    : rc;
+            Posix.close(pin);
+        }
+    }
+
+    /** One thread's memory for a message: its header, its parameters, and the list of its pieces. */
+    private static final class Message {
+        private final MemorySegment head = Arena.ofAuto().allocate(HEADER_BYTES + STORE_BYTES, 8);
+        private final MemorySegment pieces = Arena.ofAuto().allocate(2 * IOVEC_BYTES, 8);
+
+        int store(int session, long node, long offset, MemorySegment bytes) {
+            int size = (int) bytes.byteSize();
+            header(HEADER_BYTES + STORE_BYTES + size, NOTIFY_STORE);
+            head.set(JAVA_LONG, HEADER_BYTES, node);
+            head.set(JAVA_LONG, HEADER_BYTES + 8, offset);
+            head.set(JAVA_INT, HEADER_BYTES + 16, size);
+            head.set(JAVA_INT, HEADER_BYTES + 20, 0);
+            piece(0, head, HEADER_BYTES + STORE_BYTES);
+            piece(1, bytes, size);
+            return KernelCalls.writev(session, pieces, 2);
+        }
+
+        int invalidate(int session, long node) {
+            header(HEADER_BYTES + INVALIDATE_BYTES, NOTIFY_INVALIDATE_INODE);
+            head.set(JAVA_LONG, HEADER_BYTES, node);
+            head.set(JAVA_LONG, HEADER_BYTES + 8, 0); // from the first byte
+            head.set(JAVA_LONG, HEADER_BYTES + 16, 0); // to the last
+            piece(0, head, HEADER_BYTES + INVALIDATE_BYTES);
+            return KernelCalls.writev(session, pieces, 1);
+        }
+
+        private void header(int length, int code) {
+            head.set(JAVA_INT, 0, length);
+            head.set(JAVA_INT, 4, code);
+            head.set(JAVA_LONG, 8, 0);
+        }
+
+        private void piece(int at, MemorySegment bytes, long length) {
+            pieces.set(JAVA_LONG, (long) at * IOVEC_BYTES, bytes.address());
+            pieces.set(JAVA_LONG, (long) at * IOVEC_BYTES + 8, length);
+        }
+    }
+
+    @Override
+    public void close() {
+        Posix.close(root);
+    }
+}

@@ -1,0 +1,62 @@
+package io.clairfs.fs.mount;
+
+import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.source.SourceChangedException;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.source.SourceFailedException;
+import io.clairfs.cache.source.SourceTimeoutException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/**
+ * The one place where a throwable becomes an errno.
+ *
+ * <p>The source's own errno is passed on; a source that is silent is {@code EIO}, one that changed under us {@code ESTALE};
+ * anything else is a bug, logged with its trace, and {@code EIO} to the reader. Every failure is reported to {@code log}.
+ */
+public final class ErrnoTable {
+    private static final Logger LOG = System.getLogger(ErrnoTable.class.getName());
+
+    private final FailureLog log;
+
+    public ErrnoTable(FailureLog log) {
+        this.log = log;
+    }
+
+    /** Takes note of a failed operation; {@code path} begins with a slash. */
+    @FunctionalInterface
+    public interface FailureLog {
+        void failed(String operation, byte[] path, String reason);
+    }
+
+    /** The negative errno for {@code thrown}. Never throws. */
+    int negative(String operation, byte[] path, Throwable thrown) {
+        try {
+            log.failed(operation, path, String.valueOf(thrown.getMessage()));
+            return -errno(operation, thrown);
+        } catch (Throwable t) {
+            return -Errno.EIO;
+        }
+    }
+
+    private static int errno(String operation, Throwable thrown) {
+        return switch (thrown) {
+            case SourceException e -> errno(e);
+            case PosixException e -> e.errno();
+            case OutOfMemoryError e -> Errno.ENOMEM;
+            default -> {
+                LOG.log(Level.ERROR, "a bug in " + operation, thrown);
+                yield Errno.EIO;
+            }
+        };
+    }
+
+    private static int errno(SourceException thrown) {
+        return switch (thrown) {
+            case SourceFailedException e -> e.errno();
+            case SourceChangedException e -> Errno.ESTALE;
+            case SourceTimeoutException e -> Errno.EIO;
+        };
+    }
+}

@@ -1,0 +1,74 @@
+package io.clairfs.fs.mount;
+
+import io.clairfs.cache.posix.Errno;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+
+/**
+ * What a filesystem answers to the kernel. Paths are bytes as the kernel has them, beginning with a slash.
+ *
+ * <p>Methods run on libfuse's threads, many at once. They return 0 (or a count of bytes) on success and a negative errno on
+ * failure, or throw: {@link GuardedCallbacks} turns every throwable into an errno, so that none ever reaches libfuse, where it
+ * would look like success without data. Only the {@link #operations()} are registered.
+ */
+public interface FuseCallbacks {
+    /** The operations that a filesystem can register. */
+    enum Operation {
+        GETATTR,
+        READLINK,
+        READDIR,
+        OPEN,
+        READ,
+        WRITE,
+        TRUNCATE,
+        FLUSH,
+        RELEASE,
+        STATFS
+    }
+
+    /** What this filesystem answers itself; libfuse has its defaults for the rest. */
+    Set<Operation> operations();
+
+    int getattr(byte[] path, FileStat stat) throws IOException;
+
+    /** Calls {@code entries} once per name, in the order in which they are to be seen, without "." and "..". */
+    int readdir(byte[] path, Filler entries) throws IOException;
+
+    /** Fills {@code into} with as much as there is from {@code offset} on. Returns the bytes filled; 0 only at the end. */
+    int read(byte[] path, MemorySegment into, long offset, FileHandle handle) throws IOException;
+
+    default byte[] readlink(byte[] path) throws IOException {
+        throw new AssertionError("not registered");
+    }
+
+    default int open(byte[] path, FileHandle handle) throws IOException {
+        return -Errno.ENOSYS;
+    }
+
+    default int write(byte[] path, MemorySegment from, long offset, FileHandle handle) throws IOException {
+        return -Errno.EROFS;
+    }
+
+    default int truncate(byte[] path, long size) throws IOException {
+        return -Errno.EROFS;
+    }
+
+    default int flush(byte[] path, FileHandle handle) throws IOException {
+        return -Errno.ENOSYS;
+    }
+
+    default int release(byte[] path, FileHandle handle) throws IOException {
+        return 0;
+    }
+
+    default int statfs(FilesystemStat stat) throws IOException {
+        return -Errno.ENOSYS;
+    }
+
+    /** Takes the names of a directory. */
+    @FunctionalInterface
+    interface Filler {
+        void add(byte[] name);
+    }
+}

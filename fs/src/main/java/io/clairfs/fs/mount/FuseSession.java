@@ -1,0 +1,186 @@
+package io.clairfs.fs.mount;
+
+import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.posix.Posix;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * One FUSE mount of this process, from mount to unmount.
+ *
+ * <p>libfuse's blocking main loop runs on a thread of its own; {@link #mount} returns when the kernel has accepted the session
+ * and answered a probe. {@link #close} takes the mount out of the tree and waits, within a bound, for the loop to end.
+ */
+public final class FuseSession implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(FuseSession.class.getName());
+    private static final long START_TIMEOUT_MS = 10_000;
+    private static final long END_TIMEOUT_MS = 2_000;
+    private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+    private static final Path DEVICE = Path.of("/dev/fuse");
+
+    /** Sessions start one after the other, so that the descriptor that appears meanwhile is the new session's. */
+    private static final ReentrantLock STARTING = new ReentrantLock();
+
+    private final Path point;
+    private final CompletableFuture<Integer> ended;
+    private final int descriptor;
+
+    private FuseSession(Path point, CompletableFuture<Integer> ended, int descriptor) {
+        this.point = point;
+        this.ended = ended;
+        this.descriptor = descriptor;
+    }
+
+    /**
+     * Mounts {@code callbacks} at {@code point}, an empty directory.
+     *
+     * @param options as after {@code -o}
+     * @throws MountException with the reason when it cannot be mounted
+     */
+    public static FuseSession mount(Path point, List<String> options, FuseCallbacks callbacks, ErrnoTable errnos)
+            throws IOException {
+        STARTING.lock();
+        try {
+            Set<Integer> before = sessionDescriptors();
+            Arena arena = Arena.ofShared();
+            GuardedCallbacks guarded = new GuardedCallbacks(callbacks, errnos, arena);
+            CompletableFuture<Integer> ended = run(point, options, guarded, arena);
+            awaitInit(point, guarded, ended);
+            Set<Integer> fresh = sessionDescriptors();
+            fresh.removeAll(before);
+            FuseSession session = new FuseSession(
+                    point, ended, fresh.size() == 1 ? fresh.iterator().next() : -1);
+            session.probe();
+            return session;
+        } finally {
+            STARTING.unlock();
+        }
+    }
+
+    private static CompletableFuture<Integer> run(
+            Path point, List<String> options, GuardedCallbacks guarded, Arena arena) {
+        List<String> arguments =
+                new ArrayList<>(List.of("clairfs", point.toString(), "-f", "-o", String.join(",", options)));
+        CompletableFuture<Integer> ended = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().name("fuse " + point).start(() -> {
+            try {
+                ended.complete(Native.libfuse()
+                        .fuse_main_real(
+                                arguments.size(),
+                                arguments.toArray(String[]::new),
+                                guarded.operations(),
+                                jnr.ffi.Struct.size(guarded.operations()),
+                                null));
+                arena.close();
+            } catch (Throwable t) {
+                LOG.log(Level.ERROR, "the FUSE session of " + point + " failed", t);
+                ended.complete(-1);
+            }
+        });
+        return ended;
+    }
+
+    private static void awaitInit(Path point, GuardedCallbacks guarded, CompletableFuture<Integer> ended)
+            throws MountException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(START_TIMEOUT_MS);
+        try {
+            while (!guarded.initialized().await(1, TimeUnit.MILLISECONDS)) {
+                if (ended.isDone()) {
+                    throw new MountException("libfuse refused to mount " + point + " (its reason is on stderr above);"
+                            + " 'clairfs doctor' checks what it needs");
+                }
+                if (System.nanoTime() > deadline) {
+                    throw new MountException(
+                            "the kernel did not accept the mount at " + point + " within " + START_TIMEOUT_MS + " ms");
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new MountException("interrupted while mounting " + point);
+        }
+    }
+
+    /** One answer of the new mount shows that it works. */
+    private void probe() throws IOException {
+        FileStatus root = Posix.statAt(Posix.AT_FDCWD, bytes(point), 0);
+        if (!root.isDirectory()) {
+            close();
+            throw new MountException("the mount at " + point + " does not answer as a directory");
+        }
+    }
+
+    private static byte[] bytes(Path path) {
+        return path.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    }
+
+    private static Set<Integer> sessionDescriptors() throws IOException {
+        Set<Integer> found = new HashSet<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(DESCRIPTORS)) {
+            for (Path link : all) {
+                try {
+                    if (Files.readSymbolicLink(link).equals(DEVICE)) {
+                        found.add(Integer.parseInt(link.getFileName().toString()));
+                    }
+                } catch (IOException closedMeanwhile) {
+                    // the descriptor of the listing itself, or another thread's
+                    LOG.log(Level.TRACE, "gone", closedMeanwhile);
+                }
+            }
+        }
+        return found;
+    }
+
+    public Path point() {
+        return point;
+    }
+
+    /** The descriptor on which the kernel talks to this session, for notifications; -1 when it could not be told apart. */
+    public int descriptor() {
+        return descriptor;
+    }
+
+    /** Completes when the loop has ended, be it by {@link #close} or by somebody's {@code umount}. */
+    public CompletableFuture<Integer> ended() {
+        return ended;
+    }
+
+    /** Unmounts: in the ordinary way if nobody uses it, else detached, so that it is gone for everybody who comes later. */
+    @Override
+    public void close() {
+        if (!ended.isDone()) {
+            try {
+                Fusermount.detach(point);
+            } catch (MountException e) {
+                LOG.log(Level.WARNING, e.getMessage());
+            }
+        }
+        awaitEnd(END_TIMEOUT_MS);
+    }
+
+    /** Waits for the loop to end. Returns whether it did; it does not while somebody holds a file of a detached mount open. */
+    public boolean awaitEnd(long timeoutMs) {
+        try {
+            ended.get(timeoutMs, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (java.util.concurrent.TimeoutException e) {
+            return false;
+        } catch (java.util.concurrent.ExecutionException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
