@@ -139,15 +139,21 @@ public final class JobRun {
         return true;
     }
 
-    /** A read is known to have come this far, because it had to ask: everything before it in its stream was read. */
+    /** Reads of files are not reported as they are closed; some positions are then left unstaged to be asked for. */
+    synchronized void followByRequests() {
+        windows.forEach(StreamWindow::leaveTracers);
+    }
+
+    /** A reader had to ask for this file: it is read, and with it all that its loaders cannot still have before them. */
     synchronized void reached(int file) throws InvalidSpecException {
         for (StreamWindow window : windows) {
             StreamWindow.Slot slot = window.find(file);
             if (slot != null) {
                 window.readUpTo(slot.sequence - Math.max(1, spec.window()));
-                return;
+                break;
             }
         }
+        read(file);
     }
 
     /** Reports of reads were lost: whatever is staged may have been read. */

@@ -83,9 +83,16 @@ public final class Prefetcher implements AutoCloseable {
         }
     }
 
-    /** Starts a job over {@code index}, in place of one of the same name if there is one. */
-    public JobRun start(JobSpec spec, SampleIndex index) throws InvalidSpecException {
+    /**
+     * Starts a job over {@code index}, in place of one of the same name if there is one.
+     *
+     * @param reported whether {@link #read} will be told of the files that are read
+     */
+    public JobRun start(JobSpec spec, SampleIndex index, boolean reported) throws InvalidSpecException {
         JobRun run = new JobRun(spec, index, tree, staging);
+        if (!reported) {
+            run.followByRequests();
+        }
         stop(spec.name());
         jobs.add(run);
         wake();
@@ -123,7 +130,7 @@ public final class Prefetcher implements AutoCloseable {
         });
     }
 
-    /** A reader had to ask for this file, and nothing else is known about what is read where it lies. */
+    /** A reader had to ask for this file, and it lies where closing is not reported. */
     public void reached(int file) {
         forEachJob(job -> job.reached(file));
     }

@@ -26,6 +26,9 @@ final class StreamWindow {
     /** An unread position this far behind what is being read is given up. */
     private static final int GIVEN_UP_BEHIND = 2048;
 
+    /** Where reads are not reported, one position in so many is left for the reader to ask for. */
+    private static final int TRACER_EVERY = 16;
+
     private final AccessStream stream;
     private final SampleIndex index;
     private final DatasetTree tree;
@@ -36,6 +39,7 @@ final class StreamWindow {
     private long toStage;
     private long tail;
     private long tailPosition;
+    private boolean tracers;
     private int stagedUnread;
     private long stagedUnreadBytes;
 
@@ -69,6 +73,11 @@ final class StreamWindow {
 
     AccessStream stream() {
         return stream;
+    }
+
+    /** From now on some positions are not staged, so that their requests tell where the trainer is. */
+    void leaveTracers() {
+        tracers = true;
     }
 
     /** Where the trainer is: the first unread position, or {@link AccessStream#END}. */
@@ -110,6 +119,10 @@ final class StreamWindow {
         extend();
         while (toStage < tail) {
             Slot slot = slot(toStage);
+            if (tracers && slot.sequence % TRACER_EVERY == 0) {
+                toStage++;
+                continue;
+            }
             long bytes = slot.read ? 0 : tree.entry(slot.file).size();
             if (slot.read || bytes > staging.capacityBytes()) {
                 toStage++; // what never fits is left to its reader's own requests

@@ -1,0 +1,93 @@
+package io.clairfs.tools.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.tools.daemon.MountConfig;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Runs the mount in a process of its own session, so that it outlives the terminal, and waits until it answers.
+ *
+ * <p>What the process says goes to a log under {@code $XDG_STATE_HOME/clairfs}; when it ends before it is ready, its last line is
+ * the reason.
+ */
+final class BackgroundMount {
+    private static final long READY_TIMEOUT_S = 60;
+    private static final long POLL_MS = 10;
+
+    private BackgroundMount() {}
+
+    static void start(List<String> arguments, MountConfig config) throws IOException, CommandFailedException {
+        Path log = log(config.mountPoint());
+        List<String> command = new ArrayList<>(List.of("setsid"));
+        command.addAll(javaCommand());
+        command.addAll(arguments);
+        command.add("-f");
+        Process process = new ProcessBuilder(command)
+                .redirectInput(Path.of("/dev/null").toFile())
+                .redirectOutput(log.toFile())
+                .redirectErrorStream(true)
+                .start();
+        try {
+            awaitReady(process, config.mountPoint(), log);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            process.destroy();
+            throw new CommandFailedException("interrupted while mounting");
+        }
+    }
+
+    /** The command that runs this program again, in this JVM's way. */
+    static List<String> javaCommand() {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> !flag.startsWith("-Xshare") && !flag.startsWith("-XX:TieredStopAtLevel"))
+                .forEach(command::add);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        return command;
+    }
+
+    private static void awaitReady(Process process, Path mountPoint, Path log)
+            throws InterruptedException, IOException, CommandFailedException {
+        Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(READY_TIMEOUT_S);
+        while (!process.waitFor(POLL_MS, TimeUnit.MILLISECONDS)) {
+            if (Files.exists(status)) {
+                return;
+            }
+            if (System.nanoTime() > deadline) {
+                process.destroy();
+                throw new CommandFailedException(
+                        "the mount was not ready within " + READY_TIMEOUT_S + " s; its log: " + log);
+            }
+        }
+        throw new CommandFailedException(reason(log));
+    }
+
+    private static String reason(Path log) throws IOException {
+        List<String> lines = Files.readAllLines(log, UTF_8);
+        return lines.reversed().stream()
+                .filter(line -> line.startsWith("clairfs: "))
+                .map(line -> line.substring("clairfs: ".length()))
+                .findFirst()
+                .orElse("the mount's process ended early; its log: " + log);
+    }
+
+    private static Path log(Path mountPoint) throws IOException {
+        String home = System.getenv("XDG_STATE_HOME");
+        Path state = home == null || home.isEmpty()
+                ? Path.of(System.getProperty("user.home"), ".local", "state")
+                : Path.of(home);
+        Path directory = state.resolve("clairfs");
+        Files.createDirectories(directory);
+        return directory.resolve(mountPoint.toString().substring(1).replace('/', '-') + ".log");
+    }
+}

@@ -1,0 +1,47 @@
+package io.clairfs.tools.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.fs.mount.DatasetMount;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+
+/** Talks to a mount through its control files. */
+final class ControlClient {
+    private final Path control;
+
+    /** The mount that {@code inside}, its mount point or any path below, belongs to. */
+    ControlClient(Path inside) throws CommandFailedException {
+        Path here = inside.toAbsolutePath().normalize();
+        for (Path at = here; at != null; at = at.getParent()) {
+            Path candidate = at.resolve(DatasetMount.CONTROL_DIRECTORY);
+            if (Files.exists(candidate.resolve("status.json"))) {
+                control = candidate;
+                return;
+            }
+        }
+        throw new CommandFailedException(here + " is not on a clairfs mount; mount one: clairfs mount SOURCE " + here);
+    }
+
+    String read(String file) throws IOException {
+        return Files.readString(control.resolve(file), UTF_8);
+    }
+
+    /** Writes one message to the job file. */
+    void writeJob(String line) throws IOException, CommandFailedException {
+        try {
+            Files.write(control.resolve("job"), (line + "\n").getBytes(UTF_8), StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            List<String> errors = read("errors").lines().toList();
+            throw new CommandFailedException(
+                    errors.isEmpty() ? String.valueOf(e.getMessage()) : withoutTime(errors.getLast()));
+        }
+    }
+
+    private static String withoutTime(String line) {
+        return line.substring(line.indexOf(' ') + 1);
+    }
+}

@@ -1,0 +1,65 @@
+package io.clairfs.tools.cli;
+
+import io.clairfs.tools.Version;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The command {@code clairfs}. */
+@Command(
+        name = "clairfs",
+        version = "clairfs " + Version.TEXT,
+        mixinStandardHelpOptions = true,
+        description = "Shows a training dataset as files, each in the page cache before the trainer opens it.",
+        subcommands = {
+            MountCommand.class,
+            UmountCommand.class,
+            JobCommand.class,
+            StatusCommand.class,
+            OrderCommand.class,
+        })
+public final class Main {
+    static final int DONE = 0;
+    static final int FAILED = 1;
+    static final int WRONG_USAGE = 2;
+
+    private Main() {}
+
+    public static void main(String[] arguments) {
+        System.exit(run(arguments));
+    }
+
+    /** Runs one command. Returns its exit code. */
+    static int run(String... arguments) {
+        CommandLine line = new CommandLine(new Main());
+        line.setExecutionExceptionHandler((thrown, _, _) -> report(thrown));
+        line.setParameterExceptionHandler((thrown, _) -> {
+            String help = thrown.getCommandLine().getCommandSpec().qualifiedName();
+            return say(thrown.getMessage() + "; see '" + help + " --help'", WRONG_USAGE);
+        });
+        line.registerConverter(ByteSize.class, ByteSize::parse);
+        if (arguments.length == 0) {
+            line.usage(System.out);
+            return WRONG_USAGE;
+        }
+        return line.execute(arguments);
+    }
+
+    private static int report(Exception thrown) {
+        return switch (thrown) {
+            case CommandFailedException e -> say(String.valueOf(e.getMessage()), FAILED);
+            case NoSuchFileException e -> say(e.getMessage() + " does not exist", FAILED);
+            case IOException e -> say(String.valueOf(e.getMessage()), FAILED);
+            default -> {
+                thrown.printStackTrace();
+                yield say("a bug: " + thrown, FAILED);
+            }
+        };
+    }
+
+    private static int say(String message, int code) {
+        System.err.println("clairfs: " + message.replace('\n', ' '));
+        return code;
+    }
+}

@@ -1,0 +1,237 @@
+package io.clairfs.tools.daemon;
+
+import io.clairfs.cache.dataset.DatasetException;
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.Entry;
+import io.clairfs.cache.dataset.IndexRule;
+import io.clairfs.cache.dataset.PythonText;
+import io.clairfs.cache.prefetch.FetchRouter;
+import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.cache.prefetch.SampleReader;
+import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.source.Source;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.fs.control.ControlMount;
+import io.clairfs.fs.kernel.ConsumptionWatcher;
+import io.clairfs.fs.kernel.PageCache;
+import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.mount.ErrnoTable;
+import io.clairfs.fs.mount.FuseSession;
+import io.clairfs.fs.mount.MountException;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * One mount and everything behind it, wired together.
+ *
+ * <p>{@link #start} returns when the mount and its control files answer; listing goes on meanwhile. {@link #close} takes both
+ * mounts away first, so that no reader comes any more, and then ends what served them; each step has its bound.
+ */
+public final class Daemon implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(Daemon.class.getName());
+
+    private final MountConfig config;
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private final DatasetTree tree;
+
+    /** Mounts; whatever was started is ended again when a later part fails. */
+    public static Daemon start(MountConfig config) throws IOException {
+        MountCheck.check(config.source(), config.mountPoint());
+        return new Daemon(config);
+    }
+
+    private Daemon(MountConfig config) throws IOException {
+        this.config = config;
+        try {
+            Clock clock = Clock.systemUTC();
+            ErrorLog errors = new ErrorLog(clock);
+            Counters counters = new Counters();
+            Source source = started(new DirectorySource(config.source()));
+            tree = started(new DatasetTree(source, config.listers(), errors::add));
+            MemoryTier memory = new MemoryTier(config.memoryBytes());
+            parts.push(memory::clear);
+            FetchRouter router = new FetchRouter(tree, source, memory, counters);
+            SampleReader reader = started(new SampleReader(tree, source, router, counters, config.readTimeoutMs()));
+            ReadAccounting accounting = new ReadAccounting(counters);
+            ErrnoTable errnos = new ErrnoTable((operation, path, reason) -> {
+                if (operation.equals("read")) {
+                    counters.readErrors.increment();
+                }
+                errors.add(operation + " " + PythonText.show(path) + ": " + reason);
+            });
+
+            Requests requests = new Requests(reader, accounting);
+            DatasetMount mount = new DatasetMount(tree, requests, config.readTimeoutMs());
+            FuseSession data = started(FuseSession.mount(config.mountPoint(), dataOptions(), mount, errnos));
+            if (data.descriptor() < 0) {
+                throw new MountException(
+                        "the FUSE session's descriptor was not found among this process's descriptors");
+            }
+            PageCache pages = started(new PageCache(tree, config.mountPoint(), data.descriptor()));
+            Prefetcher prefetcher = started(new Prefetcher(
+                    tree,
+                    router,
+                    memory,
+                    pages,
+                    config.stagingBytes(),
+                    stagingSamples(),
+                    config.loaders(),
+                    counters,
+                    errors));
+            ConsumptionWatcher watcher =
+                    started(new ConsumptionWatcher(tree, config.mountPoint(), new Reports(accounting, prefetcher)));
+            requests.connect(watcher, prefetcher);
+
+            Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors);
+            JobControl jobs = new JobControl(indexes, prefetcher, errors);
+            StatusReporter status =
+                    new StatusReporter(config, tree, indexes, prefetcher, memory, counters, errors, clock);
+            ControlMount control = new ControlMount(new ControlFiles(jobs, status, errors, indexes, prefetcher), clock);
+            FuseSession controls = started(FuseSession.mount(
+                    config.mountPoint().resolve(DatasetMount.CONTROL_DIRECTORY), controlOptions(), control, errnos));
+            endWith(data);
+            endWith(controls);
+            Thread.ofPlatform().daemon().name("indexer").start(() -> index(indexes, jobs, errors));
+        } catch (IOException | RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    private <T extends AutoCloseable> T started(T part) {
+        parts.push(part);
+        return part;
+    }
+
+    /** The mount is over when either of its sessions is. */
+    private void endWith(FuseSession session) {
+        var _ = session.ended().thenRun(() -> ended.complete(null));
+    }
+
+    private static IndexRule rule(String name) throws MountException {
+        IndexRule rule = IndexRule.BY_NAME.get(name);
+        if (rule == null) {
+            throw new MountException(
+                    "unknown index rule '" + name + "'; known: " + String.join(", ", IndexRule.BY_NAME.keySet()));
+        }
+        return rule;
+    }
+
+    private void index(Indexes indexes, JobControl jobs, ErrorLog errors) {
+        tree.complete().join();
+        try {
+            indexes.watch(indexes.of(""));
+        } catch (DatasetException | SourceException e) {
+            errors.add("index: " + e.getMessage());
+        } catch (TimeoutException e) {
+            throw new AssertionError("listed", e);
+        }
+        jobs.startWaiting();
+    }
+
+    private List<String> dataOptions() {
+        List<String> options = new ArrayList<>(DatasetMount.OPTIONS);
+        options.add("fsname=" + config.source().toString().replace("\\", "\\\\").replace(",", "\\,"));
+        options.addAll(config.fuseOptions());
+        return options;
+    }
+
+    private static List<String> controlOptions() {
+        List<String> options = new ArrayList<>(ControlMount.OPTIONS);
+        options.add("fsname=clairfs-control");
+        return options;
+    }
+
+    /** Every staged sample holds a descriptor; half of those that this process may have stay free for everything else. */
+    private static int stagingSamples() {
+        return Math.clamp(DescriptorLimit.ofThisProcess() / 2, 64, 32_768);
+    }
+
+    /** Answers reads and keeps account of them. */
+    private static final class Requests implements DatasetMount.ReadRequests {
+        private final SampleReader reader;
+        private final ReadAccounting accounting;
+        private volatile @org.jspecify.annotations.Nullable ConsumptionWatcher watcher;
+        private volatile @org.jspecify.annotations.Nullable Prefetcher prefetcher;
+
+        Requests(SampleReader reader, ReadAccounting accounting) {
+            this.reader = reader;
+            this.accounting = accounting;
+        }
+
+        void connect(ConsumptionWatcher theWatcher, Prefetcher thePrefetcher) {
+            prefetcher = thePrefetcher;
+            watcher = theWatcher;
+        }
+
+        @Override
+        public int read(Entry file, long offset, MemorySegment into) throws SourceException {
+            int number = file.number();
+            ConsumptionWatcher reports = watcher;
+            Prefetcher followers = prefetcher;
+            boolean reported =
+                    reports != null && reports.isWatched(file.listing().directory());
+            boolean first = accounting.request(number, offset, reported);
+            if (first && !reported && followers != null) {
+                followers.reached(number);
+            }
+            int bytes = reader.read(number, offset, into);
+            accounting.answered(bytes);
+            return bytes;
+        }
+    }
+
+    /** Hands on what the kernel reports. */
+    private record Reports(ReadAccounting accounting, Prefetcher prefetcher) implements ConsumptionWatcher.Reader {
+        @Override
+        public void read(int[] files, int count) {
+            accounting.closed(files, count);
+            prefetcher.read(files, count);
+        }
+
+        @Override
+        public void reportsLost() {
+            prefetcher.reportsLost();
+        }
+    }
+
+    public MountConfig config() {
+        return config;
+    }
+
+    /** Completes when the mount is gone, whoever took it away. */
+    public CompletableFuture<Void> ended() {
+        return ended;
+    }
+
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        while (!parts.isEmpty()) {
+            AutoCloseable part = parts.pop();
+            try {
+                part.close();
+            } catch (Exception e) {
+                LOG.log(Level.WARNING, "while ending " + part.getClass().getSimpleName(), e);
+            }
+        }
+        ended.complete(null);
+    }
+}

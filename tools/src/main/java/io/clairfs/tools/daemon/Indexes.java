@@ -1,0 +1,88 @@
+package io.clairfs.tools.daemon;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.dataset.DatasetException;
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.Directory;
+import io.clairfs.cache.dataset.Entry;
+import io.clairfs.cache.dataset.IndexRule;
+import io.clairfs.cache.dataset.Listing;
+import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.fs.kernel.ConsumptionWatcher;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** The sample indexes of this mount: one for the whole dataset, one for each subset that a job asks for. */
+final class Indexes {
+    private static final long PATIENCE_MS = 2_000;
+    private static final long LISTED_ALREADY_MS = 1_000;
+    private static final int MOST_SUBSETS = 64;
+
+    private final DatasetTree tree;
+    private final IndexRule rule;
+    private final ConsumptionWatcher watcher;
+    private final ErrorLog errors;
+    private final Map<String, SampleIndex> built = new LinkedHashMap<>();
+
+    Indexes(DatasetTree tree, IndexRule rule, ConsumptionWatcher watcher, ErrorLog errors) {
+        this.tree = tree;
+        this.rule = rule;
+        this.watcher = watcher;
+        this.errors = errors;
+    }
+
+    /**
+     * The index of one directory of the dataset, the empty path being all of it.
+     *
+     * @throws TimeoutException when the dataset is still being listed
+     * @throws DatasetException when the rule refuses it
+     */
+    SampleIndex of(String subset) throws DatasetException, SourceException, TimeoutException {
+        try {
+            DatasetTree _ = tree.complete().get(PATIENCE_MS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new TimeoutException();
+        } catch (ExecutionException e) {
+            throw new AssertionError("listing completes normally", e);
+        }
+        synchronized (built) {
+            SampleIndex index = built.get(subset);
+            if (index == null) {
+                index = rule.index(tree, directory(subset));
+                built.put(subset, index);
+                if (built.size() > MOST_SUBSETS) {
+                    built.remove(built.keySet().iterator().next());
+                }
+            }
+            return index;
+        }
+    }
+
+    /** Whether the dataset is listed. */
+    boolean isListed() {
+        return tree.complete().isDone();
+    }
+
+    /** Has reads of the samples reported from now on. Returns whether that worked for all of them. */
+    boolean watch(SampleIndex index) {
+        return watcher.watch(index.directoriesOfFiles(tree), errors::add) == 0;
+    }
+
+    private Directory directory(String subset) throws DatasetException, SourceException {
+        if (subset.isEmpty()) {
+            return tree.root();
+        }
+        Entry entry = tree.find(subset.getBytes(UTF_8), LISTED_ALREADY_MS);
+        if (entry == null || entry.kind() != Listing.Kind.DIRECTORY) {
+            throw new DatasetException("subset=" + subset + " is not a directory of the dataset");
+        }
+        return entry.listing().subdirectory(entry.at());
+    }
+}

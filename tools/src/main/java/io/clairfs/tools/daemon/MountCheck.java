@@ -1,0 +1,88 @@
+package io.clairfs.tools.daemon;
+
+import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.mount.Fusermount;
+import io.clairfs.fs.mount.MountException;
+import io.clairfs.fs.mount.MountTable;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Looks before a mount whether it can work, so that each thing that is wrong gets one clear line. */
+public final class MountCheck {
+    private static final Path DEVICE = Path.of("/dev/fuse");
+    private static final String OUR_TYPE = "fuse.clairfs";
+
+    private MountCheck() {}
+
+    /** Refuses what cannot work; takes away what a daemon that was killed left at the mount point. */
+    public static void check(Path source, Path mountPoint) throws IOException {
+        checkSource(source);
+        clearDeadMount(mountPoint);
+        checkMountPoint(mountPoint);
+        if (source.startsWith(mountPoint) || mountPoint.startsWith(source)) {
+            throw new MountException("source " + source + " and mount point " + mountPoint
+                    + " lie inside one another; choose a mount point elsewhere");
+        }
+        checkDevice();
+    }
+
+    private static void checkSource(Path source) throws MountException {
+        if (!Files.exists(source)) {
+            throw new MountException("source " + source + " does not exist");
+        }
+        if (!Files.isDirectory(source)) {
+            throw new MountException("source " + source + " is not a directory");
+        }
+        if (!Files.isReadable(source) || !Files.isExecutable(source)) {
+            throw new MountException("source " + source + " cannot be read by this user; check its permissions");
+        }
+    }
+
+    private static void checkMountPoint(Path mountPoint) throws IOException {
+        Optional<MountTable.Mount> mounted = MountTable.at(mountPoint);
+        if (mounted.isPresent()) {
+            throw new MountException("mount point " + mountPoint + " is busy: "
+                    + mounted.get().device() + " (" + mounted.get().type() + ") is mounted there; unmount it first: "
+                    + (mounted.get().type().equals(OUR_TYPE) ? "clairfs umount " : "umount ") + mountPoint);
+        }
+        if (!Files.exists(mountPoint, LinkOption.NOFOLLOW_LINKS)) {
+            throw new MountException("mount point " + mountPoint + " does not exist; make it: mkdir -p " + mountPoint);
+        }
+        if (!Files.isDirectory(mountPoint)) {
+            throw new MountException("mount point " + mountPoint + " is not a directory");
+        }
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(mountPoint)) {
+            if (entries.iterator().hasNext()) {
+                throw new MountException("mount point " + mountPoint + " is not empty; choose an empty directory");
+            }
+        }
+    }
+
+    private static void checkDevice() throws MountException {
+        if (!Files.exists(DEVICE)) {
+            throw new MountException(
+                    "there is no /dev/fuse: load the kernel module (modprobe fuse), or give the container the device"
+                            + " (--device /dev/fuse)");
+        }
+        if (!Files.isReadable(DEVICE) || !Files.isWritable(DEVICE)) {
+            throw new MountException("/dev/fuse may not be opened by this user: as root, chmod 0666 /dev/fuse");
+        }
+    }
+
+    /** A mount of ours whose daemon is gone answers nothing but ENOTCONN. */
+    private static void clearDeadMount(Path mountPoint) throws IOException {
+        Optional<MountTable.Mount> mounted = MountTable.at(mountPoint);
+        if (mounted.isPresent() && mounted.get().type().equals(OUR_TYPE) && isDead(mountPoint)) {
+            Fusermount.detach(mountPoint);
+        }
+    }
+
+    /** Whether nobody answers for the mount at {@code mountPoint}: its control files are always live. */
+    public static boolean isDead(Path mountPoint) {
+        return !Files.exists(mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json"));
+    }
+}

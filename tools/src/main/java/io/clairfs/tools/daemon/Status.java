@@ -1,0 +1,54 @@
+package io.clairfs.tools.daemon;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What {@code status.json} says; the names of the components are its keys, in snake case. Sizes are bytes. */
+public record Status(
+        String version,
+        long pid,
+        String mount,
+        String source,
+        long samples,
+        long bytes,
+        boolean ready,
+        @Nullable String indexError,
+        List<Job> jobs,
+        Reads reads,
+        Map<String, Fetched> fetched,
+        double stallSeconds,
+        Staging staging,
+        List<Tier> tiers,
+        List<Object> peers,
+        long checksumFailures,
+        long errors,
+        double uptimeSeconds) {
+
+    /** One job; {@code epochs} is null for a run without a known end, {@code note} says what looks wrong. */
+    public record Job(
+            String name,
+            String seed,
+            String sampler,
+            @Nullable Integer epochs,
+            int world,
+            String ranks,
+            int epoch,
+            int position,
+            int length,
+            boolean done,
+            boolean inSync,
+            long deviations,
+            int stagedAhead,
+            @Nullable String note) {}
+
+    /** Reads as readers see them: files opened, and of those how many never had to ask. */
+    public record Reads(
+            long opened, long fromPageCache, long upcalls, long requests, long bytes, long errors, long reportsLost) {}
+
+    public record Fetched(long count, long bytes) {}
+
+    public record Staging(long capacityBytes, long usedBytes, int samples, long pushed) {}
+
+    public record Tier(String name, long capacityBytes, long usedBytes, int samples) {}
+}

@@ -1,0 +1,173 @@
+package io.clairfs.tools.daemon;
+
+import io.clairfs.cache.dataset.DatasetException;
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.prefetch.JobRun;
+import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.tools.Version;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Takes stock of a mount. */
+final class StatusReporter {
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .enable(SerializationFeature.INDENT_OUTPUT)
+            .build();
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double MILLIS_PER_SECOND = 1e3;
+
+    private final MountConfig config;
+    private final DatasetTree tree;
+    private final Indexes indexes;
+    private final Prefetcher prefetcher;
+    private final MemoryTier memory;
+    private final Counters counters;
+    private final ErrorLog errors;
+    private final Clock clock;
+    private final long startedMs;
+
+    StatusReporter(
+            MountConfig config,
+            DatasetTree tree,
+            Indexes indexes,
+            Prefetcher prefetcher,
+            MemoryTier memory,
+            Counters counters,
+            ErrorLog errors,
+            Clock clock) {
+        this.config = config;
+        this.tree = tree;
+        this.indexes = indexes;
+        this.prefetcher = prefetcher;
+        this.memory = memory;
+        this.counters = counters;
+        this.errors = errors;
+        this.clock = clock;
+        startedMs = clock.millis();
+    }
+
+    /** For programs. */
+    String json() {
+        return JSON.writeValueAsString(status()) + "\n";
+    }
+
+    /** For people. */
+    String text() {
+        return StatusText.of(status());
+    }
+
+    private Status status() {
+        long samples = tree.fileCount();
+        String indexError = null;
+        boolean ready = indexes.isListed();
+        if (ready) {
+            try {
+                samples = indexes.of("").size();
+            } catch (DatasetException | SourceException | TimeoutException e) {
+                indexError = e.getMessage();
+            }
+        }
+        List<Status.Job> jobs = new ArrayList<>();
+        for (JobRun run : prefetcher.jobs()) {
+            jobs.add(job(run));
+        }
+        return new Status(
+                Version.TEXT,
+                ProcessHandle.current().pid(),
+                config.mountPoint().toString(),
+                config.source().toString(),
+                samples,
+                tree.fileBytes(),
+                ready,
+                indexError,
+                jobs,
+                reads(),
+                fetched(),
+                counters.stalledNs.sum() / NANOS_PER_SECOND,
+                new Status.Staging(
+                        prefetcher.stagingCapacityBytes(),
+                        prefetcher.stagedBytes(),
+                        prefetcher.stagedSamples(),
+                        counters.staged.sum()),
+                List.of(new Status.Tier("memory", memory.capacity(), memory.used(), memory.count())),
+                List.of(),
+                0,
+                errors.total(),
+                (clock.millis() - startedMs) / MILLIS_PER_SECOND);
+    }
+
+    private Status.Reads reads() {
+        long upcalls = counters.openedWithUpcall.sum();
+        long opened = counters.opened.sum();
+        return new Status.Reads(
+                opened,
+                Math.max(0, opened - upcalls),
+                upcalls,
+                counters.readRequests.sum(),
+                counters.readRequestBytes.sum(),
+                counters.readErrors.sum(),
+                counters.eventsLost.sum());
+    }
+
+    private Map<String, Status.Fetched> fetched() {
+        Map<String, Status.Fetched> fetched = new LinkedHashMap<>();
+        fetched.put("memory", new Status.Fetched(counters.fromMemory.sum(), counters.fromMemoryBytes.sum()));
+        fetched.put("ssd", new Status.Fetched(0, 0));
+        fetched.put("peer", new Status.Fetched(0, 0));
+        fetched.put("source", new Status.Fetched(counters.fromSource.sum(), counters.fromSourceBytes.sum()));
+        return fetched;
+    }
+
+    private static Status.Job job(JobRun run) {
+        JobSpec spec = run.spec();
+        JobRun.Progress progress;
+        try {
+            progress = run.progress();
+        } catch (InvalidSpecException e) {
+            throw new AssertionError("the epoch under way has been computed before", e);
+        }
+        return new Status.Job(
+                spec.name(),
+                spec.seed(),
+                spec.sampler(),
+                spec.epochs() == JobSpec.UNLIMITED ? null : spec.epochs(),
+                spec.world(),
+                spec.firstRank() == spec.lastRank()
+                        ? String.valueOf(spec.firstRank())
+                        : spec.firstRank() + "-" + spec.lastRank(),
+                progress.epoch(),
+                progress.position(),
+                progress.length(),
+                progress.done(),
+                progress.inSync(),
+                progress.deviations(),
+                progress.stagedAhead(),
+                note(progress));
+    }
+
+    private static @Nullable String note(JobRun.Progress progress) {
+        if (progress.repeatedEpoch() >= 0) {
+            return "the trainer reads epoch " + progress.repeatedEpoch()
+                    + " again instead of the next one: is set_epoch() called at the start of every epoch?";
+        }
+        if (!progress.inSync()) {
+            return "reads do not follow the order of this job: check seed, sampler, world and batch against the trainer";
+        }
+        return null;
+    }
+}
