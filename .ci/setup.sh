@@ -17,6 +17,9 @@ find_jdk() {
     exit 1
 }
 
+# Not grep -q: it closes the pipe early, and pipefail would take that for a failure.
+has_libfuse() { PATH=$PATH:/usr/sbin:/sbin ldconfig -p | grep 'libfuse\.so\.2' >/dev/null; }
+
 # Debian's packages that are missing for: build, run, or test.
 missing_packages() {
     local use=$1
@@ -24,7 +27,7 @@ missing_packages() {
         build) command -v mvn >/dev/null || echo maven ;;
         run | demo | test)
             command -v fusermount >/dev/null || echo fuse
-            ldconfig -p | grep -q 'libfuse\.so\.2' || echo libfuse2
+            has_libfuse || echo libfuse2
             ;;
     esac
     case $use in
@@ -60,7 +63,7 @@ need_packages() {
             say "could not install ${packages[*]}: install them by hand and try again"
             exit 1
         fi
-    elif [ "$use" = demo ] && command -v fusermount >/dev/null && ldconfig -p | grep -q 'libfuse\.so\.2'; then
+    elif [ "$use" = demo ] && command -v fusermount >/dev/null && has_libfuse; then
         say "PyTorch is not installed (packages ${packages[*]}): the demo uses plain Python instead"
     else
         say "missing system packages: ${packages[*]}; install them as root: apt-get install ${packages[*]}"

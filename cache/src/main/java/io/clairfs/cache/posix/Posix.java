@@ -55,6 +55,9 @@ public final class Posix {
             NativeCall.bind("readlinkat", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG));
     private static final MethodHandle STRERROR =
             NativeCall.bindPlain("strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+    private static final int FADV_DONTNEED = 4;
+    private static final MethodHandle FADVISE =
+            NativeCall.bind("posix_fadvise", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle GETGID = NativeCall.bindPlain("getegid", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle GETUID = NativeCall.bindPlain("geteuid", FunctionDescriptor.of(JAVA_INT));
 
@@ -143,6 +146,19 @@ public final class Posix {
     }
 
     private static final byte[] NO_PATH = {};
+
+    /** Takes the file's clean pages out of the page cache; what was written must have been synchronised before. */
+    public static void dropPages(int fd) throws PosixException {
+        int error;
+        try {
+            error = (int) FADVISE.invokeExact(NativeCall.state(), fd, 0L, 0L, FADV_DONTNEED);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (error != 0) {
+            throw new PosixException("posix_fadvise", error);
+        }
+    }
 
     /** Fills {@code into} with {@code struct linux_dirent64} records. Returns their bytes; 0 is the end of the directory. */
     static long directoryEntries(int fd, MemorySegment into) throws PosixException {

@@ -33,8 +33,14 @@ public final class PageCache implements StagingArea, AutoCloseable {
     private static final int INVALIDATE_BYTES = 24;
     private static final int IOVEC_BYTES = 16;
 
-    /** A push of more is made in pieces; the size field has 32 bits and libfuse's own limit is below. */
-    private static final long LARGEST_PIECE = 1L << 24;
+    /**
+     * Bytes per message: what the kernel collects per processor (31 pages) before it puts new pages on its lists.
+     *
+     * <p>Each piece is stored twice. A page is moved to the active list when it is used for the second time, which the first
+     * store and the first reader would be: the reader would pay for it, a third of its time. Repeated while the pages are
+     * still being collected, it costs a copy within the processor's cache. See docs/decisions/push-twice.md.
+     */
+    private static final long PIECE = 30 * 4096;
 
     private static final ThreadLocal<Message> MESSAGE = ThreadLocal.withInitial(Message::new);
 
@@ -71,12 +77,17 @@ public final class PageCache implements StagingArea, AutoCloseable {
     }
 
     private void push(long node, MemorySegment bytes) throws PosixException {
-        for (long offset = 0; offset < bytes.byteSize(); offset += LARGEST_PIECE) {
-            long length = Math.min(LARGEST_PIECE, bytes.byteSize() - offset);
-            int rc = MESSAGE.get().store(session, node, offset, bytes.asSlice(offset, length));
-            if (rc < 0) {
-                throw new PosixException("push into the page cache", -rc);
-            }
+        for (long offset = 0; offset < bytes.byteSize(); offset += PIECE) {
+            MemorySegment piece = bytes.asSlice(offset, Math.min(PIECE, bytes.byteSize() - offset));
+            store(node, offset, piece);
+            store(node, offset, piece);
+        }
+    }
+
+    private void store(long node, long offset, MemorySegment piece) throws PosixException {
+        int rc = MESSAGE.get().store(session, node, offset, piece);
+        if (rc < 0) {
+            throw new PosixException("push into the page cache", -rc);
         }
     }
 

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.clairfs.fs.mount.DatasetMount;
 import io.clairfs.tools.daemon.MountConfig;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,7 +26,7 @@ final class BackgroundMount {
     static void start(List<String> arguments, MountConfig config) throws IOException, CommandFailedException {
         Path log = log(config.mountPoint());
         List<String> command = new ArrayList<>(List.of("setsid"));
-        command.addAll(javaCommand());
+        command.addAll(JavaCommand.thisProgram());
         command.addAll(arguments);
         command.add("-f");
         Process process = new ProcessBuilder(command)
@@ -42,17 +41,6 @@ final class BackgroundMount {
             process.destroy();
             throw new CommandFailedException("interrupted while mounting");
         }
-    }
-
-    /** The command that runs this program again, in this JVM's way. */
-    static List<String> javaCommand() {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> !flag.startsWith("-Xshare") && !flag.startsWith("-XX:TieredStopAtLevel"))
-                .forEach(command::add);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
-        return command;
     }
 
     private static void awaitReady(Process process, Path mountPoint, Path log)

@@ -30,4 +30,17 @@ public record ByteSize(long bytes) {
         }
         return new ByteSize(bytes.longValueExact());
     }
+
+    /** A short decimal form: {@code 110 KB}. */
+    public static String show(long bytes) {
+        String[] units = {"B", "KB", "MB", "GB", "TB", "PB"};
+        double value = bytes;
+        int unit = 0;
+        while (value >= 1000 && unit < units.length - 1) {
+            value /= 1000;
+            unit++;
+        }
+        return (value == Math.rint(value) ? String.format("%.0f", value) : String.format("%.1f", value)) + " "
+                + units[unit];
+    }
 }

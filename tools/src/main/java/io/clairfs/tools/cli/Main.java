@@ -18,6 +18,7 @@ import picocli.CommandLine.Command;
             JobCommand.class,
             StatusCommand.class,
             OrderCommand.class,
+            BenchCommand.class,
         })
 public final class Main {
     static final int DONE = 0;

@@ -1,0 +1,223 @@
+package io.clairfs.tools.bench;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.tools.cli.ByteSize;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What a first read through the mount costs beside a warm read of the same files where they are stored.
+ *
+ * <p>Readers do what a trainer's loaders do: open, fstat, read to the end, close, a batch at a time, then pause for the step.
+ * Batches through the mount, which read each file for the first time in its epoch, alternate with batches of the warm files of
+ * the source, so that both meet the same machine. Reported are medians over all files of all epochs.
+ */
+public final class ReadBenchmark {
+    private static final int BATCH = 32;
+    private static final long STAGED_TIMEOUT_MS = 120_000;
+
+    private final Path directory;
+    private final MountedProcess mount;
+
+    private ReadBenchmark(Path directory, MountedProcess mount) {
+        this.directory = directory;
+        this.mount = mount;
+    }
+
+    /**
+     * One line of the result; times are medians in microseconds per file.
+     *
+     * @param nativeUs a file of the source, read before, read again
+     * @param mountedUs the same file through the mount, for the first time in its epoch
+     * @param ratio {@code mountedUs / nativeUs}
+     * @param upcalls files for which the kernel asked the daemon
+     */
+    public record Row(
+            long fileBytes, int threads, int files, double nativeUs, double mountedUs, double ratio, long upcalls) {}
+
+    /**
+     * Measures one size of files.
+     *
+     * @param work an empty directory on the filesystem to compare with
+     * @param epochs how often every file is read through the mount
+     * @param stepUs the pause after each file of a batch, on average, microseconds
+     */
+    public static List<Row> run(Path work, long fileBytes, int files, int epochs, List<Integer> threads, long stepUs)
+            throws IOException, InterruptedException {
+        Path source = Files.createDirectories(work.resolve("source-" + fileBytes));
+        Path point = Files.createDirectories(work.resolve("mount-" + fileBytes));
+        makeFiles(source, fileBytes, files);
+        List<Row> rows = new ArrayList<>();
+        long staging = Math.max(64L << 20, 8 * fileBytes);
+        try (MountedProcess mount = MountedProcess.start(
+                source,
+                point,
+                List.of("--index-rule", "sorted", "--staging", String.valueOf(staging), "--memory", "4GiB"))) {
+            for (int count : threads) {
+                rows.add(new ReadBenchmark(source, mount).measure(fileBytes, files, epochs, count, stepUs));
+            }
+        }
+        return rows;
+    }
+
+    /** Files that come from the disk, as a dataset does: freshly written pages lie in larger pieces and read faster. */
+    private static void makeFiles(Path source, long bytes, int files) throws IOException {
+        Random random = new Random(1);
+        ByteBuffer content = ByteBuffer.allocate(Math.toIntExact(bytes));
+        for (int i = 0; i < files; i++) {
+            random.nextBytes(content.array());
+            Path file = source.resolve("f" + i);
+            try (FileChannel channel =
+                    FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                channel.write(content.rewind());
+                channel.force(true);
+            }
+            int fd = Posix.openAt(Posix.AT_FDCWD, file.toString().getBytes(UTF_8), Posix.O_RDONLY);
+            Posix.dropPages(fd);
+            Posix.close(fd);
+        }
+    }
+
+    private Row measure(long fileBytes, int files, int epochs, int threads, long stepUs)
+            throws IOException, InterruptedException {
+        mount.writeJob(
+                "name=bench" + threads + " seed=7 epochs=" + (epochs + 1) + " batch=" + BATCH + " workers=" + threads);
+        mount.awaitStaged(Math.min(files / 2, 8), STAGED_TIMEOUT_MS);
+        List<String> index = mount.index();
+        long[] nativeNs = {};
+        long[] mountedNs = {};
+        long upcallsBefore = 0;
+        try (ExecutorService readers = Executors.newFixedThreadPool(threads)) {
+            for (int epoch = 0; epoch <= epochs; epoch++) {
+                if (epoch == 1) { // the first epoch warms the source, the compiler and the branch predictors
+                    upcallsBefore = mount.status().path("reads").path("upcalls").asLong();
+                    nativeNs = new long[0];
+                    mountedNs = new long[0];
+                }
+                List<String> order = mount.order("bench" + threads, epoch).stream()
+                        .map(i -> index.get(Integer.parseInt(i)))
+                        .toList();
+                long[][] both = readEpoch(readers, order, threads, stepUs, epoch);
+                nativeNs = concat(nativeNs, both[0]);
+                mountedNs = concat(mountedNs, both[1]);
+            }
+        }
+        long upcalls = mount.status().path("reads").path("upcalls").asLong() - upcallsBefore;
+        mount.writeJob("stop=bench" + threads);
+        double nativeUs = medianUs(nativeNs);
+        double mountedUs = medianUs(mountedNs);
+        return new Row(fileBytes, threads, mountedNs.length, nativeUs, mountedUs, mountedUs / nativeUs, upcalls);
+    }
+
+    private long[][] readEpoch(ExecutorService readers, List<String> order, int threads, long stepUs, int seed)
+            throws InterruptedException {
+        List<Future<long[][]>> parts = new ArrayList<>();
+        for (int t = 0; t < threads; t++) {
+            int worker = t;
+            parts.add(readers.submit(() -> readPart(order, worker, threads, stepUs, new Random(seed))));
+        }
+        long[] nativeNs = {};
+        long[] mountedNs = {};
+        for (Future<long[][]> part : parts) {
+            try {
+                nativeNs = concat(nativeNs, part.get()[0]);
+                mountedNs = concat(mountedNs, part.get()[1]);
+            } catch (ExecutionException e) {
+                throw new IllegalStateException("a reader failed", e.getCause());
+            }
+        }
+        return new long[][] {nativeNs, mountedNs};
+    }
+
+    /** One worker: every {@code workers}-th batch. */
+    private long[][] readPart(List<String> order, int worker, int workers, long stepUs, Random random)
+            throws IOException, InterruptedException {
+        List<Long> nativeNs = new ArrayList<>();
+        List<Long> mountedNs = new ArrayList<>();
+        int batches = Math.ceilDiv(order.size(), BATCH);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment buffer = arena.allocate(Math.max(1, Files.size(directory.resolve(order.getFirst()))));
+            for (int b = worker; b < batches; b += workers) {
+                List<String> batch = order.subList(b * BATCH, Math.min(order.size(), (b + 1) * BATCH));
+                for (int i = 0; i < batch.size(); i++) {
+                    nativeNs.add(read(directory, order.get(random.nextInt(order.size())), buffer));
+                }
+                TimeUnit.MICROSECONDS.sleep(stepUs * batch.size());
+                for (String file : batch) {
+                    mountedNs.add(read(mount.point(), file, buffer));
+                }
+                TimeUnit.MICROSECONDS.sleep(stepUs * batch.size());
+            }
+        }
+        return new long[][] {unbox(nativeNs), unbox(mountedNs)};
+    }
+
+    private static long read(Path root, String file, MemorySegment buffer) throws IOException {
+        byte[] path = (root + "/" + file).getBytes(UTF_8);
+        long start = System.nanoTime();
+        int fd = Posix.openAt(Posix.AT_FDCWD, path, Posix.O_RDONLY);
+        long size = Posix.stat(fd).size();
+        for (long at = 0; at < size; ) {
+            long n = Posix.pread(fd, buffer.asSlice(at, size - at), at);
+            if (n <= 0) {
+                throw new IOException(file + " ends early");
+            }
+            at += n;
+        }
+        Posix.close(fd);
+        return System.nanoTime() - start;
+    }
+
+    private static double medianUs(long[] ns) {
+        long[] sorted = ns.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2] / 1e3;
+    }
+
+    private static long[] concat(long[] a, long[] b) {
+        long[] both = Arrays.copyOf(a, a.length + b.length);
+        System.arraycopy(b, 0, both, a.length, b.length);
+        return both;
+    }
+
+    private static long[] unbox(List<Long> values) {
+        return values.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    /** The rows as a table. */
+    public static String table(List<Row> rows) {
+        StringBuilder text = new StringBuilder(String.format(
+                "%10s %8s %8s %12s %14s %7s %8s%n",
+                "file size", "threads", "reads", "warm local", "mounted first", "ratio", "upcalls"));
+        for (Row r : rows) {
+            text.append(String.format(
+                    java.util.Locale.ROOT,
+                    "%10s %8d %8d %9.1f us %11.1f us %7.2f %8d%n",
+                    ByteSize.show(r.fileBytes),
+                    r.threads,
+                    r.files,
+                    r.nativeUs,
+                    r.mountedUs,
+                    r.ratio,
+                    r.upcalls));
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,27 @@
+package io.clairfs.tools.cli;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** How to run this program again. */
+public final class JavaCommand {
+    /** What every JVM of clairfs is started with. */
+    private static final List<String> FLAGS =
+            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
+
+    private JavaCommand() {}
+
+    /** The command, in a JVM like this one but for what only shortens its start. */
+    public static List<String> thisProgram() {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(FLAGS);
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> flag.startsWith("-Xm") || flag.startsWith("-XX:+UseCompact"))
+                .forEach(command::add);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        return command;
+    }
+}
