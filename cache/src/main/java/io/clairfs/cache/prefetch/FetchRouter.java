@@ -70,7 +70,12 @@ public final class FetchRouter {
 
     private SampleBuffer fetchFromSource(int file, CompletableFuture<SampleBuffer> promise) throws SourceException {
         SourceFile from = tree.entry(file).file();
-        SampleBuffer buffer = null;
+        SampleBuffer buffer = fromMemory(file);
+        if (buffer != null) { // another fetch ended between the look into the tier and the claim
+            underWay.remove(file);
+            promise.complete(buffer);
+            return buffer;
+        }
         try {
             buffer = SampleBuffer.allocate(from.size());
             source.read(from, 0, buffer.bytes());

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JobRun {
     private static final int EPOCHS_SEARCHED = 400;
+    private static final int DEFAULT_REACH = 512;
+    private static final int FEW_READS = 6;
     private static final long SEARCH_TIME_NS = 10_000_000_000L;
 
     private final JobSpec spec;
@@ -27,14 +29,25 @@ public final class JobRun {
     private final List<StreamWindow> windows = new ArrayList<>();
     private final FillCursor[] fills;
     private final SyncJudge judge;
+
+    /** How many positions may lie between what the loaders of one rank read at the same time. */
+    private final int reach;
+
+    /** Where the loaders of each stream are, as sequence numbers. */
+    private final long[] centres;
+
     private final int[] lastRead;
     private long reads;
     private long searchAtRead;
     private long searchPause;
     private final AtomicBoolean searching = new AtomicBoolean();
 
-    /** The epoch that the trainer reads again instead of the next one, or -1. */
-    private int repeated = -1;
+    /** Set while the trainer is followed through an epoch that is not the one the job says. */
+    private @Nullable Astray astray;
+
+    private long readsInOrder;
+    private long readsElsewhere;
+    private long readsAstray;
 
     JobRun(JobSpec spec, SampleIndex index, DatasetTree tree, StagingBuffer staging) throws InvalidSpecException {
         this.spec = spec;
@@ -51,8 +64,18 @@ public final class JobRun {
         int memory = SyncJudge.memoryFor(orders.epoch(spec.startEpoch()).length(spec.firstRank()), ranks);
         judge = new SyncJudge(memory);
         lastRead = new int[memory];
+        reach = reach(spec);
+        centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
         searchPause = memory;
         searchAtRead = memory;
+    }
+
+    /** As the job says, else for a good many workers. */
+    private static int reach(JobSpec spec) {
+        if (spec.window() > 0 && spec.keys().containsKey("workers")) {
+            return Math.min(spec.window() + spec.batch(), StreamWindow.RECOGNISED_AHEAD / 2);
+        }
+        return Math.clamp(16L * spec.batch(), DEFAULT_REACH / 2, DEFAULT_REACH * 4);
     }
 
     public JobSpec spec() {
@@ -73,11 +96,11 @@ public final class JobRun {
      *
      * @param shareBytes what each stream may have staged and unread
      */
-    synchronized StreamWindow.@Nullable ToStage nextToStage(long shareBytes, List<StagingArea.Staged> drops)
+    synchronized StreamWindow.@Nullable ToStage nextToStage(long shareBytes, List<StagingBuffer.Place> drops)
             throws InvalidSpecException {
         StreamWindow.ToStage next = null;
         boolean[] full = new boolean[windows.size()];
-        for (int tries = 0; tries < full.length && next == null; tries++) {
+        for (int tries = 0; tries < full.length && next == null && drops.isEmpty(); tries++) {
             int least = -1;
             for (int i = 0; i < full.length; i++) {
                 if (!full[i]
@@ -121,8 +144,8 @@ public final class JobRun {
         int best = -1;
         StreamWindow.Slot slot = null;
         for (int i = 0; i < windows.size(); i++) {
-            StreamWindow.Slot candidate = windows.get(i).find(file);
-            if (candidate != null && (slot == null || ahead(i, candidate) < ahead(best, slot))) {
+            StreamWindow.Slot candidate = windows.get(i).nearest(file, centres[i]);
+            if (candidate != null && (slot == null || distance(i, candidate) < distance(best, slot))) {
                 best = i;
                 slot = candidate;
             }
@@ -132,11 +155,56 @@ public final class JobRun {
             return false;
         }
         judge.readAt(best, slot.sequence);
-        windows.get(best).read(slot);
-        if (repeated >= 0 && AccessStream.epoch(slot.position) != repeated && judge.inSync()) {
-            repeated = -1;
+        if (distance(best, slot) <= reach) {
+            windows.get(best).read(slot.sequence);
         }
+        moveCentre(best);
+        follow(AccessStream.epoch(slot.position));
         return true;
+    }
+
+    private long distance(int stream, StreamWindow.Slot slot) {
+        return Math.abs(slot.sequence - centres[stream]);
+    }
+
+    /**
+     * Takes the middle of the orderly reads for where a stream's loaders are. What lies further behind it than loaders reach
+     * was read unseen, or will not be.
+     */
+    private void moveCentre(int stream) throws InvalidSpecException {
+        long[] orderly = judge.orderlyReads(stream);
+        StreamWindow window = windows.get(stream);
+        if (!judge.inSync() || orderly.length < FEW_READS) {
+            return;
+        }
+        centres[stream] = orderly[orderly.length / 2];
+        if (centres[stream] - window.headSequence() > reach) {
+            window.readUpTo(orderly[0] - 1);
+            for (long sequence : orderly) {
+                window.read(sequence);
+            }
+        }
+    }
+
+    /**
+     * A trainer in the wrong epoch.
+     *
+     * @param epoch the one that it reads
+     * @param expected the one that the job says
+     */
+    public record Astray(int epoch, int expected) {}
+
+    private void follow(int epoch) {
+        readsInOrder = judge.inSync() ? readsInOrder + 1 : 0;
+        if (astray == null) {
+            return;
+        }
+        if (epoch == astray.epoch) {
+            readsAstray++;
+            readsElsewhere = 0;
+        } else if (++readsElsewhere > lastRead.length && judge.inSync() && astray.epoch < astray.expected) {
+            astray = null; // it goes on with the next epoch after all
+        }
     }
 
     /** Reads of files are not reported as they are closed; some positions are then left unstaged to be asked for. */
@@ -147,7 +215,7 @@ public final class JobRun {
     /** A reader had to ask for this file: it is read, and with it all that its loaders cannot still have before them. */
     synchronized void reached(int file) throws InvalidSpecException {
         for (StreamWindow window : windows) {
-            StreamWindow.Slot slot = window.find(file);
+            StreamWindow.Slot slot = window.nearest(file, window.headSequence());
             if (slot != null) {
                 window.readUpTo(slot.sequence - Math.max(1, spec.window()));
                 break;
@@ -163,10 +231,6 @@ public final class JobRun {
         }
         judge.reset();
         searchAtRead = reads + lastRead.length;
-    }
-
-    private long ahead(int window, StreamWindow.Slot slot) {
-        return slot.sequence - windows.get(window).headSequence();
     }
 
     /** Whether the trainer should be looked for; the caller then runs {@link #search} where it may take a while. */
@@ -223,20 +287,40 @@ public final class JobRun {
 
     private synchronized void moveTo(StreamWindow window, int epoch, PositionSearch.Found place, int stream)
             throws InvalidSpecException {
-        long before = window.position();
-        boolean again = before != AccessStream.END
-                && epoch == AccessStream.epoch(before) - 1
-                && AccessStream.step(before) < window.stream().length(epoch) / 2;
+        Astray wrong = wrongEpoch(window, epoch, AccessStream.step(place.position()));
         window.jump(place.position());
+        centres[stream] = window.headSequence();
         for (long position : place.read()) {
-            StreamWindow.Slot slot = window.find(index.file(window.stream().sample(position)));
+            StreamWindow.Slot slot =
+                    window.nearest(index.file(window.stream().sample(position)), window.headSequence());
             if (slot != null && slot.position == position) {
-                window.read(slot);
+                window.read(slot.sequence);
             }
         }
         fills[stream].jump(place.position());
         judge.reset();
-        repeated = again ? epoch : -1;
+        astray = wrong;
+        readsElsewhere = 0;
+        if (wrong != null) {
+            readsAstray += place.read().length;
+        }
+    }
+
+    /**
+     * Whether the epoch in which a trainer was found contradicts the job: the last one again at the time of the next, or from the
+     * very start another than the first. That it restarts, resumes in the middle or leaves an epoch early, does not.
+     */
+    private @Nullable Astray wrongEpoch(StreamWindow window, int epoch, int step) throws InvalidSpecException {
+        long position = window.position();
+        if (position == AccessStream.END || step > 2 * lastRead.length) {
+            return null;
+        }
+        int expected = astray == null ? AccessStream.epoch(position) : astray.expected;
+        boolean again = epoch == expected - 1
+                && AccessStream.step(position) < window.stream().length(epoch) / 2;
+        boolean fromTheStart = readsInOrder < lastRead.length && reads <= 4L * lastRead.length && epoch > expected;
+        boolean restarted = epoch == spec.startEpoch() && spec.epochs() == 1;
+        return (again || fromTheStart) && !restarted ? new Astray(epoch, expected) : null;
     }
 
     /**
@@ -246,7 +330,7 @@ public final class JobRun {
      * @param position how many samples of that epoch the first rank has read
      * @param length how many samples the first rank reads in it
      * @param deviations reads of this dataset that did not follow the prediction
-     * @param repeatedEpoch the epoch that the trainer reads again instead of the next one, or -1
+     * @param astray set while the trainer is followed through an epoch that is not the one the job says
      * @param stagedAhead samples staged and unread, over all ranks
      */
     public record Progress(
@@ -256,7 +340,7 @@ public final class JobRun {
             boolean done,
             boolean inSync,
             long deviations,
-            int repeatedEpoch,
+            @Nullable Astray astray,
             int stagedAhead) {}
 
     public synchronized Progress progress() throws InvalidSpecException {
@@ -270,9 +354,9 @@ public final class JobRun {
                 done ? 0 : AccessStream.step(position),
                 first.stream().length(done ? spec.epochs() - 1 : epoch),
                 done,
-                judge.inSync() && repeated < 0,
-                judge.deviations(),
-                repeated,
+                judge.inSync() && astray == null,
+                judge.deviations() + readsAstray,
+                astray,
                 staged);
     }
 

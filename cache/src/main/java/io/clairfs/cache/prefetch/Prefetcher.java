@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The loader threads of a node: they follow the streams of all jobs and bring each sample where it is needed next.
@@ -191,20 +192,13 @@ public final class Prefetcher implements AutoCloseable {
     }
 
     private boolean stageOne() throws SourceException {
-        List<StagingArea.Staged> drops = new ArrayList<>();
-        StreamWindow.ToStage next = null;
-        int streams = jobs.stream().mapToInt(JobRun::streams).sum();
-        for (JobRun job : jobs) {
-            try {
-                next = job.nextToStage(staging.capacityBytes() / streams, drops);
-            } catch (InvalidSpecException e) {
-                fail(job, e);
-            }
-            if (next != null) {
-                break;
-            }
+        List<StagingBuffer.Place> drops = new ArrayList<>();
+        StreamWindow.ToStage next = nextToStage(drops);
+        if (!drops.isEmpty()) {
+            staging.drop(drops);
+            wake();
+            return true;
         }
-        drops.forEach(StagingArea.Staged::drop);
         if (next == null) {
             return false;
         }
@@ -212,6 +206,21 @@ public final class Prefetcher implements AutoCloseable {
             stage(next.file(), next.place());
         }
         return true;
+    }
+
+    private StreamWindow.@Nullable ToStage nextToStage(List<StagingBuffer.Place> drops) {
+        int streams = jobs.stream().mapToInt(JobRun::streams).sum();
+        for (JobRun job : jobs) {
+            try {
+                StreamWindow.ToStage next = job.nextToStage(staging.capacityBytes() / streams, drops);
+                if (next != null || !drops.isEmpty()) {
+                    return next;
+                }
+            } catch (InvalidSpecException e) {
+                fail(job, e);
+            }
+        }
+        return null;
     }
 
     private void stage(int file, StagingBuffer.Place place) throws SourceException {

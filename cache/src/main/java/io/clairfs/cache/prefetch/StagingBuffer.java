@@ -26,6 +26,7 @@ final class StagingBuffer {
     private final LinkedHashMap<Integer, Place> unwanted = new LinkedHashMap<>();
 
     private long usedBytes;
+    private int usedSamples;
     private boolean closed;
 
     StagingBuffer(StagingArea area, long capacityBytes, int capacitySamples) {
@@ -41,6 +42,7 @@ final class StagingBuffer {
         private int wanted = 1;
         private StagingArea.@Nullable Staged staged;
         private boolean claimed;
+        private boolean leaving;
         private boolean abandoned;
 
         private Place(int file, long bytes) {
@@ -52,30 +54,62 @@ final class StagingBuffer {
     /**
      * Takes room for a sample, or shares that of one that is there already.
      *
-     * @param drops takes what had to go; the caller drops it when it holds no locks, for a drop may wait for a reader
-     * @return null when everything in the buffer is still wanted, or it is closed
+     * @param drops takes what has to go first; its room is free once the caller has handed it to {@link #drop}, without
+     *     holding locks, for a drop may wait for a reader. Then the caller asks again
+     * @return null when something has to go first, everything is still wanted, or the buffer is closed
      */
-    synchronized @Nullable Place reserve(int file, long bytes, List<StagingArea.Staged> drops) {
+    synchronized @Nullable Place reserve(int file, long bytes, List<Place> drops) {
         if (closed || bytes > capacityBytes) {
             return null;
         }
         Place present = places.get(file);
+        if (present != null && present.leaving) {
+            return null; // until it has left
+        }
         if (present != null) {
             unwanted.remove(file);
             present.wanted++;
             return present;
         }
-        while (usedBytes + bytes > capacityBytes || places.size() >= capacitySamples) {
-            var oldest = unwanted.pollFirstEntry();
-            if (oldest == null) {
-                return null;
-            }
-            forget(oldest.getValue(), drops);
+        long free = capacityBytes - usedBytes;
+        int places = capacitySamples - usedSamples;
+        while ((free < bytes || places < 1) && !unwanted.isEmpty()) {
+            Place oldest = unwanted.pollFirstEntry().getValue();
+            oldest.leaving = true;
+            drops.add(oldest);
+            free += oldest.bytes;
+            places++;
+        }
+        if (!drops.isEmpty() || free < bytes || places < 1) {
+            return null;
         }
         Place place = new Place(file, bytes);
-        places.put(file, place);
+        this.places.put(file, place);
         usedBytes += bytes;
+        usedSamples++;
         return place;
+    }
+
+    /** Takes samples out of the staging area. */
+    void drop(List<Place> leaving) {
+        for (Place place : leaving) {
+            StagingArea.Staged staged;
+            synchronized (this) {
+                staged = place.staged;
+                place.staged = null;
+            }
+            if (staged != null) {
+                staged.drop();
+            }
+            free(place);
+        }
+    }
+
+    private synchronized void free(Place place) {
+        if (places.remove(place.file, place)) {
+            usedBytes -= place.bytes;
+            usedSamples--;
+        }
     }
 
     /** Whether the caller is the one that has to put this sample into the staging area. */
@@ -122,9 +156,7 @@ final class StagingBuffer {
 
     private void abandon(Place place) {
         place.abandoned = true;
-        if (places.remove(place.file, place)) {
-            usedBytes -= place.bytes;
-        }
+        free(place);
     }
 
     /** Drops everything, wanted or not; nothing can be staged afterwards. */
@@ -141,17 +173,9 @@ final class StagingBuffer {
             places.clear();
             unwanted.clear();
             usedBytes = 0;
+            usedSamples = 0;
         }
         drops.forEach(StagingArea.Staged::drop);
-    }
-
-    private void forget(Place place, List<StagingArea.Staged> drops) {
-        places.remove(place.file, place);
-        usedBytes -= place.bytes;
-        if (place.staged != null) {
-            drops.add(place.staged);
-            place.staged = null;
-        }
     }
 
     long capacityBytes() {
@@ -167,6 +191,6 @@ final class StagingBuffer {
     }
 
     synchronized int samples() {
-        return places.size();
+        return usedSamples;
     }
 }

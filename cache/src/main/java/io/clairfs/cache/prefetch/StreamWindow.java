@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The part of one rank's access stream that lies before the trainer: what is to be staged next, and what has been read.
  *
  * <p>The window begins at the first position that has not been read. Loaders of a trainer read ahead of it and of each other,
- * so positions are read in a slightly different order; each is ticked off by itself. A position that stays unread while the
- * trainer goes on far beyond it (its reading was never reported) is given up after a while.
+ * so positions are read in a slightly different order; each is ticked off by itself.
  *
  * <p>Numbering: {@code sequence} counts the positions of this stream since the last jump, without gaps across epochs. Not
  * thread-safe; its {@link JobRun} guards it.
@@ -23,8 +22,8 @@ final class StreamWindow {
     /** How far ahead of the trainer a read is recognised, positions, however small the staging buffer is. */
     static final int RECOGNISED_AHEAD = 4096;
 
-    /** An unread position this far behind what is being read is given up. */
-    private static final int GIVEN_UP_BEHIND = 2048;
+    /** The gap in the numbering at a jump, so that reads before it are never neighbours of reads after it. */
+    private static final int JUMP_GAP = 1024;
 
     /** Where reads are not reported, one position in so many is left for the reader to ask for. */
     private static final int TRACER_EVERY = 16;
@@ -33,7 +32,10 @@ final class StreamWindow {
     private final SampleIndex index;
     private final DatasetTree tree;
     private final StagingBuffer staging;
-    private final Map<Integer, Slot> unread = new HashMap<>();
+
+    /** The first position of each file in the window; further ones are chained to it in order. */
+    private final Map<Integer, Slot> byFile = new HashMap<>();
+
     private Slot[] ring = new Slot[2 * RECOGNISED_AHEAD];
     private long head;
     private long toStage;
@@ -99,9 +101,8 @@ final class StreamWindow {
         for (long s = head; s < tail; s++) {
             letGo(slot(s));
         }
-        unread.clear();
-        // Sequence numbers go on, with a gap, so that old observations are never neighbours of new ones.
-        head = tail + GIVEN_UP_BEHIND;
+        byFile.clear();
+        head = tail + JUMP_GAP;
         toStage = head;
         tail = head;
         tailPosition = stream.atOrAfter(position);
@@ -115,7 +116,7 @@ final class StreamWindow {
      * @param shareBytes what this stream may have staged and unread
      */
     @Nullable
-    ToStage nextToStage(long shareBytes, List<StagingArea.Staged> drops) throws InvalidSpecException {
+    ToStage nextToStage(long shareBytes, List<StagingBuffer.Place> drops) throws InvalidSpecException {
         extend();
         while (toStage < tail) {
             Slot slot = slot(toStage);
@@ -144,35 +145,30 @@ final class StreamWindow {
         return null;
     }
 
-    /** The earliest unread position at which this file is read, if it lies in the window. */
+    /** The position in the window at which this file is read that is nearest to {@code sequence}; null when there is none. */
     @Nullable
-    Slot find(int file) {
-        return unread.get(file);
-    }
-
-    /** The position has been read. */
-    void read(Slot slot) throws InvalidSpecException {
-        tick(slot);
-        while (head < tail && (slot(head).read || slot.sequence - head > GIVEN_UP_BEHIND)) {
-            Slot first = slot(head);
-            if (!first.read) {
-                tick(first);
+    Slot nearest(int file, long sequence) {
+        Slot best = byFile.get(file);
+        for (Slot s = best; s != null && best != null; s = s.later) {
+            if (Math.abs(s.sequence - sequence) < Math.abs(best.sequence - sequence)) {
+                best = s;
             }
-            head++;
-            toStage = Math.max(toStage, head);
         }
-        extend();
+        return best;
     }
 
-    /** Everything up to a position has been read, as far as can be known. */
+    /** The position with this number has been read; nothing if it is not in the window. */
+    void read(long sequence) throws InvalidSpecException {
+        if (sequence >= head && sequence < tail) {
+            tick(slot(sequence));
+            extend();
+        }
+    }
+
+    /** Everything up to a position, itself included, has been read or is given up. */
     void readUpTo(long sequence) throws InvalidSpecException {
-        while (head < tail && head <= sequence) {
-            Slot first = slot(head);
-            if (!first.read) {
-                tick(first);
-            }
-            head++;
-            toStage = Math.max(toStage, head);
+        for (long s = head; s < tail && s <= sequence; s++) {
+            tick(slot(s));
         }
         extend();
     }
@@ -189,33 +185,12 @@ final class StreamWindow {
         }
         head = tail;
         toStage = tail;
-        unread.clear();
+        byFile.clear();
     }
 
     private void tick(Slot slot) {
         slot.read = true;
-        if (slot.file != SampleIndex.NO_FILE) {
-            Slot first = unread.get(slot.file);
-            if (first == slot) {
-                if (slot.later == null) {
-                    unread.remove(slot.file);
-                } else {
-                    unread.put(slot.file, slot.later);
-                }
-            } else if (first != null) {
-                unlink(first, slot);
-            }
-        }
         letGo(slot);
-    }
-
-    private static void unlink(Slot first, Slot slot) {
-        for (Slot s = first; s.later != null; s = s.later) {
-            if (s.later == slot) {
-                s.later = slot.later;
-                return;
-            }
-        }
     }
 
     private void letGo(Slot slot) {
@@ -229,6 +204,7 @@ final class StreamWindow {
     }
 
     private void extend() throws InvalidSpecException {
+        passRead();
         while (tail - Math.max(head, toStage) < RECOGNISED_AHEAD && tailPosition != AccessStream.END) {
             if (tail - head == ring.length) {
                 grow();
@@ -244,14 +220,26 @@ final class StreamWindow {
             tail++;
             tailPosition = stream.atOrAfter(tailPosition + 1);
         }
+        passRead();
+    }
+
+    private void passRead() {
         while (head < tail && slot(head).read) {
+            Slot first = slot(head);
+            if (first.file != SampleIndex.NO_FILE) { // being the oldest, it is the first of its file
+                if (first.later == null) {
+                    byFile.remove(first.file);
+                } else {
+                    byFile.put(first.file, first.later);
+                }
+            }
             head++;
         }
         toStage = Math.max(toStage, head);
     }
 
     private void append(Slot slot) {
-        Slot first = unread.putIfAbsent(slot.file, slot);
+        Slot first = byFile.putIfAbsent(slot.file, slot);
         if (first != null) {
             while (first.later != null) {
                 first = first.later;

@@ -22,7 +22,13 @@ final class SyncJudge {
 
     private final long[] sequences;
     private final int[] streams;
+
+    /** Whether a neighbour has been seen by now. */
+    private final boolean[] close;
+
+    /** What was decided when the read was judged. */
     private final boolean[] orderly;
+
     private long reads;
     private long judged;
     private int orderlyJudged;
@@ -33,8 +39,8 @@ final class SyncJudge {
     SyncJudge(int memory) {
         sequences = new long[memory];
         streams = new int[memory];
+        close = new boolean[memory];
         orderly = new boolean[memory];
-        Arrays.fill(sequences, NOWHERE);
     }
 
     /** How many reads to remember for a stream of {@code length} positions in an epoch, read by {@code ranks} of this node. */
@@ -56,21 +62,36 @@ final class SyncJudge {
         int at = (int) (reads % sequences.length);
         sequences[at] = sequence;
         streams[at] = stream;
+        close[at] = false;
         reads++;
         remembered = Math.min(remembered + 1, sequences.length);
+        if (sequence != NOWHERE) {
+            greetNeighbours(at);
+        }
         int delay = sequences.length / 2;
         if (remembered > delay) {
             judge((int) ((reads - 1 - delay) % sequences.length));
         }
     }
 
+    private void greetNeighbours(int at) {
+        for (int i = 0; i < remembered; i++) {
+            if (i != at
+                    && streams[i] == streams[at]
+                    && sequences[i] != NOWHERE
+                    && Math.abs(sequences[i] - sequences[at]) <= NEIGHBOUR) {
+                close[i] = true;
+                close[at] = true;
+            }
+        }
+    }
+
     private void judge(int at) {
-        boolean good = sequences[at] != NOWHERE && hasNeighbour(at);
         if (judged >= sequences.length && orderly[at]) {
             orderlyJudged--;
         }
-        orderly[at] = good;
-        if (good) {
+        orderly[at] = close[at];
+        if (close[at]) {
             orderlyJudged++;
         } else {
             deviations++;
@@ -78,16 +99,17 @@ final class SyncJudge {
         judged++;
     }
 
-    private boolean hasNeighbour(int at) {
+    /** The remembered reads of a stream that have neighbours, ascending. */
+    long[] orderlyReads(int stream) {
+        long[] found = new long[remembered];
+        int count = 0;
         for (int i = 0; i < remembered; i++) {
-            if (i != at
-                    && streams[i] == streams[at]
-                    && sequences[i] != NOWHERE
-                    && Math.abs(sequences[i] - sequences[at]) <= NEIGHBOUR) {
-                return true;
+            if (close[i] && streams[i] == stream) {
+                found[count++] = sequences[i];
             }
         }
-        return false;
+        Arrays.sort(found, 0, count);
+        return Arrays.copyOf(found, count);
     }
 
     /** Whether the reads that were judged so far follow the prediction; before there are a few, they are taken to. */
@@ -103,7 +125,6 @@ final class SyncJudge {
 
     /** Forgets what was read, not how much of it deviated: the trainer was found at another place. */
     void reset() {
-        Arrays.fill(sequences, NOWHERE);
         Arrays.fill(orderly, false);
         reads = 0;
         judged = 0;

@@ -161,9 +161,14 @@ final class StatusReporter {
     }
 
     private static @Nullable String note(JobRun.Progress progress) {
-        if (progress.repeatedEpoch() >= 0) {
-            return "the trainer reads epoch " + progress.repeatedEpoch()
+        JobRun.Astray astray = progress.astray();
+        if (astray != null && astray.epoch() < astray.expected()) {
+            return "the trainer reads epoch " + astray.epoch()
                     + " again instead of the next one: is set_epoch() called at the start of every epoch?";
+        }
+        if (astray != null) {
+            return "the trainer reads what would be epoch " + astray.epoch() + ", not " + astray.expected()
+                    + ": if it was resumed, give start_epoch=" + astray.epoch() + "; else its seed is another one";
         }
         if (!progress.inSync()) {
             return "reads do not follow the order of this job: check seed, sampler, world and batch against the trainer";

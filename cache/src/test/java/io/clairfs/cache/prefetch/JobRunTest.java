@@ -1,0 +1,241 @@
+package io.clairfs.cache.prefetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.InvalidSpecException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Trainers that keep to their order, leave it, and come back. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class JobRunTest {
+    private static final int SAMPLES = 1200;
+    private static final int BATCH = 16;
+
+    private SmallDataset dataset;
+
+    @BeforeAll
+    void makeDataset(@TempDir Path directory) throws Exception {
+        dataset = new SmallDataset(directory, SAMPLES, 0, 1);
+    }
+
+    @AfterAll
+    void closeDataset() {
+        dataset.close();
+    }
+
+    private JobRun start(String line) throws InvalidSpecException {
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
+        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging);
+    }
+
+    private List<Integer> epoch(String line, int epoch, int rank) throws InvalidSpecException {
+        EpochOrder order = JobSpec.parse(line).sampler(SAMPLES).epoch(epoch);
+        return IntStream.range(0, order.length(rank))
+                .map(step -> order.sample(rank, step))
+                .boxed()
+                .toList();
+    }
+
+    private void read(JobRun run, List<Integer> samples) throws InvalidSpecException {
+        for (int sample : samples) {
+            run.read(dataset.index.file(sample));
+            if (run.wantsSearch()) {
+                run.search();
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0} workers")
+    @CsvSource({"0", "1", "2", "4", "8"})
+    void inSync_whateverTheNumberOfWorkers(int workers) throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        Random random = new Random(workers);
+        for (int epoch = 0; epoch < 3; epoch++) {
+            read(run, LoaderOrder.of(epoch(line, epoch, 0), BATCH, workers, 2, random));
+            assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        }
+        assertThat(run.progress().done()).isTrue();
+        assertThat(run.progress().deviations()).isLessThanOrEqualTo(SAMPLES * 3 / 100);
+    }
+
+    @Test
+    void wrongSeed_isOutOfSyncAndCounted() throws Exception {
+        JobRun run = start("seed=5 epochs=3 batch=16");
+        read(run, LoaderOrder.of(epoch("seed=1234", 0, 0), BATCH, 2, 2, new Random(1)));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        assertThat(run.progress().deviations()).isGreaterThan(SAMPLES / 2);
+    }
+
+    @Test
+    void comesBackToTheOrder_inSyncAgainAtTheRightPlace() throws Exception {
+        String line = "seed=5 epochs=4 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0).subList(0, 400));
+        List<Integer> astray = new ArrayList<>(epoch("seed=99", 0, 0).subList(0, 300));
+        read(run, astray);
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        read(run, LoaderOrder.of(epoch(line, 1, 0).subList(0, 640), BATCH, 2, 2, new Random(1)));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(1);
+        assertThat(run.progress().position()).isBetween(640 - 4 * BATCH, 640);
+    }
+
+    @ParameterizedTest(name = "epoch {0} from sample {1}")
+    @CsvSource({"0,480", "1,320", "2,640", "7,160"})
+    void startedInMidRun_isFound(int epoch, int from) throws Exception {
+        String line = "seed=5 epochs=9 batch=16 workers=4";
+        JobRun run = start(line);
+        List<Integer> rest = epoch(line, epoch, 0).subList(from, from + 320);
+        read(run, LoaderOrder.of(rest, BATCH, 4, 2, new Random(2)));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(epoch);
+        assertThat(run.progress().position()).isBetween(from + 320 - 10 * BATCH, from + 320);
+    }
+
+    @Test
+    void setEpochForgotten_isToldAndFollowed() throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        List<Integer> first = epoch(line, 0, 0);
+        read(run, LoaderOrder.of(first, BATCH, 2, 2, new Random(1)));
+        read(run, LoaderOrder.of(first, BATCH, 2, 2, new Random(2)).subList(0, 600));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        assertThat(run.progress().astray()).isEqualTo(new JobRun.Astray(0, 1));
+        assertThat(run.progress().deviations()).isGreaterThan(400);
+        assertThat(run.progress().position()).as("it follows nevertheless").isBetween(500, 600);
+    }
+
+    @Test
+    void setEpochForgottenForThreeEpochs_isToldThroughout() throws Exception {
+        String line = "seed=5 epochs=4 batch=16";
+        JobRun run = start(line);
+        List<Integer> first = epoch(line, 0, 0);
+        for (int epoch = 0; epoch < 4; epoch++) {
+            read(run, first);
+            assertThat(run.progress().inSync()).as(run.progress().toString()).isEqualTo(epoch == 0);
+        }
+    }
+
+    @Test
+    void setEpochRemembered_inSyncAgain() throws Exception {
+        String line = "seed=5 epochs=4 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0));
+        read(run, epoch(line, 0, 0));
+        read(run, epoch(line, 2, 0).subList(0, 600));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(2);
+    }
+
+    @Test
+    void seedOffByOne_isFollowedButToldApart() throws Exception {
+        JobRun run = start("seed=5 epochs=4 batch=16");
+        for (int epoch = 0; epoch < 3; epoch++) {
+            read(run, epoch("seed=6", epoch, 0));
+            assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        }
+        assertThat(run.progress().astray()).isEqualTo(new JobRun.Astray(1, 0));
+        assertThat(run.progress().deviations()).isGreaterThan(SAMPLES / 2);
+    }
+
+    @Test
+    void restartedFromTheBeginning_isFound() throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0));
+        read(run, epoch(line, 1, 0).subList(0, 700));
+        read(run, epoch(line, 0, 0).subList(0, 300));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isZero();
+    }
+
+    @Test
+    void extraReaderInNameOrder_isCountedAndTheTrainerStillFollowed() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> trainer = epoch(line, 0, 0);
+        for (int i = 0; i < 600; i++) {
+            read(run, List.of(trainer.get(i), i));
+        }
+        assertThat(run.progress().deviations()).isGreaterThan(300);
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        read(run, trainer.subList(600, 1000));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().position()).isBetween(960, 1000);
+    }
+
+    @Test
+    void severalRanksOnOneNode_areEachFollowed() throws Exception {
+        String line = "seed=3 epochs=2 batch=16 world=4 ranks=1-2";
+        JobRun run = start(line);
+        List<Integer> one = epoch(line, 0, 1);
+        List<Integer> two = epoch(line, 0, 2);
+        List<Integer> both = new ArrayList<>();
+        for (int i = 0; i < one.size(); i++) {
+            Collections.addAll(both, one.get(i), two.get(i));
+        }
+        read(run, both);
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(1);
+        assertThat(run.progress().deviations()).isZero();
+    }
+
+    @Test
+    void reportsLost_theTrainerIsFoundAgain() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> order = epoch(line, 0, 0);
+        read(run, order.subList(0, 200));
+        for (int i = 0; i < 40; i++) {
+            run.nextToStage(1 << 20, new ArrayList<>());
+        }
+        run.reportsLost(); // reads 200 to 300 are never reported
+        read(run, order.subList(300, 700));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().position()).isBetween(690, 700);
+    }
+
+    @Test
+    void crossesTheEpochBoundary_stagingTheNextEpochBeforeTheLastEnds() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> first = epoch(line, 0, 0);
+        List<Integer> second = epoch(line, 1, 0);
+        read(run, first.subList(0, SAMPLES - 20));
+        List<Integer> staged = new ArrayList<>();
+        StreamWindow.ToStage next;
+        while ((next = run.nextToStage(1 << 20, new ArrayList<>())) != null) {
+            staged.add(dataset.index.sampleOf(next.file()));
+        }
+        List<Integer> expected = new ArrayList<>(first.subList(SAMPLES - 20, SAMPLES));
+        expected.addAll(second.subList(0, 60));
+        assertThat(staged).isSubsetOf(expected).hasSizeGreaterThan(50);
+        assertThat(staged.subList(0, 20)).isEqualTo(first.subList(SAMPLES - 20, SAMPLES));
+    }
+
+    @Test
+    void repeatedly_neverMoreStagedThanTheBufferHolds() throws IOException, InvalidSpecException {
+        JobRun run = start("seed=8 epochs=2 batch=16");
+        int staged = 0;
+        while (run.nextToStage(1 << 20, new ArrayList<>()) != null) {
+            staged++;
+        }
+        assertThat(staged).isEqualTo(64);
+    }
+}

@@ -1,0 +1,49 @@
+package io.clairfs.cache.prefetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashMap;
+import java.util.Map;
+
+/** A staging area in memory that knows what is in it, and that nothing is put there twice. */
+final class RecordingArea implements StagingArea {
+    private final Map<Integer, byte[]> present = new HashMap<>();
+    private long bytes;
+    private long mostBytes;
+    private long pushes;
+
+    @Override
+    public synchronized Staged stage(int file, MemorySegment content) {
+        byte[] copy = content.toArray(ValueLayout.JAVA_BYTE);
+        assertThat(present.containsKey(file)).as("pushed while it was there").isFalse();
+        present.put(file, copy);
+        bytes += copy.length;
+        mostBytes = Math.max(mostBytes, bytes);
+        pushes++;
+        return () -> drop(file);
+    }
+
+    private synchronized void drop(int file) {
+        byte[] gone = present.remove(file);
+        assertThat(gone).as("dropped what was not there").isNotNull();
+        bytes -= gone.length;
+    }
+
+    synchronized boolean has(int file) {
+        return present.containsKey(file);
+    }
+
+    synchronized int count() {
+        return present.size();
+    }
+
+    synchronized long mostBytes() {
+        return mostBytes;
+    }
+
+    synchronized long pushes() {
+        return pushes;
+    }
+}
