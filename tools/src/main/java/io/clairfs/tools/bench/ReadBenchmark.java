@@ -30,15 +30,17 @@ import java.util.concurrent.TimeUnit;
  * the source, so that both meet the same machine. Reported are medians over all files of all epochs.
  */
 public final class ReadBenchmark {
-    private static final int BATCH = 32;
     private static final long STAGED_TIMEOUT_MS = 120_000;
 
     private final Path directory;
     private final MountedProcess mount;
 
-    private ReadBenchmark(Path directory, MountedProcess mount) {
+    private final int batch;
+
+    private ReadBenchmark(Path directory, MountedProcess mount, int batch) {
         this.directory = directory;
         this.mount = mount;
+        this.batch = batch;
     }
 
     /**
@@ -56,22 +58,21 @@ public final class ReadBenchmark {
      * Measures one size of files.
      *
      * @param work an empty directory on the filesystem to compare with
+     * @param batch files that a reader reads in one go
      * @param epochs how often every file is read through the mount
      * @param stepUs the pause after each file of a batch, on average, microseconds
      */
-    public static List<Row> run(Path work, long fileBytes, int files, int epochs, List<Integer> threads, long stepUs)
+    public static List<Row> run(
+            Path work, long fileBytes, int files, int batch, int epochs, List<Integer> threads, long stepUs)
             throws IOException, InterruptedException {
         Path source = Files.createDirectories(work.resolve("source-" + fileBytes));
         Path point = Files.createDirectories(work.resolve("mount-" + fileBytes));
         makeFiles(source, fileBytes, files);
         List<Row> rows = new ArrayList<>();
-        long staging = Math.max(64L << 20, 8 * fileBytes);
-        try (MountedProcess mount = MountedProcess.start(
-                source,
-                point,
-                List.of("--index-rule", "sorted", "--staging", String.valueOf(staging), "--memory", "4GiB"))) {
+        try (MountedProcess mount =
+                MountedProcess.start(source, point, List.of("--index-rule", "sorted", "--memory", "4GiB"))) {
             for (int count : threads) {
-                rows.add(new ReadBenchmark(source, mount).measure(fileBytes, files, epochs, count, stepUs));
+                rows.add(new ReadBenchmark(source, mount, batch).measure(fileBytes, files, epochs, count, stepUs));
             }
         }
         return rows;
@@ -98,8 +99,8 @@ public final class ReadBenchmark {
     private Row measure(long fileBytes, int files, int epochs, int threads, long stepUs)
             throws IOException, InterruptedException {
         mount.writeJob(
-                "name=bench" + threads + " seed=7 epochs=" + (epochs + 1) + " batch=" + BATCH + " workers=" + threads);
-        mount.awaitStaged(Math.min(files / 2, 8), STAGED_TIMEOUT_MS);
+                "name=bench" + threads + " seed=7 epochs=" + (epochs + 1) + " batch=" + batch + " workers=" + threads);
+        mount.awaitStaged(Math.min(files / 3, 2_000), STAGED_TIMEOUT_MS);
         List<String> index = mount.index();
         long[] nativeNs = {};
         long[] mountedNs = {};
@@ -151,19 +152,19 @@ public final class ReadBenchmark {
             throws IOException, InterruptedException {
         List<Long> nativeNs = new ArrayList<>();
         List<Long> mountedNs = new ArrayList<>();
-        int batches = Math.ceilDiv(order.size(), BATCH);
+        int batches = Math.ceilDiv(order.size(), batch);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(Math.max(1, Files.size(directory.resolve(order.getFirst()))));
             for (int b = worker; b < batches; b += workers) {
-                List<String> batch = order.subList(b * BATCH, Math.min(order.size(), (b + 1) * BATCH));
-                for (int i = 0; i < batch.size(); i++) {
+                List<String> files = order.subList(b * batch, Math.min(order.size(), (b + 1) * batch));
+                for (int i = 0; i < files.size(); i++) {
                     nativeNs.add(read(directory, order.get(random.nextInt(order.size())), buffer));
                 }
-                TimeUnit.MICROSECONDS.sleep(stepUs * batch.size());
-                for (String file : batch) {
+                TimeUnit.MICROSECONDS.sleep(stepUs * files.size());
+                for (String file : files) {
                     mountedNs.add(read(mount.point(), file, buffer));
                 }
-                TimeUnit.MICROSECONDS.sleep(stepUs * batch.size());
+                TimeUnit.MICROSECONDS.sleep(stepUs * files.size());
             }
         }
         return new long[][] {unbox(nativeNs), unbox(mountedNs)};

@@ -16,12 +16,11 @@ import tools.jackson.databind.json.JsonMapper;
 /** Side-by-side measurements on this machine. */
 @Command(name = "bench", mixinStandardHelpOptions = true, description = "Measures on this machine, side by side.")
 final class BenchCommand implements Runnable {
-    private record Size(String name, long bytes, int files, int epochs, long stepUs) {}
+    private record Size(long bytes, int files, int batch, long stepUs) {}
 
+    private static final int EPOCHS = 2;
     private static final List<Size> SIZES = List.of(
-            new Size("1 KB", 1_000, 20_000, 2, 100),
-            new Size("110 KB", 110_000, 8_000, 2, 400),
-            new Size("16 MB", 16_000_000, 40, 5, 20_000));
+            new Size(1_000, 30_000, 32, 50), new Size(110_000, 16_000, 32, 150), new Size(16_000_000, 110, 4, 20_000));
 
     @picocli.CommandLine.Spec
     @SuppressWarnings("NullAway.Init")
@@ -49,10 +48,10 @@ final class BenchCommand implements Runnable {
         List<ReadBenchmark.Row> rows = new ArrayList<>();
         try (ProgressBar progress = Progress.bar("measuring", SIZES.size())) {
             for (Size size : SIZES) {
-                progress.setExtraMessage(size.name);
+                progress.setExtraMessage(ByteSize.show(size.bytes));
                 try (WorkDirectory work = WorkDirectory.in(directory)) {
-                    rows.addAll(
-                            ReadBenchmark.run(work.path(), size.bytes, size.files, size.epochs, threads, size.stepUs));
+                    rows.addAll(ReadBenchmark.run(
+                            work.path(), size.bytes, size.files, size.batch, EPOCHS, threads, size.stepUs));
                 }
                 progress.step();
             }
