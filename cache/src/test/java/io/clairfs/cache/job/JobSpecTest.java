@@ -1,0 +1,87 @@
+package io.clairfs.cache.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.order.InvalidSpecException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Lines of the job file, good and bad. */
+final class JobSpecTest {
+    @Test
+    void bareInteger_isTheSeedWithAllDefaults() throws InvalidSpecException {
+        JobSpec spec = JobSpec.parse("42\n");
+        assertThat(spec.seed()).isEqualTo("42");
+        assertThat(spec.name()).isEqualTo("train");
+        assertThat(spec.sampler()).isEqualTo("torch-distributed");
+        assertThat(spec.epochs()).isEqualTo(JobSpec.UNLIMITED);
+        assertThat(spec.world()).isEqualTo(1);
+    }
+
+    @Test
+    void ranks_notSaid_areAllOfTheWorld() throws InvalidSpecException {
+        JobSpec spec = JobSpec.parse("seed=1 world=4");
+        assertThat(spec.firstRank()).isZero();
+        assertThat(spec.lastRank()).isEqualTo(3);
+    }
+
+    @Test
+    void allKeys_areRead() throws InvalidSpecException {
+        JobSpec spec = JobSpec.parse("name=val seed=-7 epochs=9 batch=64 workers=4 prefetch_factor=3 world=8 ranks=2-5"
+                + " drop_last=true start_epoch=2 start_step=10 subset=/val/");
+        assertThat(spec.name()).isEqualTo("val");
+        assertThat(spec.window()).isEqualTo(64 * 4 * 3);
+        assertThat(spec.firstRank()).isEqualTo(2);
+        assertThat(spec.lastRank()).isEqualTo(5);
+        assertThat(spec.startEpoch()).isEqualTo(2);
+        assertThat(spec.startStep()).isEqualTo(10);
+        assertThat(spec.subset()).isEqualTo("val");
+    }
+
+    @Test
+    void line_canBeWrittenAgain() throws InvalidSpecException {
+        JobSpec spec = JobSpec.parse("seed=5 epochs=3 batch=16 world=2 ranks=1");
+        assertThat(JobSpec.parse(spec.line())).isEqualTo(spec);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "seed=1 sede=2|unknown key 'sede'",
+                "seed=abc|seed='abc' is not an integer",
+                "seed=18446744073709551616|out of range",
+                "seed=-9223372036854775809|out of range",
+                "seed=18446744073709551615 epochs=2|seed + epoch=18446744073709551616 is out of range",
+                "seed=1 seed=2|given twice",
+                "hello|is not key=value",
+                "=3|is not key=value",
+                "world=2 ranks=0-3|needs a world of at least 4",
+                "world=4 ranks=3-1|runs backwards",
+                "world=4 ranks=x|neither a rank",
+                "world=0|out of range",
+                "epochs=0|out of range",
+                "batch=0|out of range",
+                "drop_last=maybe|neither true nor false",
+                "sampler=random|unknown sampler 'random'",
+                "epochs=3 start_epoch=3|behind the last",
+                "start_step=5|give batch=",
+                "name=a/b|must be 1 to 64 letters",
+                "subset=../secret|plain path",
+                "seed=99999999999999999999999999999999999999999999999999999999999999999999999999999999999|out of range",
+            })
+    void badLine_isRefusedWithTheReason(String line, String reason) {
+        assertThatThrownBy(() -> JobSpec.parse(line))
+                .isInstanceOf(InvalidSpecException.class)
+                .hasMessageContaining(reason);
+    }
+
+    @Test
+    void endlessLine_isRefused() {
+        assertThatThrownBy(() -> JobSpec.parse("seed=" + "1".repeat(1 << 17)))
+                .isInstanceOf(InvalidSpecException.class)
+                .hasMessageContaining("characters");
+    }
+}

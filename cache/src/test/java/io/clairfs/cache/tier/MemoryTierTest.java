@@ -1,0 +1,111 @@
+package io.clairfs.cache.tier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the memory tier promises about room, references and contents. */
+final class MemoryTierTest {
+    private static SampleBuffer sample(int file, long size) {
+        SampleBuffer buffer = SampleBuffer.allocate(size);
+        buffer.bytes().fill((byte) file);
+        return buffer;
+    }
+
+    @Test
+    void keepIfRoom_fullTier_refusesAndKeepsWhatItHas() {
+        MemoryTier tier = new MemoryTier(100);
+        SampleBuffer first = sample(1, 60);
+        SampleBuffer second = sample(2, 60);
+        assertThat(tier.keepIfRoom(1, first)).isTrue();
+        assertThat(tier.keepIfRoom(2, second)).isFalse();
+        assertThat(tier.contains(1)).isTrue();
+        assertThat(tier.used()).isEqualTo(60);
+        first.release();
+        second.release();
+    }
+
+    @Test
+    void keepRecent_makesRoom() {
+        MemoryTier tier = new MemoryTier(100);
+        for (int file = 0; file < 10; file++) {
+            SampleBuffer buffer = sample(file, 40);
+            tier.keepRecent(file, buffer);
+            buffer.release();
+            assertThat(tier.used()).isLessThanOrEqualTo(100);
+        }
+        assertThat(tier.count()).isBetween(1, 2);
+    }
+
+    @Test
+    void sampleTakenOut_staysReadableUntilReleased() {
+        MemoryTier tier = new MemoryTier(100);
+        SampleBuffer buffer = sample(7, 50);
+        tier.keepIfRoom(7, buffer);
+        buffer.release();
+        SampleBuffer held = tier.get(7);
+        assertThat(held).isNotNull();
+        tier.clear();
+        assertThat(tier.get(7)).isNull();
+        assertThat(held.bytes().get(ValueLayout.JAVA_BYTE, 49)).isEqualTo((byte) 7);
+        held.release();
+        assertThat(held.tryRetain()).isFalse();
+    }
+
+    @Test
+    void sameSampleTwice_isKeptOnce() {
+        MemoryTier tier = new MemoryTier(200);
+        SampleBuffer first = sample(1, 60);
+        SampleBuffer second = sample(1, 60);
+        assertThat(tier.keepIfRoom(1, first)).isTrue();
+        assertThat(tier.keepIfRoom(1, second)).isFalse();
+        assertThat(tier.used()).isEqualTo(60);
+        assertThat(tier.count()).isEqualTo(1);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {11, 12, 13})
+    void manyThreads_neverAWrongByteNorMoreThanItsRoom(long seed) throws Exception {
+        MemoryTier tier = new MemoryTier(10_000);
+        List<Future<?>> readers = new ArrayList<>();
+        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            for (int t = 0; t < 4; t++) {
+                Random random = new Random(seed * 31 + t);
+                readers.add(threads.submit(() -> {
+                    for (int i = 0; i < 20_000; i++) {
+                        int file = random.nextInt(100);
+                        SampleBuffer held = tier.get(file);
+                        if (held == null) {
+                            held = sample(file, 100 + file);
+                            if (random.nextBoolean()) {
+                                tier.keepIfRoom(file, held);
+                            } else {
+                                tier.keepRecent(file, held);
+                            }
+                        }
+                        if (held.bytes().get(ValueLayout.JAVA_BYTE, random.nextInt(100 + file)) != (byte) file) {
+                            throw new AssertionError("wrong byte in " + file);
+                        }
+                        held.release();
+                    }
+                }));
+            }
+            for (Future<?> reader : readers) {
+                reader.get();
+            }
+        }
+        assertThat(tier.used()).isBetween(1L, 10_000L);
+        tier.clear();
+        assertThat(tier.used()).isZero();
+        assertThat(tier.count()).isZero();
+    }
+}
