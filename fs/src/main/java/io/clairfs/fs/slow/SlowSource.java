@@ -1,0 +1,142 @@
+package io.clairfs.fs.slow;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.posix.DirectoryReader;
+import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
+import io.clairfs.fs.mount.FileHandle;
+import io.clairfs.fs.mount.FileStat;
+import io.clairfs.fs.mount.FuseCallbacks;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A directory as a slow shared store would show it: every open takes a while, and all reads share one bandwidth.
+ *
+ * <p>Names and attributes are as fast as the directory's own, and nothing of a file's content is kept by the kernel, so each
+ * epoch pays for all its bytes again, as with a dataset that is larger than the page cache. Errors of the directory reach the
+ * reader unchanged. What was opened and read is counted here, independently of what any reader says of itself.
+ */
+public final class SlowSource implements FuseCallbacks, AutoCloseable {
+    /** How it is to be mounted: no page is kept, names and attributes are. */
+    public static final List<String> OPTIONS = List.of(
+            "ro",
+            "direct_io",
+            "entry_timeout=3600",
+            "attr_timeout=3600",
+            "fsname=slow-source",
+            "subtype=" + SlowMount.SUBTYPE);
+
+    private static final byte[] HERE = {'.'};
+    private static final int FILE_FLAGS = Posix.O_RDONLY | Posix.O_NOFOLLOW | Posix.O_NONBLOCK;
+    private static final int DIRECTORY_FLAGS = Posix.O_RDONLY | Posix.O_NOFOLLOW | Posix.O_DIRECTORY;
+
+    private final int root;
+    private final long openLatencyNs;
+    private final SharedBandwidth bandwidth;
+    private final LongAdder opens = new LongAdder();
+    private final LongAdder reads = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+
+    /** {@code directory} as a slow source; it must exist and be readable. */
+    public SlowSource(Path directory, SlowSourceSpec spec) throws PosixException {
+        root = Posix.openAt(Posix.AT_FDCWD, directory.toString().getBytes(UTF_8), Posix.O_RDONLY | Posix.O_DIRECTORY);
+        openLatencyNs = spec.openLatency().toNanos();
+        bandwidth = new SharedBandwidth(spec.bytesPerSecond(), System::nanoTime);
+    }
+
+    /** What was opened and read until now. */
+    public SourceReads counted() {
+        return new SourceReads(opens.sum(), reads.sum(), bytes.sum());
+    }
+
+    @Override
+    public Set<Operation> operations() {
+        return EnumSet.of(
+                Operation.GETATTR,
+                Operation.READLINK,
+                Operation.READDIR,
+                Operation.OPEN,
+                Operation.READ,
+                Operation.RELEASE);
+    }
+
+    @Override
+    public int getattr(byte[] path, FileStat stat) throws PosixException {
+        FileStatus status = Posix.statAt(root, below(path), Posix.AT_SYMLINK_NOFOLLOW);
+        stat.set(status.mode(), status.uid(), status.gid(), status.size(), status.mtimeNs());
+        return 0;
+    }
+
+    @Override
+    public byte[] readlink(byte[] path) throws PosixException {
+        return Posix.readLinkAt(root, below(path));
+    }
+
+    @Override
+    public int readdir(byte[] path, Filler entries) throws PosixException {
+        int directory = Posix.openAt(root, below(path), DIRECTORY_FLAGS);
+        try {
+            DirectoryReader.names(directory).forEach(entries::add);
+        } finally {
+            Posix.close(directory);
+        }
+        return 0;
+    }
+
+    /** The handle is the descriptor of the open file below. */
+    @Override
+    public int open(byte[] path, FileHandle handle) throws PosixException {
+        if (handle.writes()) {
+            return -Errno.EROFS;
+        }
+        sleepUntil(System.nanoTime() + openLatencyNs);
+        handle.id(Posix.openAt(root, below(path), FILE_FLAGS));
+        opens.increment();
+        return 0;
+    }
+
+    @Override
+    public int read(byte[] path, MemorySegment into, long offset, FileHandle handle) throws PosixException {
+        int n = (int) Posix.pread((int) handle.id(), into, offset);
+        if (n > 0) {
+            sleepUntil(bandwidth.reserve(n));
+            reads.increment();
+            bytes.add(n);
+        }
+        return n;
+    }
+
+    @Override
+    public int release(byte[] path, FileHandle handle) {
+        Posix.close((int) handle.id());
+        return 0;
+    }
+
+    private static byte[] below(byte[] path) {
+        return path.length <= 1 ? HERE : Arrays.copyOfRange(path, 1, path.length);
+    }
+
+    /** Both things that are waited for are bounded: the latency by the spec, the line by its longest queue. */
+    private static void sleepUntil(long timeNs) {
+        long left;
+        while ((left = timeNs - System.nanoTime()) > 0) {
+            LockSupport.parkNanos(left);
+        }
+    }
+
+    /** To be called when no callback can come any more. */
+    @Override
+    public void close() {
+        Posix.close(root);
+    }
+}
