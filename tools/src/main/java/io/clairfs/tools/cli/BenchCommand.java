@@ -1,12 +1,12 @@
 package io.clairfs.tools.cli;
 
+import io.clairfs.tools.Progress;
 import io.clairfs.tools.bench.ReadBenchmark;
 import io.clairfs.tools.bench.WorkDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import me.tongfei.progressbar.ProgressBar;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -46,14 +46,15 @@ final class BenchCommand implements Runnable {
                     List<Integer> threads)
             throws IOException, InterruptedException {
         List<ReadBenchmark.Row> rows = new ArrayList<>();
-        try (ProgressBar progress = Progress.bar("measuring", SIZES.size())) {
+        int measured = 0;
+        try (Progress progress = Progress.begin("measuring", SIZES.size())) {
             for (Size size : SIZES) {
-                progress.setExtraMessage(ByteSize.show(size.bytes));
+                progress.note(ByteSize.show(size.bytes));
                 try (WorkDirectory work = WorkDirectory.in(directory)) {
                     rows.addAll(ReadBenchmark.run(
                             work.path(), size.bytes, size.files, size.batch, EPOCHS, threads, size.stepUs));
                 }
-                progress.step();
+                progress.at(++measured);
             }
         }
         System.out.print(

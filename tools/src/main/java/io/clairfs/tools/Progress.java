@@ -1,0 +1,85 @@
+package io.clairfs.tools;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import io.clairfs.cache.posix.NativeCall;
+import java.io.PrintStream;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.invoke.MethodHandle;
+import me.tongfei.progressbar.DelegatingProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Shows on standard error how far a long step is: a bar on a terminal, elsewhere one line when the step begins.
+ *
+ * <p>The bar is printed here rather than by its library: that would ask for the terminal's width in a way that gives SIGINT its
+ * default action back, and Ctrl-C would end the process without its shutdown hooks.
+ */
+public final class Progress implements AutoCloseable {
+    private static final int STDERR = 2;
+    private static final int UPDATE_MS = 200;
+    private static final int NAME_WIDTH = 28;
+    private static final int LINE_WIDTH = 79;
+
+    private final @Nullable ProgressBar bar;
+    private final PrintStream out;
+
+    private Progress(@Nullable ProgressBar bar, PrintStream out) {
+        this.bar = bar;
+        this.out = out;
+    }
+
+    /** Begins a step of {@code total} parts. */
+    public static Progress begin(String what, long total) {
+        return begin(what, total, System.err, isTerminal());
+    }
+
+    static Progress begin(String what, long total, PrintStream out, boolean terminal) {
+        if (!terminal) {
+            out.println(what + " ...");
+            return new Progress(null, out);
+        }
+        ProgressBar bar = new ProgressBarBuilder()
+                .setTaskName(what + " ".repeat(Math.max(0, NAME_WIDTH - what.length())))
+                .setInitialMax(total)
+                .setStyle(ProgressBarStyle.ASCII)
+                .setUpdateIntervalMillis(UPDATE_MS)
+                .setConsumer(new DelegatingProgressBarConsumer(line -> out.print('\r' + line), LINE_WIDTH))
+                .build();
+        return new Progress(bar, out);
+    }
+
+    private static boolean isTerminal() {
+        MethodHandle isatty = NativeCall.bindPlain("isatty", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+        try {
+            return (int) isatty.invokeExact(STDERR) == 1;
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+
+    /** Says that {@code parts} of the step are done. May be called by any thread. */
+    public void at(long parts) {
+        if (bar != null) {
+            bar.stepTo(parts);
+        }
+    }
+
+    /** Says what is going on just now. */
+    public void note(String now) {
+        if (bar != null) {
+            bar.setExtraMessage(now);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (bar != null) {
+            bar.close();
+            out.println();
+        }
+    }
+}
