@@ -13,6 +13,7 @@ import picocli.CommandLine.Command;
         mixinStandardHelpOptions = true,
         description = "Shows a training dataset as files, each in the page cache before the trainer opens it.",
         subcommands = {
+            DemoCommand.class,
             MountCommand.class,
             UmountCommand.class,
             JobCommand.class,

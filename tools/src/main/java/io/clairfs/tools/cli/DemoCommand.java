@@ -1,0 +1,95 @@
+package io.clairfs.tools.cli;
+
+import io.clairfs.tools.demo.Demo;
+import io.clairfs.tools.demo.DemoReport;
+import io.clairfs.tools.demo.DemoSpec;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Shows on this machine what clairfs does to a training run on a slow source. */
+@Command(
+        name = "demo",
+        mixinStandardHelpOptions = true,
+        description = "Trains on a slow source, directly and through clairfs, and compares. Takes about a minute.")
+final class DemoCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Option(
+            names = "--files",
+            paramLabel = "N",
+            defaultValue = "2000",
+            description = "JPEG files of about 110 KB in the dataset (default: ${DEFAULT-VALUE}).")
+    private int files = 2000;
+
+    @Option(
+            names = "--epochs",
+            paramLabel = "N",
+            defaultValue = "3",
+            description = "Epochs each way (default: ${DEFAULT-VALUE}).")
+    private int epochs = 3;
+
+    @Option(
+            names = "--bandwidth",
+            paramLabel = "SIZE",
+            defaultValue = "80MB",
+            description = "Of the source, per second and for all readers together (default: ${DEFAULT-VALUE}).")
+    @SuppressWarnings("NullAway.Init")
+    private ByteSize bandwidth;
+
+    @Option(
+            names = "--open-latency-ms",
+            paramLabel = "N",
+            defaultValue = "10",
+            description = "What each open of the source takes (default: ${DEFAULT-VALUE}).")
+    private int openLatencyMs = 10;
+
+    @Option(
+            names = "--compute-ms",
+            paramLabel = "N",
+            defaultValue = "64",
+            description = "Computation per batch of 32 samples (default: ${DEFAULT-VALUE}).")
+    private int computeMs = 64;
+
+    @Option(
+            names = "--workers",
+            paramLabel = "N",
+            defaultValue = "2",
+            description = "Reader processes of the trainer (default: ${DEFAULT-VALUE}).")
+    private int workers = 2;
+
+    @Option(names = "--json", description = "The figures as JSON.")
+    private boolean json;
+
+    @Option(names = "--keep", description = "Leave the dataset and the logs, and say where.")
+    private boolean keep;
+
+    @Override
+    public Integer call() throws IOException {
+        DemoReport report = Demo.run(demoSpec(), JavaCommand.thisProgram());
+        System.out.print(json ? report.json() : report.text());
+        return Main.DONE;
+    }
+
+    private DemoSpec demoSpec() {
+        try {
+            return new DemoSpec(
+                    files,
+                    epochs,
+                    bandwidth.bytes(),
+                    Duration.ofMillis(openLatencyMs),
+                    Duration.ofMillis(computeMs),
+                    workers,
+                    keep);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+        }
+    }
+}

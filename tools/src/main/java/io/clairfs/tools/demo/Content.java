@@ -1,0 +1,8 @@
+package io.clairfs.tools.demo;
+
+/**
+ * All samples of a dataset, or all that were read in an epoch, whatever their order.
+ *
+ * @param checksum the sum of the samples' CRC-32
+ */
+record Content(long samples, long bytes, long checksum) {}

@@ -1,0 +1,91 @@
+package io.clairfs.tools.demo;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The mount of the demonstration, made and ended by the same commands that a user types. */
+final class DemoMount {
+    private static final long COMMAND_TIMEOUT_S = 90;
+    private static final long STAGING_MIB = 64;
+    private static final long MIB = 1 << 20;
+
+    private final List<String> clairfs;
+    private final Scratch scratch;
+    private final Path point;
+
+    private DemoMount(List<String> clairfs, Scratch scratch, Path point) {
+        this.clairfs = clairfs;
+        this.scratch = scratch;
+        this.point = point;
+    }
+
+    /**
+     * Mounts {@code source} with memory for all of it, and a staging buffer for a part.
+     *
+     * @param clairfs the words that run the command {@code clairfs}
+     * @param bytes of the dataset
+     */
+    static DemoMount mount(List<String> clairfs, Scratch scratch, Path source, long bytes) throws IOException {
+        DemoMount mount = new DemoMount(clairfs, scratch, scratch.subdirectory("mount"));
+        long memoryMib = Math.ceilDiv(bytes + bytes / 4, MIB) + STAGING_MIB;
+        mount.run(
+                "mount",
+                source.toString(),
+                mount.point.toString(),
+                "--memory",
+                memoryMib + "MiB",
+                "--staging",
+                STAGING_MIB + "MiB");
+        return mount;
+    }
+
+    Path point() {
+        return point;
+    }
+
+    /** What {@code status --json} says. */
+    JsonNode status() throws IOException {
+        return new JsonMapper().readTree(run("status", "--json", point.toString()));
+    }
+
+    void unmount() throws IOException {
+        run("umount", point.toString());
+    }
+
+    private String run(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(clairfs);
+        command.addAll(List.of(arguments));
+        Path said = Files.createTempFile(scratch.directory(), arguments[0], ".out");
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile());
+        // Where the mount's process keeps its log: with everything else that is removed at the end.
+        builder.environment().put("XDG_STATE_HOME", scratch.directory().toString());
+        Process process = scratch.start(builder);
+        process.getOutputStream().close();
+        try {
+            if (!process.waitFor(COMMAND_TIMEOUT_S, TimeUnit.SECONDS)) {
+                throw new DemoException(
+                        "'clairfs " + arguments[0] + "' did not return within " + COMMAND_TIMEOUT_S + " s");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new DemoException("interrupted in 'clairfs " + arguments[0] + "'");
+        } finally {
+            process.destroyForcibly();
+        }
+        String output = Files.readString(said, UTF_8);
+        if (process.exitValue() != 0) {
+            String reason = output.strip().lines().reduce((_, last) -> last).orElse("it gave no reason");
+            throw new DemoException("'clairfs " + arguments[0] + "' failed: " + reason);
+        }
+        return output;
+    }
+}

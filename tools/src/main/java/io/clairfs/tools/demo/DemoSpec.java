@@ -1,0 +1,52 @@
+package io.clairfs.tools.demo;
+
+import java.time.Duration;
+
+/**
+ * What a demonstration is to do.
+ *
+ * @param files in the dataset, of about 110 KB each
+ * @param epochs read each way, directly and through the mount
+ * @param bytesPerSecond what all readers of the slow source get together
+ * @param openLatency what each open of the slow source takes
+ * @param compute how long the trainer computes per batch
+ * @param workers reader processes of the trainer
+ * @param keep whether the dataset and the logs stay afterwards
+ */
+public record DemoSpec(
+        int files, int epochs, long bytesPerSecond, Duration openLatency, Duration compute, int workers, boolean keep) {
+    /** Samples per batch. */
+    public static final int BATCH = 32;
+
+    /** Of the dataset's content and of the order. */
+    public static final int SEED = 42;
+
+    public DemoSpec {
+        require(files >= BATCH && files <= 1_000_000, "the number of files must be 32 to 1000000");
+        require(epochs >= 1 && epochs <= 1000, "the number of epochs must be 1 to 1000");
+        require(bytesPerSecond >= 1_000_000, "the bandwidth must be at least 1MB (per second)");
+        require(within(openLatency, Duration.ofSeconds(1)), "the latency per open must be 0 to 1000 ms");
+        require(within(compute, Duration.ofSeconds(10)), "the compute time per batch must be 0 to 10000 ms");
+        require(workers >= 1 && workers <= 64, "the number of workers must be 1 to 64");
+    }
+
+    /** Steps of one epoch. */
+    public int batches() {
+        return Math.ceilDiv(files, BATCH);
+    }
+
+    /** What an epoch takes when no sample is ever waited for. */
+    public Duration idealEpoch() {
+        return compute.multipliedBy(batches());
+    }
+
+    private static boolean within(Duration time, Duration most) {
+        return !time.isNegative() && time.compareTo(most) <= 0;
+    }
+
+    private static void require(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new IllegalArgumentException(otherwise);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package io.clairfs.tools.demo;
+
+import io.clairfs.fs.mount.Fusermount;
+import io.clairfs.fs.mount.MountTable;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The directory in which a demonstration takes place, and everything that has to be gone when it ends: processes, mounts, files.
+ *
+ * <p>A lock on a file in it tells a demonstration under way from one that was killed; what killed ones left is removed when the
+ * next one begins.
+ */
+final class Scratch implements AutoCloseable {
+    private static final String PREFIX = "clairfs-demo-";
+    private static final String LOCK = "lock";
+    private static final int MOST_WALKS = 10;
+
+    private final Path directory;
+    private final FileChannel lock;
+    private final boolean keep;
+    private final List<Process> processes = new CopyOnWriteArrayList<>();
+    private boolean closed;
+
+    private Scratch(Path directory, FileChannel lock, boolean keep) {
+        this.directory = directory;
+        this.lock = lock;
+        this.keep = keep;
+    }
+
+    /** A new directory in {@code parent}; {@code keep} says that its files stay. */
+    static Scratch create(Path parent, boolean keep) throws IOException {
+        removeLeftovers(parent);
+        Path directory = Files.createTempDirectory(parent, PREFIX).toRealPath();
+        FileChannel lock =
+                FileChannel.open(directory.resolve(LOCK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        lock.lock();
+        return new Scratch(directory, lock, keep);
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    /** A new directory in it. */
+    Path subdirectory(String name) throws IOException {
+        return Files.createDirectory(directory.resolve(name));
+    }
+
+    /** Starts a process that ends with this. */
+    synchronized Process start(ProcessBuilder builder) throws IOException {
+        if (closed) {
+            throw new DemoException("interrupted");
+        }
+        Process process = builder.start();
+        processes.add(process);
+        return process;
+    }
+
+    /** Ends and removes everything, whatever state it is in. The second caller waits for the first. */
+    @Override
+    public synchronized void close() throws IOException {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (Process process : processes) {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+        unmountBelow(directory);
+        if (keep) {
+            Files.delete(directory.resolve(LOCK));
+            System.err.println("clairfs: kept " + directory);
+        } else {
+            delete(directory);
+        }
+        lock.close();
+    }
+
+    private static void removeLeftovers(Path parent) throws IOException {
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(parent, PREFIX + "*")) {
+            for (Path candidate : all) {
+                if (isOwn(candidate) && isAbandoned(candidate.resolve(LOCK))) {
+                    unmountBelow(candidate.toRealPath());
+                    delete(candidate);
+                }
+            }
+        }
+    }
+
+    private static boolean isOwn(Path candidate) throws IOException {
+        return Files.isDirectory(candidate, LinkOption.NOFOLLOW_LINKS)
+                && Files.getOwner(candidate, LinkOption.NOFOLLOW_LINKS)
+                        .getName()
+                        .equals(System.getProperty("user.name"));
+    }
+
+    /** A lock file that nobody holds; where there is none, somebody wanted the files kept. */
+    private static boolean isAbandoned(Path lock) {
+        try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+                @Nullable FileLock taken = channel.tryLock()) {
+            return taken != null;
+        } catch (OverlappingFileLockException | IOException heldOrNotThere) {
+            return false;
+        }
+    }
+
+    private static void unmountBelow(Path directory) throws IOException {
+        for (MountTable.Mount mount : MountTable.all().reversed()) {
+            if (mount.point().startsWith(directory)
+                    && MountTable.at(mount.point()).isPresent()) {
+                Fusermount.detach(mount.point());
+            }
+        }
+    }
+
+    /** A file that somebody still writes may appear behind the walk: then it walks again. */
+    private static void delete(Path tree) throws IOException {
+        for (int tries = 1; ; tries++) {
+            try {
+                deleteTree(tree);
+                return;
+            } catch (DirectoryNotEmptyException e) {
+                if (tries == MOST_WALKS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static void deleteTree(Path tree) throws IOException {
+        Files.walkFileTree(tree, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.deleteIfExists(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException failed) throws IOException {
+                Files.deleteIfExists(directory);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+}

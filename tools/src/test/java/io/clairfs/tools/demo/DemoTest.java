@@ -1,0 +1,151 @@
+package io.clairfs.tools.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.clairfs.fs.mount.MountTable;
+import io.clairfs.tools.cli.JavaCommand;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The whole demonstration, small and fast: what it finds, and that nothing of it is left behind. */
+@Timeout(180)
+class DemoTest {
+    private static final int FILES = 100;
+    private static final int EPOCHS = 3;
+
+    /** Where every run takes place, so that a run finds what a killed one left. */
+    private static final Path PARENT = Path.of("target", "demo-test").toAbsolutePath();
+
+    @BeforeEach
+    void needsFuse() throws IOException {
+        boolean there = Files.exists(Path.of("/dev/fuse"));
+        if (!there) {
+            System.out.println("SKIPPED DemoTest: this machine has no /dev/fuse");
+        }
+        assumeTrue(there, "no /dev/fuse");
+        Files.createDirectories(PARENT);
+        Scratch.create(PARENT, false).close();
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException {
+        assertThat(mounts()).isEmpty();
+        assertThat(PARENT).isEmptyDirectory();
+    }
+
+    private static List<MountTable.Mount> mounts() throws IOException {
+        return MountTable.all().stream()
+                .filter(m -> m.point().startsWith(PARENT))
+                .toList();
+    }
+
+    private static Python python() throws DemoException {
+        Python python = Python.find();
+        if (!python.torch()) {
+            System.out.println("DemoTest runs without PyTorch: " + python.executable() + " has none");
+        }
+        return python;
+    }
+
+    private static DemoReport run(Python python) throws IOException {
+        DemoSpec spec = new DemoSpec(FILES, EPOCHS, 100_000_000, Duration.ofMillis(2), Duration.ofMillis(10), 2, false);
+        return Demo.run(spec, JavaCommand.thisProgram(), python, PARENT);
+    }
+
+    private static void assertAsExpected(DemoReport report) {
+        assertThat(report.sameBytes()).as("the same bytes").isTrue();
+        assertThat(report.inSync()).as("in sync").isTrue();
+        assertThat(report.deviations()).isZero();
+        assertThat(report.readsOpened()).isEqualTo((long) FILES * EPOCHS);
+        assertThat(report.direct()).extracting(EpochFigures::epoch).containsExactly(1, 2, 3);
+        assertThat(report.direct().stream().mapToLong(EpochFigures::sourceBytes).sum())
+                .isEqualTo(EPOCHS * report.bytes());
+        assertThat(report.mounted()).extracting(EpochFigures::epoch).containsExactly(1, 2, 3);
+        assertThat(report.mounted())
+                .extracting(EpochFigures::sourceBytes)
+                .as("the source is read once")
+                .containsExactly(report.bytes(), 0L, 0L);
+    }
+
+    @Test
+    void thePyTorchTrainerReadsTheSourceOnceAndTheSameBytes() throws IOException {
+        assertAsExpected(run(python()));
+    }
+
+    @Test
+    void thePlainTrainerReadsTheSourceOnceAndTheSameBytes() throws IOException {
+        assertAsExpected(run(new Python(python().executable(), false)));
+    }
+
+    @Test
+    void aMountThatFailsIsQuotedAndNothingIsLeft() {
+        DemoSpec spec = new DemoSpec(32, 1, 100_000_000, Duration.ZERO, Duration.ZERO, 1, false);
+        List<String> broken = List.of("sh", "-c", "echo 'clairfs: no luck today' >&2; exit 1", "sh");
+        assertThatThrownBy(() -> Demo.run(spec, broken, python(), PARENT))
+                .isInstanceOf(DemoException.class)
+                .hasMessageContaining("no luck today");
+    }
+
+    @Test
+    void aSignalInTheMiddleOfTrainingLeavesNothing() throws Exception {
+        Process demo = demoThatTrainsForAWhile();
+        long daemon = awaitTraining(demo);
+        demo.destroy();
+        assertThat(demo.waitFor(30, TimeUnit.SECONDS)).as("ends").isTrue();
+        assertGone(daemon);
+    }
+
+    @Test
+    void theNextOneRemovesWhatAKilledOneLeft() throws Exception {
+        Process demo = demoThatTrainsForAWhile();
+        long daemon = awaitTraining(demo);
+        demo.destroyForcibly().waitFor();
+        assertThat(mounts()).isNotEmpty();
+        Scratch.create(PARENT, false).close();
+        assertGone(daemon);
+    }
+
+    private static void assertGone(long process) {
+        ProcessHandle.of(process)
+                .ifPresent(daemon -> assertThat(daemon.onExit()).succeedsWithin(30, TimeUnit.SECONDS));
+    }
+
+    private static Process demoThatTrainsForAWhile() throws IOException {
+        List<String> command = new ArrayList<>(JavaCommand.thisProgram());
+        command.addAll(List.of("demo", "--files=32", "--epochs=50", "--compute-ms=100", "--open-latency-ms=0"));
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().put("TMPDIR", PARENT.toString());
+        return builder.start();
+    }
+
+    /** Waits until a trainer reads through the mount. Returns the process behind the mount. */
+    private static long awaitTraining(Process demo) throws IOException, InterruptedException {
+        for (int tries = 0; tries < 1200 && demo.isAlive(); tries++) {
+            for (MountTable.Mount mount : mounts()) {
+                if (mount.type().equals("fuse.clairfs-control")) {
+                    JsonNode status = new JsonMapper()
+                            .readTree(Files.readString(mount.point().resolve("status.json")));
+                    if (status.path("reads").path("opened").asLong() > 0) {
+                        return status.path("pid").asLong();
+                    }
+                }
+            }
+            TimeUnit.MILLISECONDS.sleep(50);
+        }
+        throw new AssertionError("the demonstration did not come to train through the mount");
+    }
+}

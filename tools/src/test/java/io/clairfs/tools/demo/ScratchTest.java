@@ -1,0 +1,71 @@
+package io.clairfs.tools.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ScratchTest {
+    @TempDir
+    Path parent;
+
+    @Test
+    void closingRemovesFilesAndEndsProcessesWithTheirChildren() throws Exception {
+        Scratch scratch = Scratch.create(parent, false);
+        Files.writeString(scratch.subdirectory("dataset").resolve("file"), "content");
+        Process process = scratch.start(new ProcessBuilder("sh", "-c", "sleep 60 & echo $!; wait"));
+        long child = Long.parseLong(process.inputReader().readLine());
+        assertThat(ProcessHandle.of(child)).isPresent();
+        scratch.close();
+        assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        ProcessHandle.of(child).ifPresent(c -> assertThat(c.onExit()).succeedsWithin(10, TimeUnit.SECONDS));
+        assertThat(parent).isEmptyDirectory();
+    }
+
+    @Test
+    void nothingCanBeStartedAfterTheEnd() throws IOException {
+        Scratch scratch = Scratch.create(parent, false);
+        scratch.close();
+        scratch.close();
+        assertThatThrownBy(() -> scratch.start(new ProcessBuilder("true")))
+                .isInstanceOf(DemoException.class)
+                .hasMessage("interrupted");
+    }
+
+    @Test
+    void whatIsKeptStaysWhenTheNextOneBegins() throws IOException {
+        Path kept;
+        try (Scratch scratch = Scratch.create(parent, true)) {
+            kept = scratch.directory();
+            Files.writeString(kept.resolve("file"), "content");
+        }
+        Scratch.create(parent, false).close();
+        assertThat(kept.resolve("file")).hasContent("content");
+    }
+
+    @Test
+    void oneUnderWayStaysWhenTheNextOneBegins() throws IOException {
+        try (Scratch underWay = Scratch.create(parent, false)) {
+            Scratch.create(parent, false).close();
+            assertThat(underWay.directory()).isNotEmptyDirectory();
+        }
+        assertThat(parent).isEmptyDirectory();
+    }
+
+    @Test
+    void whatAKilledOneLeftIsRemovedAndNothingElse() throws IOException {
+        Path left = Files.createDirectories(parent.resolve("clairfs-demo-1/dataset"));
+        Files.writeString(left.resolve("file"), "content");
+        Files.createFile(parent.resolve("clairfs-demo-1/lock"));
+        Path other = Files.createDirectories(parent.resolve("something-else"));
+        Files.createFile(other.resolve("lock"));
+        Scratch.create(parent, false).close();
+        assertThat(parent.resolve("clairfs-demo-1")).doesNotExist();
+        assertThat(other.resolve("lock")).exists();
+    }
+}
