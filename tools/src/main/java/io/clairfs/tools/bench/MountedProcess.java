@@ -3,7 +3,7 @@ package io.clairfs.tools.bench;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.fs.mount.DatasetMount;
-import io.clairfs.tools.cli.JavaCommand;
+import io.clairfs.tools.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package io.clairfs.tools.bench;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.posix.Posix;
-import io.clairfs.tools.cli.ByteSize;
+import io.clairfs.tools.ByteSize;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

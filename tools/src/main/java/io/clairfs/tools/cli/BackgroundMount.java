@@ -3,6 +3,7 @@ package io.clairfs.tools.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.tools.JavaCommand;
 import io.clairfs.tools.daemon.MountConfig;
 import java.io.IOException;
 import java.nio.file.Files;

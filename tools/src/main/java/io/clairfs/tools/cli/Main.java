@@ -1,5 +1,6 @@
 package io.clairfs.tools.cli;
 
+import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.Version;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;

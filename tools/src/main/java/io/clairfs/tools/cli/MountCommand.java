@@ -1,6 +1,7 @@
 package io.clairfs.tools.cli;
 
 import io.clairfs.cache.dataset.IndexRule;
+import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.daemon.Daemon;
 import io.clairfs.tools.daemon.MachineMemory;
 import io.clairfs.tools.daemon.MountCheck;

@@ -1,4 +1,4 @@
-package io.clairfs.tools.cli;
+package io.clairfs.tools;
 
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -7,6 +7,9 @@ import java.util.List;
 
 /** How to run this program again. */
 public final class JavaCommand {
+    /** By its name: the command line uses what starts it again, and not the other way round. */
+    private static final String MAIN = "io.clairfs.tools.cli.Main";
+
     /** What every JVM of clairfs is started with. */
     private static final List<String> FLAGS =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
@@ -21,7 +24,7 @@ public final class JavaCommand {
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> flag.startsWith("-Xm") || flag.startsWith("-XX:+UseCompact"))
                 .forEach(command::add);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
         return command;
     }
 }
