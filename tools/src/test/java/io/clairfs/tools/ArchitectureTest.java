@@ -1,0 +1,125 @@
+package io.clairfs.tools;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The module graph, and which module may touch which library: all modules share one class path, so nothing else holds it. */
+class ArchitectureTest {
+    private static final String ROOT = "io.clairfs.";
+
+    /** What each module may use of the others; a module that is not named here does not exist. */
+    private static final Map<String, List<String>> MODULES = Map.of(
+            "cache", List.of(),
+            "fs", List.of("cache"),
+            "peer", List.of("cache"),
+            "gpufeeder", List.of("cache"),
+            "tools", List.of("cache", "fs", "peer", "gpufeeder"));
+
+    /** The one module that may touch what is below each root package of a library. */
+    private static final Map<String, String> LIBRARIES = Map.ofEntries(
+            Map.entry("jnr", "fs"),
+            Map.entry("com.kenai.jffi", "fs"),
+            Map.entry("ru.serce", "fs"),
+            Map.entry("com.github.benmanes", "cache"),
+            Map.entry("io.netty", "peer"),
+            Map.entry("com.hazelcast", "peer"),
+            Map.entry("jcuda", "gpufeeder"),
+            Map.entry("picocli", "tools"),
+            Map.entry("me.tongfei", "tools"),
+            Map.entry("tools.jackson", "tools"));
+
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages("io.clairfs");
+
+    @Test
+    void every_module_is_known_and_was_imported() {
+        Set<String> found = CLASSES.stream()
+                .map(c -> c.getPackageName().substring(ROOT.length()).split("\\.", 2)[0])
+                .collect(Collectors.toSet());
+        assertThat(found).isEqualTo(MODULES.keySet());
+        assertThat(CLASSES.size()).as("classes imported").isGreaterThan(100);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cache", "fs", "peer", "gpufeeder", "tools"})
+    void module_uses_only_the_modules_below_it(String module) {
+        String[] others = MODULES.keySet().stream()
+                .filter(other -> !other.equals(module)
+                        && !MODULES.getOrDefault(module, List.of()).contains(other))
+                .map(other -> ROOT + other + "..")
+                .toArray(String[]::new);
+        if (others.length == 0) {
+            assertThat(module).isEqualTo("tools");
+            return;
+        }
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + module + "..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(others)
+                .check(CLASSES);
+    }
+
+    @Test
+    void each_library_is_touched_by_one_module() {
+        for (Map.Entry<String, String> library : LIBRARIES.entrySet()) {
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackage(ROOT + library.getValue() + "..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAPackage(library.getKey() + "..")
+                    .check(CLASSES);
+        }
+    }
+
+    @Test
+    void no_library_is_used_that_this_test_does_not_know() {
+        String[] known = LIBRARIES.keySet().stream().map(l -> l + "..").toArray(String[]::new);
+        classes()
+                .should()
+                .onlyDependOnClassesThat(DescribedPredicate.<JavaClass>describe(
+                                "are ours, the JDK's or annotations",
+                                c -> c.getPackageName().startsWith("io.clairfs")
+                                        || c.getPackageName()
+                                                .matches("|(java|javax|org\\.jspecify|com\\.sun\\.management)(\\..*)?"))
+                        .or(JavaClass.Predicates.resideInAnyPackage(known)))
+                .check(CLASSES);
+    }
+
+    @Test
+    void no_package_is_named_after_nothing() {
+        assertThat(CLASSES.stream()
+                        .map(JavaClass::getPackageName)
+                        .flatMap(name -> java.util.Arrays.stream(name.split("\\.")))
+                        .distinct())
+                .doesNotContain("util", "utils", "common", "impl", "manager", "helper", "helpers", "misc");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cache", "fs", "peer", "gpufeeder", "tools"})
+    void packages_of_a_module_form_no_cycle(String module) {
+        slices().matching(ROOT + module + ".(*)..")
+                .should()
+                .beFreeOfCycles()
+                .allowEmptyShould(true)
+                .check(CLASSES);
+    }
+}
