@@ -1,0 +1,172 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The control files say what is, and do what is written to them. */
+@Timeout(120)
+class ControlFilesTest {
+    private static final int SAMPLES = 103;
+
+    @RegisterExtension
+    static final MountFixture FIXTURE = new MountFixture();
+
+    private static LiveMount mount;
+
+    @BeforeAll
+    static void mountImages() throws IOException, InterruptedException {
+        Path source = FIXTURE.newDirectory("source");
+        for (int i = 0; i < SAMPLES; i++) {
+            Path directory = Files.createDirectories(source.resolve(List.of("B", "a", "ä", "Z z").get(i % 4)));
+            Files.writeString(directory.resolve("image" + i + (i % 2 == 0 ? ".JPG" : ".png")), "image " + i);
+        }
+        Files.writeString(source.resolve("a/notes.txt"), "not an image");
+        mount = FIXTURE.mount(source);
+        mount.awaitReady();
+    }
+
+    @AfterEach
+    void stopJobs() throws IOException {
+        for (JsonNode job : mount.status().path("jobs")) {
+            mount.job("stop=" + job.path("name").asString());
+        }
+    }
+
+    @Test
+    void status_json_has_every_key_that_scripts_rely_on() throws Exception {
+        mount.job("seed=42 epochs=3");
+        JsonNode status = mount.status();
+        assertKeys(
+                status,
+                "version mount source samples bytes ready jobs reads fetched stall_seconds staging tiers peers"
+                        + " checksum_failures uptime_seconds");
+        assertKeys(
+                status.at("/jobs/0"), "name seed sampler epochs world ranks epoch position in_sync deviations");
+        assertKeys(status.path("reads"), "opened from_page_cache upcalls bytes errors");
+        assertKeys(status.path("fetched"), "memory ssd peer source");
+        status.path("fetched").forEach(place -> assertKeys(place, "count bytes"));
+        assertKeys(status.path("staging"), "capacity_bytes used_bytes samples");
+        assertKeys(status.at("/tiers/0"), "name capacity_bytes used_bytes samples");
+        assertThat(status.path("samples").asInt()).isEqualTo(SAMPLES);
+        assertThat(status.path("mount").asString()).isEqualTo(mount.point().toString());
+        assertThat(status.path("ready").asBoolean()).isTrue();
+    }
+
+    private static void assertKeys(JsonNode node, String keys) {
+        assertThat(node.propertyNames()).contains(keys.split(" "));
+    }
+
+    @Test
+    void status_command_prints_the_same_as_the_files() throws Exception {
+        JsonNode printed = new JsonMapper()
+                .readTree(FIXTURE.clairfs("status", mount.point(), "--json").succeeded());
+        assertThat(printed.path("pid").asLong()).isEqualTo(mount.pid());
+        String text = FIXTURE.clairfs("status", mount.point().resolve("a")).succeeded();
+        assertThat(text).contains("103 samples").contains("none; start one");
+        assertThat(mount.read("status")).contains("103 samples");
+    }
+
+    @Test
+    void index_is_the_one_of_image_folder() throws Exception {
+        Requirements.torch();
+        String imageFolder = """
+                import os, sys
+                from torchvision.datasets import ImageFolder
+                for path, _ in ImageFolder(sys.argv[1]).samples:
+                    print(os.path.relpath(path, sys.argv[1]))
+                """;
+        assertThat(mount.lines("index")).hasSize(SAMPLES);
+        assertThat(mount.read("index")).isEqualTo(FIXTURE.python(imageFolder, mount.point()));
+    }
+
+    @Test
+    void order_is_the_one_of_the_command_and_of_distributed_sampler() throws Exception {
+        mount.job("name=o seed=-7 epochs=2 world=3 ranks=0-2");
+        for (int epoch = 0; epoch < 2; epoch++) {
+            for (int rank = 0; rank < 3; rank++) {
+                String[] place = {"--epoch", "" + epoch, "--rank", "" + rank};
+                List<Object> command = new ArrayList<>(List.of("order", "--samples", SAMPLES, "--seed=-7", "--world=3"));
+                command.addAll(List.of(place));
+                assertThat(FIXTURE.clairfs(command.toArray()).succeeded())
+                        .isEqualTo(mount.read("order/o/" + epoch + "/" + rank));
+            }
+        }
+        Requirements.torch();
+        String sampler = """
+                import sys
+                from torch.utils.data import DistributedSampler
+                for epoch in range(2):
+                    for rank in range(3):
+                        s = DistributedSampler(range(int(sys.argv[1])), num_replicas=3, rank=rank, seed=-7)
+                        s.set_epoch(epoch)
+                        print(*s, sep='\\n')
+                """;
+        StringBuilder published = new StringBuilder();
+        for (int epoch = 0; epoch < 2; epoch++) {
+            for (int rank = 0; rank < 3; rank++) {
+                published.append(mount.read("order/o/" + epoch + "/" + rank));
+            }
+        }
+        assertThat(published.toString().lines()).hasSize(2 * 3 * 35);
+        assertThat(published).hasToString(FIXTURE.python(sampler, SAMPLES));
+    }
+
+    @Test
+    void a_bare_integer_is_the_seed_of_a_job_with_all_defaults() throws Exception {
+        mount.job("42");
+        JsonNode job = mount.status().at("/jobs/0");
+        assertThat(job.path("name").asString()).isEqualTo("train");
+        assertThat(job.path("seed").asString()).isEqualTo("42");
+        assertThat(job.path("sampler").asString()).isEqualTo("torch-distributed");
+        assertThat(job.path("world").asInt()).isEqualTo(1);
+        assertThat(job.path("epochs").isNull()).isTrue();
+    }
+
+    @Test
+    void job_lists_the_effective_specs_and_several_lines_are_taken_at_once() throws Exception {
+        mount.job("name=one seed=1 epochs=2\nname=two sampler=sequential world=4 ranks=1-2");
+        assertThat(mount.lines("job"))
+                .containsExactly(
+                        "name=one sampler=torch-distributed seed=1 epochs=2 world=1 ranks=0-0",
+                        "name=two sampler=sequential seed=0 world=4 ranks=1-2");
+        mount.job("name=one seed=9 epochs=2");
+        assertThat(mount.lines("job")).hasSize(2).anyMatch(line -> line.startsWith("name=one") && line.contains("seed=9"));
+    }
+
+    @Test
+    void job_command_starts_lists_and_stops() throws Exception {
+        assertThat(FIXTURE.clairfs("job", "start", mount.point(), "seed=5", "epochs=1").succeeded())
+                .isEmpty();
+        assertThat(FIXTURE.clairfs("job", "list", mount.point()).succeeded()).isEqualTo(mount.read("job"));
+        assertThat(mount.lines("job")).hasSize(1);
+        assertThat(FIXTURE.clairfs("job", "stop", mount.point()).succeeded()).isEmpty();
+        assertThat(mount.lines("job")).isEmpty();
+        assertThat(mount.point().resolve(".clairfs/order/train")).doesNotExist();
+    }
+
+    @Test
+    void a_subset_is_a_dataset_of_its_own() throws Exception {
+        Path source = FIXTURE.newDirectory("splits");
+        for (String file : List.of("train/x/1.jpg", "train/x/2.jpg", "val/x/3.jpg")) {
+            Files.createDirectories(source.resolve(file).getParent());
+            Files.writeString(source.resolve(file), file);
+        }
+        LiveMount splits = FIXTURE.mount(source);
+        splits.awaitReady();
+        splits.job("name=t seed=1 epochs=1 subset=train\nname=v sampler=sequential epochs=1 subset=val");
+        assertThat(splits.order("t", 0, 0)).containsExactlyInAnyOrder("0", "1");
+        assertThat(splits.order("v", 0, 0)).containsExactly("0");
+    }
+}

@@ -1,0 +1,68 @@
+package io.clairfs.tools.mount;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A process that has ended: what it said, and how.
+ *
+ * @param err what it said on stderr
+ */
+record Ended(int exit, String out, String err) {
+    private static final long TIMEOUT_S = 120;
+
+    /** Runs a command to its end; fails when it does not end by itself. */
+    static Ended run(List<String> command, Map<String, String> environment) throws IOException, InterruptedException {
+        Path out = Files.createTempFile("clairfs-out-", "");
+        Path err = Files.createTempFile("clairfs-err-", "");
+        try {
+            Process process = start(command, environment, out, err);
+            if (!process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new AssertionError(
+                        command + " did not end; it said:\n" + Files.readString(out) + Files.readString(err));
+            }
+            return new Ended(process.exitValue(), text(out), text(err));
+        } finally {
+            Files.delete(out);
+            Files.delete(err);
+        }
+    }
+
+    /** Starts a command that reads nothing; what it says goes to the two files. */
+    static Process start(List<String> command, Map<String, String> environment, Path out, Path err) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectInput(Path.of("/dev/null").toFile())
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile());
+        builder.environment().put("LC_ALL", "C.UTF-8");
+        builder.environment().putAll(environment);
+        return builder.start();
+    }
+
+    private static String text(Path file) throws IOException {
+        return new String(Files.readAllBytes(file), UTF_8);
+    }
+
+    /** Fails unless it succeeded. Returns what it said. */
+    String succeeded() {
+        assertThat(exit).as("exit code; stdout: %s; stderr: %s", out, err).isZero();
+        return out;
+    }
+
+    /** Fails unless it ended with this code and exactly one line of complaint, which it returns. */
+    String complainedWith(int code) {
+        assertThat(exit).as("exit code; stdout: %s; stderr: %s", out, err).isEqualTo(code);
+        List<String> lines = err.lines().toList();
+        assertThat(lines).as("lines on stderr").hasSize(1);
+        assertThat(lines.getFirst()).startsWith("clairfs: ");
+        return lines.getFirst();
+    }
+}

@@ -1,0 +1,67 @@
+package io.clairfs.tools.mount;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A mount that is there, seen through its control files. */
+record LiveMount(Path point) {
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final long PATIENCE_S = 60;
+
+    Path control(String file) {
+        return point.resolve(".clairfs").resolve(file);
+    }
+
+    String read(String file) throws IOException {
+        return Files.readString(control(file), UTF_8);
+    }
+
+    List<String> lines(String file) throws IOException {
+        return read(file).lines().toList();
+    }
+
+    /** Writes one message to the job file. */
+    void job(String line) throws IOException {
+        Files.writeString(control("job"), line + "\n", StandardOpenOption.WRITE);
+    }
+
+    JsonNode status() throws IOException {
+        return JSON.readTree(read("status.json"));
+    }
+
+    long pid() throws IOException {
+        return status().path("pid").asLong();
+    }
+
+    /** Waits, within a generous bound, until the status says so. */
+    JsonNode await(String what, Predicate<JsonNode> said) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
+        JsonNode now = status();
+        while (!said.test(now)) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("never " + what + ": " + now.toPrettyString());
+            }
+            TimeUnit.MILLISECONDS.sleep(20);
+            now = status();
+        }
+        return now;
+    }
+
+    JsonNode awaitReady() throws IOException, InterruptedException {
+        return await("ready", s -> s.path("ready").asBoolean());
+    }
+
+    /** The sample indices that a rank of a job reads in an epoch. */
+    List<String> order(String job, int epoch, int rank) throws IOException {
+        return lines("order/" + job + "/" + epoch + "/" + rank);
+    }
+}

@@ -1,0 +1,133 @@
+package io.clairfs.tools.mount;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The mount shows the source's tree: every name, attribute and link, and lets nobody change it. */
+@Timeout(120)
+class MountTreeTest {
+    @RegisterExtension
+    static final MountFixture FIXTURE = new MountFixture();
+
+    private static Path source;
+    private static LiveMount mount;
+
+    @BeforeAll
+    static void mountTree() throws IOException, InterruptedException {
+        source = FIXTURE.newDirectory("source");
+        FIXTURE.python("make_tree.py", source);
+        mount = FIXTURE.mount(source, "--index-rule", "sorted");
+    }
+
+    @Test
+    void names_contents_modes_owners_times_sizes_and_links_equal_the_source() throws Exception {
+        assertThat(FIXTURE.python("compare_trees.py", source, mount.point()))
+                .isEqualTo("same: 223 files, 12 directories, 7 links\n");
+    }
+
+    @Test
+    void entries_are_listed_in_byte_order_whatever_the_order_of_the_source() throws Exception {
+        String listing = "import os, sys; print(os.listdir(os.fsencode(sys.argv[1])))";
+        String sorted = "import os, sys; print(sorted(os.listdir(os.fsencode(sys.argv[1]))))";
+        String expected = FIXTURE.python(sorted, source.resolve("many"));
+        assertThat(FIXTURE.python(listing, source.resolve("many"))).isNotEqualTo(expected);
+        assertThat(FIXTURE.python(listing, mount.point().resolve("many"))).isEqualTo(expected);
+    }
+
+    @Test
+    void links_lead_where_they_lead_in_the_source() throws Exception {
+        Path links = mount.point().resolve("links");
+        assertThat(links.resolve("to-file")).hasContent("top");
+        assertThat(links.resolve("to-dir/c/d/e/f/deep")).hasContent("deep");
+        assertThat(links.resolve("not-utf8")).isRegularFile();
+        assertThatThrownBy(() -> Files.readString(links.resolve("broken"))).isInstanceOf(NoSuchFileException.class);
+        assertThatThrownBy(() -> Files.readString(links.resolve("loop"))).hasMessageContaining("Too many levels");
+    }
+
+    @Test
+    void names_that_look_alike_are_different_files() throws Exception {
+        String read = "import os, sys; [print(open(os.fsencode(sys.argv[1]) + b'/names/' + n, 'rb').read())"
+                + " for n in (b'bad\\xff.jpg', b'bad\\xfe.jpg', b'bad\\xef\\xbf\\xbd.jpg')]";
+        assertThat(FIXTURE.python(read, mount.point()))
+                .isEqualTo("""
+                        b'content of bad\\xff.jpg'
+                        b'content of bad\\xfe.jpg'
+                        b'content of bad\\xef\\xbf\\xbd.jpg'
+                        """);
+        String missing = "import os, sys; print(os.path.exists(os.fsencode(sys.argv[1]) + b'/names/bad\\xfd.jpg'))";
+        assertThat(FIXTURE.python(missing, mount.point())).isEqualTo("False\n");
+    }
+
+    @Test
+    void control_directory_is_hidden_from_the_listing_but_can_be_used() throws Exception {
+        try (var entries = Files.list(mount.point())) {
+            assertThat(entries.map(p -> p.getFileName().toString()))
+                    .contains("top")
+                    .doesNotContain(".clairfs");
+        }
+        assertThat(mount.point().resolve(".clairfs/status.json")).isReadable();
+        assertThat(mount.point().resolve(".clairfs/of-the-source")).doesNotExist();
+    }
+
+    @Test
+    void a_pipe_is_left_out() {
+        assertThat(mount.point().resolve("pipe")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "os.open(root + '/new', os.O_CREAT | os.O_WRONLY)",
+                "os.open(root + '/top', os.O_WRONLY)",
+                "os.open(root + '/top', os.O_RDWR)",
+                "os.truncate(root + '/top', 0)",
+                "os.unlink(root + '/top')",
+                "os.rename(root + '/top', root + '/bottom')",
+                "os.mkdir(root + '/new')",
+                "os.rmdir(root + '/empty')",
+                "os.symlink('top', root + '/new')",
+                "os.link(root + '/top', root + '/new')",
+                "os.chmod(root + '/top', 0o777)",
+                "os.chown(root + '/top', 1, 1)",
+                "os.utime(root + '/top')",
+                "os.mknod(root + '/new')"
+            })
+    void changing_anything_fails_with_read_only_filesystem(String change) throws Exception {
+        String attempt = """
+                import errno, os, sys
+                root = sys.argv[1]
+                try:
+                    %s
+                    print('done')
+                except OSError as e:
+                    print(errno.errorcode[e.errno])
+                """.formatted(change);
+        assertThat(FIXTURE.python(attempt, mount.point())).isEqualTo("EROFS\n");
+        assertThat(Files.readString(source.resolve("top"), UTF_8)).isEqualTo("top");
+    }
+
+    @Test
+    void a_path_below_a_file_is_not_a_directory() throws Exception {
+        String attempt = """
+                import errno, os, sys
+                for below in ('top/x', 'no/such', 'top'):
+                    try:
+                        os.listdir(sys.argv[1] + '/' + below)
+                    except OSError as e:
+                        print(errno.errorcode[e.errno])
+                """;
+        assertThat(FIXTURE.python(attempt, mount.point())).isEqualTo("ENOTDIR\nENOENT\nENOTDIR\n");
+    }
+}

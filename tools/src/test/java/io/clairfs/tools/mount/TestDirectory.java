@@ -1,0 +1,139 @@
+package io.clairfs.tools.mount;
+
+import io.clairfs.fs.mount.MountTable;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A directory for one test class, with everything that lives below it: mounts, and the processes that were told of it.
+ *
+ * <p>Its name carries the process that made it, {@code /tmp/clairfs-test-PID-...}, so that what a killed run left behind can be told
+ * from what a run beside this one is using.
+ */
+final class TestDirectory {
+    private static final String PREFIX = "clairfs-test-";
+    private static final Path PARENT = Path.of("/tmp");
+    private static final String PROGRAM = "io.clairfs.tools.cli.Main";
+    private static final long END_TIMEOUT_S = 30;
+
+    private final Path path;
+
+    private TestDirectory(Path path) {
+        this.path = path;
+    }
+
+    static TestDirectory create() throws IOException {
+        Path made = Files.createTempDirectory(
+                PARENT, PREFIX + ProcessHandle.current().pid() + "-");
+        Files.setPosixFilePermissions(made, PosixFilePermissions.fromString("rwxr-xr-x"));
+        return new TestDirectory(made);
+    }
+
+    /** Removes what runs left that were killed. */
+    static void removeLeftovers() throws IOException, InterruptedException {
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(PARENT, PREFIX + "*")) {
+            for (Path found : all) {
+                String pid = found.getFileName()
+                        .toString()
+                        .substring(PREFIX.length())
+                        .split("-", 2)[0];
+                if (pid.matches("[0-9]{1,9}")
+                        && ProcessHandle.of(Long.parseLong(pid)).isEmpty()) {
+                    System.out.println("removing what a killed run left: " + found);
+                    new TestDirectory(found).remove();
+                }
+            }
+        }
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** Mount points below, the newest first. */
+    List<Path> mounts() throws IOException {
+        return MountTable.all().stream()
+                .filter(m -> m.point().startsWith(path))
+                .map(MountTable.Mount::point)
+                .toList()
+                .reversed();
+    }
+
+    /** Processes of the program that were told of this directory. */
+    List<ProcessHandle> processes() {
+        return ProcessHandle.allProcesses()
+                .filter(p -> p.pid() != ProcessHandle.current().pid() && isOurs(p))
+                .toList();
+    }
+
+    private boolean isOurs(ProcessHandle process) {
+        try {
+            String line = Files.readString(
+                    Path.of("/proc", Long.toString(process.pid()), "cmdline"),
+                    java.nio.charset.StandardCharsets.ISO_8859_1);
+            return line.contains(PROGRAM) && line.contains(path.toString());
+        } catch (IOException gone) {
+            return false;
+        }
+    }
+
+    /** Unmounts, ends, deletes, each if need be. */
+    void remove() throws IOException, InterruptedException {
+        for (Path point : mounts()) {
+            if (!point.endsWith(".clairfs")) {
+                unmount(point);
+            }
+        }
+        for (ProcessHandle process : processes()) {
+            process.destroyForcibly();
+            try {
+                process.onExit().get(END_TIMEOUT_S, TimeUnit.SECONDS);
+            } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
+                throw new IOException("process " + process.pid() + " does not end", e);
+            }
+        }
+        if (!mounts().isEmpty()) {
+            throw new IOException("still mounted: " + mounts());
+        }
+        delete();
+    }
+
+    private void unmount(Path point) throws IOException, InterruptedException {
+        boolean gone;
+        try {
+            gone = Ended.run(Clairfs.command("umount", point.toString()), Map.of())
+                            .exit()
+                    == 0;
+        } catch (AssertionError stuck) {
+            gone = false;
+        }
+        if (!gone) {
+            Ended _ = Ended.run(List.of("fusermount", "-u", "-z", point.toString()), Map.of());
+        }
+    }
+
+    private void delete() throws IOException {
+        Files.walkFileTree(path, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.delete(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path directory, IOException thrown) throws IOException {
+                Files.delete(directory);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+}
