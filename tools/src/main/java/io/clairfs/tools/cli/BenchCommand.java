@@ -1,5 +1,6 @@
 package io.clairfs.tools.cli;
 
+import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.Progress;
 import io.clairfs.tools.bench.ReadBenchmark;
 import io.clairfs.tools.bench.WorkDirectory;

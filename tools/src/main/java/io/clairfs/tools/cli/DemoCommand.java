@@ -1,5 +1,7 @@
 package io.clairfs.tools.cli;
 
+import io.clairfs.tools.ByteSize;
+import io.clairfs.tools.JavaCommand;
 import io.clairfs.tools.demo.Demo;
 import io.clairfs.tools.demo.DemoReport;
 import io.clairfs.tools.demo.DemoSpec;

@@ -29,7 +29,8 @@ class ControlFilesTest {
     static void mountImages() throws IOException, InterruptedException {
         Path source = FIXTURE.newDirectory("source");
         for (int i = 0; i < SAMPLES; i++) {
-            Path directory = Files.createDirectories(source.resolve(List.of("B", "a", "ä", "Z z").get(i % 4)));
+            Path directory = Files.createDirectories(
+                    source.resolve(List.of("B", "a", "ä", "Z z").get(i % 4)));
             Files.writeString(directory.resolve("image" + i + (i % 2 == 0 ? ".JPG" : ".png")), "image " + i);
         }
         Files.writeString(source.resolve("a/notes.txt"), "not an image");
@@ -52,8 +53,7 @@ class ControlFilesTest {
                 status,
                 "version mount source samples bytes ready jobs reads fetched stall_seconds staging tiers peers"
                         + " checksum_failures uptime_seconds");
-        assertKeys(
-                status.at("/jobs/0"), "name seed sampler epochs world ranks epoch position in_sync deviations");
+        assertKeys(status.at("/jobs/0"), "name seed sampler epochs world ranks epoch position in_sync deviations");
         assertKeys(status.path("reads"), "opened from_page_cache upcalls bytes errors");
         assertKeys(status.path("fetched"), "memory ssd peer source");
         status.path("fetched").forEach(place -> assertKeys(place, "count bytes"));
@@ -97,7 +97,8 @@ class ControlFilesTest {
         for (int epoch = 0; epoch < 2; epoch++) {
             for (int rank = 0; rank < 3; rank++) {
                 String[] place = {"--epoch", "" + epoch, "--rank", "" + rank};
-                List<Object> command = new ArrayList<>(List.of("order", "--samples", SAMPLES, "--seed=-7", "--world=3"));
+                List<Object> command =
+                        new ArrayList<>(List.of("order", "--samples", SAMPLES, "--seed=-7", "--world=3"));
                 command.addAll(List.of(place));
                 assertThat(FIXTURE.clairfs(command.toArray()).succeeded())
                         .isEqualTo(mount.read("order/o/" + epoch + "/" + rank));
@@ -142,12 +143,15 @@ class ControlFilesTest {
                         "name=one sampler=torch-distributed seed=1 epochs=2 world=1 ranks=0-0",
                         "name=two sampler=sequential seed=0 world=4 ranks=1-2");
         mount.job("name=one seed=9 epochs=2");
-        assertThat(mount.lines("job")).hasSize(2).anyMatch(line -> line.startsWith("name=one") && line.contains("seed=9"));
+        assertThat(mount.lines("job"))
+                .hasSize(2)
+                .anyMatch(line -> line.startsWith("name=one") && line.contains("seed=9"));
     }
 
     @Test
     void job_command_starts_lists_and_stops() throws Exception {
-        assertThat(FIXTURE.clairfs("job", "start", mount.point(), "seed=5", "epochs=1").succeeded())
+        assertThat(FIXTURE.clairfs("job", "start", mount.point(), "seed=5", "epochs=1")
+                        .succeeded())
                 .isEmpty();
         assertThat(FIXTURE.clairfs("job", "list", mount.point()).succeeded()).isEqualTo(mount.read("job"));
         assertThat(mount.lines("job")).hasSize(1);

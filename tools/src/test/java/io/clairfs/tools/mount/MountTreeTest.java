@@ -60,8 +60,7 @@ class MountTreeTest {
     void names_that_look_alike_are_different_files() throws Exception {
         String read = "import os, sys; [print(open(os.fsencode(sys.argv[1]) + b'/names/' + n, 'rb').read())"
                 + " for n in (b'bad\\xff.jpg', b'bad\\xfe.jpg', b'bad\\xef\\xbf\\xbd.jpg')]";
-        assertThat(FIXTURE.python(read, mount.point()))
-                .isEqualTo("""
+        assertThat(FIXTURE.python(read, mount.point())).isEqualTo("""
                         b'content of bad\\xff.jpg'
                         b'content of bad\\xfe.jpg'
                         b'content of bad\\xef\\xbf\\xbd.jpg'

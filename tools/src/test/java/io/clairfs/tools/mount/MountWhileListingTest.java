@@ -18,8 +18,7 @@ class MountWhileListingTest {
     @Test
     void files_are_right_and_jobs_are_taken_before_and_after_the_dataset_is_listed() throws Exception {
         var source = fixture.newDirectory("source");
-        fixture.python(
-                """
+        fixture.python("""
                 import os, sys
                 root, classes, each = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
                 for c in range(classes):
@@ -27,10 +26,7 @@ class MountWhileListingTest {
                     for i in range(each):
                         with open(f'{root}/c{c}/{i}.jpg', 'w') as out:
                             out.write(f'class {c} image {i}')
-                """,
-                source,
-                CLASSES,
-                PER_CLASS);
+                """, source, CLASSES, PER_CLASS);
         LiveMount mount = fixture.mount(source);
         assertThat(mount.point().resolve("c57/123.jpg")).hasContent("class 57 image 123");
         mount.job("seed=1 epochs=1");
