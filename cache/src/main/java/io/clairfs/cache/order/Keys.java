@@ -4,6 +4,7 @@ import java.math.BigInteger;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -125,6 +126,19 @@ public final class Keys {
         };
     }
 
+    /** Which of {@code allowed} the value is, counted from 0; the first when the key is not given. */
+    int choice(String key, String... allowed) throws InvalidSpecException {
+        String value = text(key);
+        if (value == null) {
+            return 0;
+        }
+        int at = List.of(allowed).indexOf(value);
+        if (at < 0) {
+            throw new InvalidSpecException(key + "='" + shorten(value) + "' is none of " + String.join(", ", allowed));
+        }
+        return at;
+    }
+
     /** Refuses keys that nobody asked for. */
     public void requireAllUsed() throws InvalidSpecException {
         for (String key : values.keySet()) {
@@ -140,7 +154,7 @@ public final class Keys {
         return Collections.unmodifiableMap(values);
     }
 
-    private static String shorten(String text) {
+    static String shorten(String text) {
         return text.length() <= 80 ? text : text.substring(0, 77) + "...";
     }
 }

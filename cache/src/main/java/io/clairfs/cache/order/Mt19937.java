@@ -6,25 +6,75 @@ package io.clairfs.cache.order;
  * <p>The engine of torch's CPU generator, numpy's RandomState, CPython's random and std::mt19937; they differ in how they seed
  * it and in how they turn its words into numbers.
  */
-final class Mt19937 {
-    private static final int WORDS = 624;
+final class Mt19937 implements Words {
+    static final int WORDS = 624;
     private static final int SHIFT = 397;
     private static final int MATRIX = 0x9908b0df;
 
-    private final int[] state = new int[WORDS];
-    private int position = WORDS;
+    private final int[] state;
+    private int position;
 
     /** Seeds with one 32-bit word: {@code init_genrand} of the reference code. */
     Mt19937(int seed) {
+        state = new int[WORDS];
         state[0] = seed;
         for (int i = 1; i < WORDS; i++) {
-            int previous = state[i - 1];
-            state[i] = 1812433253 * (previous ^ (previous >>> 30)) + i;
+            state[i] = 1812433253 * scrambled(i - 1) + i;
         }
+        position = WORDS;
     }
 
-    /** The next output; all 32 bits count, so as a number it is unsigned. */
-    int next32() {
+    /**
+     * Goes on from a state.
+     *
+     * @param position how many words of {@code state} have been given out, 0 to {@link #WORDS}
+     */
+    Mt19937(int[] state, int position) {
+        if (state.length != WORDS || position < 0 || position > WORDS) {
+            throw new IllegalArgumentException("no state of MT19937");
+        }
+        this.state = state.clone();
+        this.position = position;
+    }
+
+    /** Seeds with any number of words: {@code init_by_array} of the reference code. */
+    static Mt19937 byArray(int[] key) {
+        Mt19937 g = new Mt19937(19650218);
+        int[] s = g.state;
+        int i = 1;
+        int j = 0;
+        for (int k = Math.max(WORDS, key.length); k > 0; k--) {
+            s[i] = (s[i] ^ (g.scrambled(i - 1) * 1664525)) + key[j] + j;
+            i = g.advance(i);
+            j = j + 1 == key.length ? 0 : j + 1;
+        }
+        for (int k = WORDS - 1; k > 0; k--) {
+            s[i] = (s[i] ^ (g.scrambled(i - 1) * 1566083941)) - i;
+            i = g.advance(i);
+        }
+        s[0] = 0x80000000;
+        return g;
+    }
+
+    private int scrambled(int i) {
+        return state[i] ^ (state[i] >>> 30);
+    }
+
+    private int advance(int i) {
+        if (i + 1 < WORDS) {
+            return i + 1;
+        }
+        state[0] = state[WORDS - 1];
+        return 1;
+    }
+
+    @Override
+    public Mt19937 copy() {
+        return new Mt19937(state, position);
+    }
+
+    @Override
+    public int next32() {
         if (position == WORDS) {
             refill();
         }
@@ -33,6 +83,24 @@ final class Mt19937 {
         y ^= (y << 7) & 0x9d2c5680;
         y ^= (y << 15) & 0xefc60000;
         return y ^ (y >>> 18);
+    }
+
+    /** The next two words, the first of them high. */
+    long next64() {
+        long high = next32();
+        return high << 32 | (next32() & 0xffffffffL);
+    }
+
+    /** Passes over {@code words} words. */
+    void skip(long words) {
+        for (long left = words; left > 0; ) {
+            if (position == WORDS) {
+                refill();
+            }
+            int step = (int) Math.min(left, WORDS - position);
+            position += step;
+            left -= step;
+        }
     }
 
     private void refill() {
