@@ -1,6 +1,7 @@
 package io.clairfs.cache.order;
 
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** The samplers by the names that users write, with the keys that each takes. */
@@ -8,29 +9,59 @@ public final class Samplers {
     /** The sampler of a job that names none. */
     public static final String DEFAULT = "torch-distributed";
 
-    private static final Map<String, Factory> BY_NAME = new TreeMap<>(Map.of(
-            DEFAULT, TorchDistributedSampler::new, "sequential", (samples, keys) -> new SequentialSampler(samples)));
+    private static final Map<String, Factory> BY_NAME = new TreeMap<>(Map.ofEntries(
+            Map.entry(DEFAULT, TorchDistributedSampler::new),
+            Map.entry("torch-randperm", TorchRandpermSampler::create),
+            Map.entry("torch-generator", TorchLoaderSampler::ofGenerator),
+            Map.entry("torch-default", TorchLoaderSampler::ofDefault),
+            Map.entry("torch-state", TorchLoaderSampler::ofState),
+            Map.entry("torchdata-stateful", TorchStatefulSampler::create),
+            Map.entry("accelerate", AccelerateSampler::new),
+            Map.entry("numpy-legacy", PermutationSampler::numpyLegacy),
+            Map.entry("numpy-generator", PermutationSampler::numpyGenerator),
+            Map.entry("python-random", PermutationSampler::python),
+            Map.entry("hf-datasets", HfDatasetsSampler::new),
+            Map.entry("grain", GrainSampler::new),
+            Map.entry("dali", DaliSampler::new),
+            Map.entry("tf-data", TfDataSampler::new),
+            Map.entry("sequential", (setting, keys) -> new SequentialSampler(setting.samples())),
+            Map.entry("order-file", OrderFileSampler::new)));
+
+    /** Keys of the loader or the job, which mean something for every sampler, if only how far it reads ahead. */
+    private static final Set<String> OF_EVERY_LOADER =
+            Set.of("seed", "batch", "workers", "prefetch_factor", "persistent_workers");
 
     private Samplers() {}
 
     /** Makes a sampler from the keys of a line; it asks {@code keys} for every key that it knows. */
     @FunctionalInterface
     interface Factory {
-        Sampler create(int samples, Keys keys) throws InvalidSpecException;
+        Sampler create(SamplerSetting setting, Keys keys) throws InvalidSpecException;
+    }
+
+    /** The names of all samplers, sorted. */
+    public static Set<String> names() {
+        return Set.copyOf(BY_NAME.keySet());
+    }
+
+    /** As {@link #create(SamplerSetting, Keys)}, for a dataset of which only the size is known, read from epoch 0. */
+    public static Sampler create(int samples, Keys keys) throws InvalidSpecException {
+        return create(new SamplerSetting(samples), keys);
     }
 
     /**
-     * The sampler that {@code keys} describe, over sample indices 0 to {@code samples - 1}.
+     * The sampler that {@code keys} describe, over sample indices 0 to {@code setting.samples() - 1}.
      *
      * @throws InvalidSpecException for an unknown name, or a value that the framework itself would refuse
      */
-    public static Sampler create(int samples, Keys keys) throws InvalidSpecException {
+    public static Sampler create(SamplerSetting setting, Keys keys) throws InvalidSpecException {
         String name = keys.text("sampler", DEFAULT);
         Factory factory = BY_NAME.get(name);
         if (factory == null) {
             throw new InvalidSpecException(
                     "unknown sampler '" + name + "'; known: " + String.join(", ", BY_NAME.keySet()));
         }
-        return factory.create(samples, keys);
+        OF_EVERY_LOADER.forEach(keys::has);
+        return LoaderCut.read(setting, keys, factory.create(setting, keys));
     }
 }

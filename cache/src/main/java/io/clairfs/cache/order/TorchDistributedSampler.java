@@ -1,10 +1,15 @@
 package io.clairfs.cache.order;
 
 import java.math.BigInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * torch's {@code DistributedSampler}: one permutation per epoch from seed + epoch, dealt round-robin to the ranks and padded
  * from its start (or cut, with {@code drop_last}) to equal lengths. Source: torch/utils/data/distributed.py.
+ *
+ * <p>Under an endless loader (timm's MultiEpochsDataLoader, ultralytics' InfiniteDataLoader) with workers, the pass for an epoch
+ * begins while an earlier epoch is consumed and so before {@code set_epoch} tells its number: it repeats the order of an
+ * earlier one. With {@code even_divisible=false} it is MONAI's, which pads nothing.
  */
 final class TorchDistributedSampler implements Sampler {
     private final int samples;
@@ -12,31 +17,83 @@ final class TorchDistributedSampler implements Sampler {
     private final int world;
     private final boolean shuffle;
     private final boolean dropLast;
+    private final boolean evenDivisible;
+    private final boolean setEpoch;
+    private final int lag;
+    private final TorchVersion torch;
 
-    TorchDistributedSampler(int samples, Keys keys) throws InvalidSpecException {
-        this.samples = samples;
+    TorchDistributedSampler(SamplerSetting setting, Keys keys) throws InvalidSpecException {
+        samples = setting.samples();
         seed = keys.torchSeed("seed", 0);
         world = keys.integer("world", 1, 1, Integer.MAX_VALUE);
         shuffle = keys.flag("shuffle", true);
         dropLast = keys.flag("drop_last", false);
+        evenDivisible = keys.flag("even_divisible", true);
+        setEpoch = keys.flag("set_epoch", true);
+        torch = TorchVersion.read(keys);
+        lag = readLag(keys);
+        requirePossible();
+    }
+
+    private void requirePossible() throws InvalidSpecException {
+        if (dropLast && !evenDivisible) {
+            throw new InvalidSpecException("drop_last makes the ranks even; it does not go with even_divisible=false");
+        }
+        long padding = (long) Math.ceilDiv(samples, world) * world - samples;
+        if (!dropLast && padding > samples && !torch.atLeast(1, 8)) {
+            throw new InvalidSpecException(
+                    "torch " + torch + " cannot pad " + samples + " samples to " + world + " ranks; it came with 1.8");
+        }
+    }
+
+    /** How many epochs an endless loader runs ahead. */
+    private int readLag(Keys keys) throws InvalidSpecException {
+        int workers = TorchLoader.workers(keys);
+        int prefetchFactor = TorchLoader.prefetchFactor(keys, workers);
+        int batch = TorchLoader.batch(keys);
+        boolean cut = keys.flag("drop_last_batch", false);
+        if (!keys.flag("endless", false) || workers == 0) {
+            return 0;
+        }
+        int length = length(0);
+        int batches = cut ? length / batch : Math.ceilDiv(length, batch);
+        if (batches == 0) {
+            throw new InvalidSpecException("an endless loader without a batch per epoch never returns");
+        }
+        return (int) Math.ceilDiv((long) prefetchFactor * workers, batches);
+    }
+
+    private int length(int rank) {
+        if (!evenDivisible) {
+            return Math.max(0, Math.ceilDiv(samples - rank, world));
+        }
+        return dropLast && samples % world != 0 ? samples / world : Math.ceilDiv(samples, world);
     }
 
     @Override
     public EpochOrder epoch(int epoch) throws InvalidSpecException {
-        BigInteger sum = Keys.requireTorchSeed("seed + epoch", seed.add(BigInteger.valueOf(epoch)));
-        int perRank = dropLast && samples % world != 0 ? samples / world : Math.ceilDiv(samples, world);
-        int[] permutation = shuffle ? TorchRandperm.permutation(samples, TorchRandperm.generator(sum)) : null;
-        return new EpochOrder() {
-            @Override
-            public int length(int rank) {
-                return perRank;
-            }
+        int seen = setEpoch ? Math.max(0, epoch - lag) : 0;
+        BigInteger sum = Keys.requireTorchSeed("seed + epoch", seed.add(BigInteger.valueOf(seen)));
+        int[] permutation = shuffle ? TorchRandperm.permutation(samples, TorchGenerator.seeded(sum), torch) : null;
+        return new Dealt(permutation);
+    }
 
-            @Override
-            public int sample(int rank, int step) {
-                int place = (int) (((long) step * world + rank) % samples);
-                return permutation == null ? place : permutation[place];
-            }
-        };
+    private final class Dealt implements EpochOrder {
+        private final int @Nullable [] permutation;
+
+        Dealt(int @Nullable [] permutation) {
+            this.permutation = permutation;
+        }
+
+        @Override
+        public int length(int rank) {
+            return TorchDistributedSampler.this.length(rank);
+        }
+
+        @Override
+        public int sample(int rank, int step) {
+            int place = (int) (((long) step * world + rank) % samples);
+            return permutation == null ? place : permutation[place];
+        }
     }
 }

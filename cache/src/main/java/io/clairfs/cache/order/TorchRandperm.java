@@ -1,52 +1,81 @@
 package io.clairfs.cache.order;
 
-import java.math.BigInteger;
-
 /**
- * {@code torch.randperm} on the CPU (ATen {@code randperm_cpu}): a Fisher-Yates shuffle by plain modulo.
+ * {@code torch.randperm} and {@code torch.randint} on the CPU: numbers by plain modulo, biased as they are.
  *
- * <p>{@code manual_seed} keeps the low 32 bits of the seed alone.
+ * <p>Sources: ATen/native/TensorFactories.cpp ({@code randperm_cpu}), ATen/core/DistributionsHelper.h.
  */
 final class TorchRandperm {
     /** From here on torch 2.6 and newer use another algorithm. */
     static final int LARGE = (int) (0xffffffffL / 20);
 
+    /** From here on torch 2.7 and newer draw 64 bits for one bounded integer. */
+    private static final int WIDE = 1 << 28;
+
     private TorchRandperm() {}
 
-    /** A generator after {@code manual_seed(seed)}. */
-    static Mt19937 generator(BigInteger seed) {
-        return new Mt19937(seed.intValue());
+    private static boolean isLarge(int n, TorchVersion torch) {
+        return n >= LARGE && torch.atLeast(2, 6);
     }
 
-    /** {@code torch.randperm(n, generator=g)}; draws n - 1 words, none for n of 0 or 1. */
-    static int[] permutation(int n, Mt19937 g) {
-        return n >= LARGE ? largePermutation(n, g) : smallPermutation(n, g);
+    /** How many words {@link #permutation} draws. */
+    static long words(int n, TorchVersion torch) {
+        return isLarge(n, torch) ? 2L * n : Math.max(0, n - 1L);
     }
 
-    private static int[] smallPermutation(int n, Mt19937 g) {
+    /** {@code torch.randperm(n, generator=g)}. */
+    static int[] permutation(int n, TorchGenerator g, TorchVersion torch) {
         int[] r = new int[n];
+        if (isLarge(n, torch)) {
+            fillLarge(r, g);
+        } else {
+            fill(r, g);
+        }
+        return r;
+    }
+
+    private static void fill(int[] r, TorchGenerator g) {
+        int n = r.length;
         for (int i = 0; i < n; i++) {
             r[i] = i;
         }
         for (int i = 0; i < n - 1; i++) {
-            int j = i + Integer.remainderUnsigned(g.next32(), n - i);
+            int j = i + Integer.remainderUnsigned(g.random(), n - i);
             int swap = r[i];
             r[i] = r[j];
             r[j] = swap;
         }
-        return r;
     }
 
-    /** torch 2.6 and newer: 64-bit draws, high word first, from the front. */
-    private static int[] largePermutation(int n, Mt19937 g) {
-        int[] r = new int[n];
-        for (int i = 0; i < n; i++) {
-            long draw = ((long) g.next32() << 32) | (g.next32() & 0xffffffffL);
-            int z = (int) Long.remainderUnsigned(draw, i + 1L);
+    /** From the front, one 64-bit draw for each place. */
+    static void fillLarge(int[] r, TorchGenerator g) {
+        for (int i = 0; i < r.length; i++) {
+            int z = (int) Long.remainderUnsigned(g.random64(), i + 1L);
             r[i] = i;
             r[i] = r[z];
             r[z] = i;
         }
-        return r;
+    }
+
+    /**
+     * {@code torch.randint(n, (count,), generator=g)} for n below 2^32; in whatever chunks it is asked for, the stream is the
+     * same.
+     */
+    static int[] integers(long n, int count, TorchGenerator g, TorchVersion torch) {
+        boolean wide = isWide(n, torch);
+        int[] drawn = new int[count];
+        for (int i = 0; i < count; i++) {
+            drawn[i] = (int) (wide ? Long.remainderUnsigned(g.random64(), n) : (g.random() & 0xffffffffL) % n);
+        }
+        return drawn;
+    }
+
+    /** How many words {@link #integers} draws. */
+    static long wordsOfIntegers(long n, int count, TorchVersion torch) {
+        return isWide(n, torch) ? 2L * count : count;
+    }
+
+    private static boolean isWide(long n, TorchVersion torch) {
+        return n >= WIDE && torch.atLeast(2, 7);
     }
 }

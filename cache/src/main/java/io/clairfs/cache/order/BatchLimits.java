@@ -1,0 +1,44 @@
+package io.clairfs.cache.order;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * After how many batches the user leaves each epoch.
+ *
+ * @param byEpoch of epoch 0, 1 and so on; the last also holds for all that follow
+ */
+record BatchLimits(List<Integer> byEpoch) {
+    private static final int TO_THE_END = Integer.MAX_VALUE;
+
+    /** Every epoch runs to its end. */
+    static final BatchLimits NONE = new BatchLimits(List.of(TO_THE_END));
+
+    BatchLimits {
+        byEpoch = List.copyOf(byEpoch);
+    }
+
+    /** Reads {@code 100}, or one per epoch as {@code 100,200,all}. */
+    static BatchLimits read(String key, @Nullable String text) throws InvalidSpecException {
+        if (text == null) {
+            return NONE;
+        }
+        List<Integer> limits = new ArrayList<>();
+        for (String part : text.split(",", -1)) {
+            if (part.equals("all")) {
+                limits.add(TO_THE_END);
+            } else if (part.matches("0*[1-9][0-9]{0,8}")) {
+                limits.add(Integer.valueOf(part));
+            } else {
+                throw new InvalidSpecException(key + "='" + Keys.shorten(text)
+                        + "' is no number of batches, at least 1, nor a list as in 100,200,all");
+            }
+        }
+        return new BatchLimits(limits);
+    }
+
+    int of(int epoch) {
+        return byEpoch.get(Math.min(epoch, byEpoch.size() - 1));
+    }
+}

@@ -1,0 +1,60 @@
+package io.clairfs.cache.order;
+
+/**
+ * What a loader leaves out of its sampler's order: the beginning of the epoch in which a run is resumed, and, with
+ * {@code drop_last_batch}, the incomplete batch at the end of every epoch.
+ *
+ * <p>accelerate's {@code skip_first_batches} skips a rank's batches, torchdata's StatefulDistributedSampler a rank's samples.
+ */
+final class LoaderCut implements Sampler {
+    private final Sampler sampler;
+    private final int resumedEpoch;
+    private final long skipped;
+    private final int batch;
+    private final boolean dropLastBatch;
+
+    private LoaderCut(Sampler sampler, int resumedEpoch, long skipped, int batch, boolean dropLastBatch) {
+        this.sampler = sampler;
+        this.resumedEpoch = resumedEpoch;
+        this.skipped = skipped;
+        this.batch = batch;
+        this.dropLastBatch = dropLastBatch;
+    }
+
+    /** {@code sampler} itself, when the keys leave out nothing. */
+    static Sampler read(SamplerSetting setting, Keys keys, Sampler sampler) throws InvalidSpecException {
+        int batch = TorchLoader.batch(keys);
+        if ("accelerate".equals(keys.text("sampler")) && keys.flag("split_batches", false)) {
+            batch /= keys.integer("world", 1, 1, Integer.MAX_VALUE);
+        }
+        long batches = keys.integer("skip_batches", 0, 0, Integer.MAX_VALUE);
+        long samples = keys.integer("skip_samples", 0, 0, Integer.MAX_VALUE);
+        boolean dropLastBatch = keys.flag("drop_last_batch", false);
+        if ((batches > 0 || dropLastBatch) && !keys.has("batch")) {
+            throw new InvalidSpecException("skip_batches and drop_last_batch need batch, the samples of one batch");
+        }
+        long skipped = batches * batch + samples;
+        return skipped == 0 && !dropLastBatch
+                ? sampler
+                : new LoaderCut(sampler, setting.resumedEpoch(), skipped, batch, dropLastBatch);
+    }
+
+    @Override
+    public EpochOrder epoch(int epoch) throws InvalidSpecException {
+        EpochOrder whole = sampler.epoch(epoch);
+        long skip = epoch == resumedEpoch ? skipped : 0;
+        return new EpochOrder() {
+            @Override
+            public int length(int rank) {
+                int length = whole.length(rank);
+                int read = dropLastBatch ? length - length % batch : length;
+                return (int) Math.max(0, read - skip);
+            }
+
+            @Override
+            public int sample(int rank, int step) {
+                return whole.sample(rank, (int) skip + step);
+            }
+        };
+    }
+}

@@ -1,0 +1,104 @@
+package io.clairfs.cache.order;
+
+import java.math.BigInteger;
+
+/**
+ * User code that permutes with one generator, epoch after epoch: {@code np.random.RandomState}, {@code np.random.default_rng}
+ * or {@code random.Random}. Sources: as for {@link NumpyShuffle} and {@link PythonRandom}.
+ *
+ * <p>Key {@code in_place}: the same list is shuffled again each epoch, instead of a fresh one. Key {@code reseed_each_epoch}:
+ * each epoch has a new generator, seeded with seed + epoch.
+ */
+final class PermutationSampler {
+    private PermutationSampler() {}
+
+    /** Makes the generator of {@code epoch}; epoch 0 has the seed itself. */
+    @FunctionalInterface
+    private interface Seeding {
+        Shuffler shuffler(int epoch) throws InvalidSpecException;
+    }
+
+    static Sampler numpyLegacy(SamplerSetting setting, Keys keys) throws InvalidSpecException {
+        NumpySeed seed = NumpySeed.read(keys);
+        return create(setting, keys, e -> new NumpyShuffle((e == 0 ? seed : seed.plus(e)).legacy()));
+    }
+
+    static Sampler numpyGenerator(SamplerSetting setting, Keys keys) throws InvalidSpecException {
+        NumpySeed seed = NumpySeed.read(keys);
+        return create(setting, keys, e -> new NumpyShuffle((e == 0 ? seed : seed.plus(e)).generator()));
+    }
+
+    static Sampler python(SamplerSetting setting, Keys keys) throws InvalidSpecException {
+        BigInteger seed = PythonSeed.read(keys.text("seed", "0"));
+        if (keys.choice("method", "shuffle", "sample") == 1) {
+            return PythonSampleSampler.create(setting, keys, seed);
+        }
+        return create(setting, keys, e -> new PythonRandom(seed.add(BigInteger.valueOf(e))));
+    }
+
+    private static Sampler create(SamplerSetting setting, Keys keys, Seeding seeding) throws InvalidSpecException {
+        int samples = setting.samples();
+        boolean inPlace = keys.flag("in_place", false);
+        Shuffler first = seeding.shuffler(0);
+        if (keys.flag("reseed_each_epoch", false)) {
+            if (inPlace) {
+                throw new InvalidSpecException("in_place does not go with reseed_each_epoch; use sampler=order-file");
+            }
+            return epoch -> {
+                int[] items = identity(samples);
+                seeding.shuffler(epoch).shuffle(items);
+                return EpochOrder.of(items);
+            };
+        }
+        return inPlace
+                ? new ConsecutiveEpochs<>(samples, new InPlace(identity(samples), first), false)
+                : new ConsecutiveEpochs<>(samples, new Fresh(samples, first), true);
+    }
+
+    static int[] identity(int samples) {
+        int[] items = new int[samples];
+        for (int i = 0; i < samples; i++) {
+            items[i] = i;
+        }
+        return items;
+    }
+
+    /** A fresh list is shuffled each epoch. */
+    private record Fresh(int samples, Shuffler shuffler) implements ConsecutiveEpochs.Run<Fresh> {
+        @Override
+        public int[] next() {
+            int[] items = identity(samples);
+            shuffler.shuffle(items);
+            return items;
+        }
+
+        @Override
+        public void pass() {
+            shuffler.pass(samples);
+        }
+
+        @Override
+        public Fresh copy() {
+            return new Fresh(samples, shuffler.copy());
+        }
+    }
+
+    /** One list is shuffled again and again. */
+    private record InPlace(int[] items, Shuffler shuffler) implements ConsecutiveEpochs.Run<InPlace> {
+        @Override
+        public int[] next() {
+            shuffler.shuffle(items);
+            return items.clone();
+        }
+
+        @Override
+        public void pass() {
+            shuffler.shuffle(items);
+        }
+
+        @Override
+        public InPlace copy() {
+            return new InPlace(items.clone(), shuffler.copy());
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package io.clairfs.cache.order;
+
+import java.math.BigInteger;
+
+/**
+ * {@code torch.randperm(n, generator=g)} with a fresh generator: epoch 0 is the first permutation after {@code manual_seed},
+ * epoch e the e-th after it.
+ */
+final class TorchRandpermSampler {
+    private TorchRandpermSampler() {}
+
+    static Sampler create(SamplerSetting setting, Keys keys) throws InvalidSpecException {
+        int samples = setting.samples();
+        TorchVersion torch = TorchVersion.read(keys);
+        BigInteger seed = keys.torchSeed("seed", 0);
+        return new ConsecutiveEpochs<>(samples, new Run(samples, TorchGenerator.seeded(seed), torch), true);
+    }
+
+    private record Run(int samples, TorchGenerator g, TorchVersion torch) implements ConsecutiveEpochs.Run<Run> {
+        @Override
+        public int[] next() {
+            return TorchRandperm.permutation(samples, g, torch);
+        }
+
+        @Override
+        public void pass() {
+            g.skip(TorchRandperm.words(samples, torch));
+        }
+
+        @Override
+        public Run copy() {
+            return new Run(samples, g.copy(), torch);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package io.clairfs.cache.order;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Base64;
+
+/** The bytes of a torch generator's state as a user gives them: a file's name, or base64. */
+final class TorchStateFile {
+    private static final int BASE64_LENGTH = Math.ceilDiv(TorchGenerator.STATE_BYTES, 3) * 4;
+
+    private TorchStateFile() {}
+
+    static TorchGenerator read(String fileOrBase64) throws InvalidSpecException {
+        if (fileOrBase64.length() >= BASE64_LENGTH - 2) {
+            try {
+                return TorchGenerator.ofState(Base64.getDecoder().decode(fileOrBase64));
+            } catch (IllegalArgumentException e) {
+                throw new InvalidSpecException("state is neither a file's name nor base64: " + e.getMessage());
+            }
+        }
+        try (InputStream in = Files.newInputStream(Path.of(fileOrBase64))) {
+            return TorchGenerator.ofState(in.readNBytes(TorchGenerator.STATE_BYTES + 1));
+        } catch (IOException | InvalidPathException e) {
+            throw new InvalidSpecException("cannot read state=" + Keys.shorten(fileOrBase64) + ": " + e.getMessage());
+        }
+    }
+}
