@@ -1,7 +1,5 @@
 package io.clairfs.cache.dataset;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import io.clairfs.cache.source.SourceException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -15,16 +13,8 @@ import java.util.List;
  * link counts when its name does. Source: torchvision 0.14 {@code datasets/folder.py}, {@code make_dataset}.
  */
 final class ImageFolderRule implements IndexRule {
-    private static final List<byte[]> EXTENSIONS = List.of(
-            bytes(".jpg"),
-            bytes(".jpeg"),
-            bytes(".png"),
-            bytes(".ppm"),
-            bytes(".bmp"),
-            bytes(".pgm"),
-            bytes(".tif"),
-            bytes(".tiff"),
-            bytes(".webp"));
+    private static final NameEnds IMAGES =
+            NameEnds.of(".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp");
 
     @Override
     public SampleIndex index(DatasetTree tree, Directory root) throws DatasetException, SourceException {
@@ -48,7 +38,7 @@ final class ImageFolderRule implements IndexRule {
             List<TreeWalk.Visit> visits = walk.allBelow(clazz);
             visits.sort(byPath());
             for (TreeWalk.Visit visit : visits) {
-                addImages(walk, visit, index);
+                addFiles(walk, visit, IMAGES, index);
             }
             if (index.count() == before) {
                 throw new DatasetException("class directory " + PythonText.show(clazz.path())
@@ -58,12 +48,13 @@ final class ImageFolderRule implements IndexRule {
         return index.build(tree);
     }
 
-    private static void addImages(TreeWalk walk, TreeWalk.Visit visit, SampleIndex.Builder index)
+    /** Adds the files of one directory that end with one of {@code ends}, sorted by name. */
+    static void addFiles(TreeWalk walk, TreeWalk.Visit visit, NameEnds ends, SampleIndex.Builder index)
             throws SourceException {
         Listing listing = visit.listing();
         int directory = index.directory(visit.path(), listing);
         for (int at : namesInOrder(listing)) {
-            if (isImage(listing.name(at)) && walk.isFileName(visit, at)) {
+            if (ends.matches(listing.name(at)) && walk.isFileName(visit, at)) {
                 index.add(directory, at, walk.file(visit, at));
             }
         }
@@ -82,35 +73,7 @@ final class ImageFolderRule implements IndexRule {
         return (a, b) -> PathOrder.CODE_POINTS.compare(a.path(), b.path());
     }
 
-    /** Extensions are ASCII, and no other letter's lower case is one of theirs, so lowering ASCII is Python's lower(). */
-    private static boolean isImage(byte[] name) {
-        for (byte[] extension : EXTENSIONS) {
-            if (endsWith(name, extension)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static boolean endsWith(byte[] name, byte[] lowerCaseEnd) {
-        int shift = name.length - lowerCaseEnd.length;
-        if (shift < 0) {
-            return false;
-        }
-        for (int i = 0; i < lowerCaseEnd.length; i++) {
-            byte c = name[shift + i];
-            if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != lowerCaseEnd[i]) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static String name(Directory root) {
+    static String name(Directory root) {
         return root.path().length == 0 ? "the source" : PythonText.show(root.path());
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(US_ASCII);
     }
 }

@@ -56,6 +56,27 @@ public final class SampleIndex {
         return Directory.join(walked.path, walked.listing.name(at[sample]));
     }
 
+    int directoryCount() {
+        return directories.size();
+    }
+
+    byte[] directoryPath(int directory) {
+        return directories.get(directory).path;
+    }
+
+    Listing listing(int directory) {
+        return directories.get(directory).listing;
+    }
+
+    int directoryOf(int sample) {
+        return directoryOf[sample];
+    }
+
+    /** The sample's place in the listing of its directory. */
+    int entryOf(int sample) {
+        return at[sample];
+    }
+
     /** The directories that hold files of this index, each once. */
     public List<Directory> directoriesOfFiles(DatasetTree tree) {
         List<Directory> found = new ArrayList<>();

@@ -67,6 +67,60 @@ final class TreeWalk {
         return found;
     }
 
+    /** {@code start} and every directory below it, links to directories not followed. */
+    List<Visit> allBelowWithoutLinks(Visit start) throws SourceException {
+        List<Visit> found = new ArrayList<>();
+        found.add(start);
+        for (int next = 0; next < found.size(); next++) {
+            Visit parent = found.get(next);
+            for (int at = 0; at < parent.listing().count(); at++) {
+                Visit child = parent.listing().kind(at) == Listing.Kind.DIRECTORY ? enter(parent, at) : null;
+                if (child != null) {
+                    found.add(child);
+                }
+            }
+        }
+        return found;
+    }
+
+    /** {@code start} and every directory below it, links followed, as {@code os.walk(topdown=False)} meets them. */
+    List<Visit> leavesFirst(Visit start) throws SourceException {
+        List<Visit> found = new ArrayList<>();
+        addLeavesFirst(start, found);
+        return found;
+    }
+
+    /** Recursion is as deep as a path has names, of which PATH_MAX allows 2,048. */
+    private void addLeavesFirst(Visit visit, List<Visit> found) throws SourceException {
+        for (int at = 0; at < visit.listing().count(); at++) {
+            Visit child = enter(visit, at);
+            if (child != null) {
+                addLeavesFirst(child, found);
+            }
+        }
+        found.add(visit);
+    }
+
+    /** The directory at {@code path[from..to)} below {@code start}, links followed; null when there is none. */
+    @Nullable
+    Visit descend(Visit start, byte[] path, int from, int to) throws SourceException {
+        Visit here = start;
+        for (int begin = from; begin < to; ) {
+            int end = begin;
+            while (end < to && path[end] != '/') {
+                end++;
+            }
+            int at = here.listing().find(path, begin, end);
+            Visit child = at < 0 ? null : enter(here, at);
+            if (child == null) {
+                return null;
+            }
+            here = child;
+            begin = end + 1;
+        }
+        return here;
+    }
+
     /** Whether {@code os.walk} counts the entry among the files: everything that does not end at a directory. */
     boolean isFileName(Visit visit, int at) throws SourceException {
         return switch (visit.listing().kind(at)) {

@@ -50,6 +50,17 @@ final class AccelerateSampler implements Sampler {
         return new ConsecutiveEpochs<>(samples, new TorchLoaderRun(loader, Holder.SAMPLER, shared, null), true);
     }
 
+    private BigInteger seedOf(int epoch) throws InvalidSpecException {
+        return Keys.requireTorchSeed("seed + epoch", seed.add(BigInteger.valueOf(epoch)));
+    }
+
+    @Override
+    public void requirePossible(int epoch) throws InvalidSpecException {
+        if (shuffle && seedable) {
+            seedOf(epoch);
+        }
+    }
+
     @Override
     public EpochOrder epoch(int epoch) throws InvalidSpecException {
         EpochOrder order = order(epoch);
@@ -72,7 +83,6 @@ final class AccelerateSampler implements Sampler {
         } else if (!seedable) {
             return synchronised.epoch(epoch);
         }
-        BigInteger sum = Keys.requireTorchSeed("seed + epoch", seed.add(BigInteger.valueOf(epoch)));
-        return EpochOrder.of(TorchRandperm.permutation(samples, TorchGenerator.seeded(sum), torch));
+        return EpochOrder.of(TorchRandperm.permutation(samples, TorchGenerator.seeded(seedOf(epoch)), torch));
     }
 }

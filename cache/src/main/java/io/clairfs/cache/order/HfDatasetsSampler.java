@@ -30,14 +30,20 @@ final class HfDatasetsSampler implements Sampler {
     }
 
     @Override
+    public void requirePossible(int epoch) throws InvalidSpecException {
+        if (buffer > 0 && epoch > 0 && !reseed) {
+            throw new InvalidSpecException("buffer_size: how datasets seeds epochs after the first is not known here;"
+                    + " use sampler=order-file");
+        }
+    }
+
+    @Override
     public EpochOrder epoch(int epoch) throws InvalidSpecException {
+        requirePossible(epoch);
         if (buffer == 0) {
             int[] order = PermutationSampler.identity(samples);
             new NumpyShuffle(generator(epoch)).shuffle(order);
             return EpochOrder.of(order);
-        } else if (epoch > 0 && !reseed) {
-            throw new InvalidSpecException("buffer_size: how datasets seeds epochs after the first is not known here;"
-                    + " use sampler=order-file");
         }
         return EpochOrder.of(buffered(generator(epoch)));
     }

@@ -40,6 +40,11 @@ final class LoaderCut implements Sampler {
     }
 
     @Override
+    public void requirePossible(int epoch) throws InvalidSpecException {
+        sampler.requirePossible(epoch);
+    }
+
+    @Override
     public EpochOrder epoch(int epoch) throws InvalidSpecException {
         EpochOrder whole = sampler.epoch(epoch);
         long skip = epoch == resumedEpoch ? skipped : 0;

@@ -7,7 +7,8 @@ import java.math.BigInteger;
  * or {@code random.Random}. Sources: as for {@link NumpyShuffle} and {@link PythonRandom}.
  *
  * <p>Key {@code in_place}: the same list is shuffled again each epoch, instead of a fresh one. Key {@code reseed_each_epoch}:
- * each epoch has a new generator, seeded with seed + epoch.
+ * each epoch has a new generator, seeded with seed + epoch. Key {@code method=sample}: {@code random.sample} in place of
+ * {@code random.shuffle}.
  */
 final class PermutationSampler {
     private PermutationSampler() {}
@@ -31,7 +32,8 @@ final class PermutationSampler {
     static Sampler python(SamplerSetting setting, Keys keys) throws InvalidSpecException {
         BigInteger seed = PythonSeed.read(keys.text("seed", "0"));
         if (keys.choice("method", "shuffle", "sample") == 1) {
-            return PythonSampleSampler.create(setting, keys, seed);
+            Sampled first = new Sampled(setting.samples(), new PythonRandom(seed));
+            return new ConsecutiveEpochs<>(setting.samples(), first, true);
         }
         return create(setting, keys, e -> new PythonRandom(seed.add(BigInteger.valueOf(e))));
     }
@@ -44,11 +46,7 @@ final class PermutationSampler {
             if (inPlace) {
                 throw new InvalidSpecException("in_place does not go with reseed_each_epoch; use sampler=order-file");
             }
-            return epoch -> {
-                int[] items = identity(samples);
-                seeding.shuffler(epoch).shuffle(items);
-                return EpochOrder.of(items);
-            };
+            return new Reseeded(samples, seeding);
         }
         return inPlace
                 ? new ConsecutiveEpochs<>(samples, new InPlace(identity(samples), first), false)
@@ -61,6 +59,39 @@ final class PermutationSampler {
             items[i] = i;
         }
         return items;
+    }
+
+    /** Each epoch has its own generator. */
+    private record Reseeded(int samples, Seeding seeding) implements Sampler {
+        @Override
+        public void requirePossible(int epoch) throws InvalidSpecException {
+            seeding.shuffler(epoch);
+        }
+
+        @Override
+        public EpochOrder epoch(int epoch) throws InvalidSpecException {
+            int[] items = identity(samples);
+            seeding.shuffler(epoch).shuffle(items);
+            return EpochOrder.of(items);
+        }
+    }
+
+    /** {@code random.sample(range(n), n)} each epoch. */
+    private record Sampled(int samples, PythonRandom random) implements ConsecutiveEpochs.Run<Sampled> {
+        @Override
+        public int[] next() {
+            return random.sample(samples, samples);
+        }
+
+        @Override
+        public void pass() {
+            random.sample(samples, samples);
+        }
+
+        @Override
+        public Sampled copy() {
+            return new Sampled(samples, random.copy());
+        }
     }
 
     /** A fresh list is shuffled each epoch. */

@@ -13,4 +13,11 @@ public interface Sampler {
      * @throws InvalidSpecException when the framework would refuse this epoch, for instance because seed + epoch overflows
      */
     EpochOrder epoch(int epoch) throws InvalidSpecException;
+
+    /**
+     * Refuses an epoch that the framework would refuse, without computing its order.
+     *
+     * @throws InvalidSpecException with the reason
+     */
+    default void requirePossible(int epoch) throws InvalidSpecException {}
 }

@@ -31,6 +31,9 @@ public final class Samplers {
     private static final Set<String> OF_EVERY_LOADER =
             Set.of("seed", "batch", "workers", "prefetch_factor", "persistent_workers");
 
+    /** Stands for a dataset whose size is not known yet, when keys are checked. */
+    private static final int ANY_SIZE = 1 << 16;
+
     private Samplers() {}
 
     /** Makes a sampler from the keys of a line; it asks {@code keys} for every key that it knows. */
@@ -42,6 +45,19 @@ public final class Samplers {
     /** The names of all samplers, sorted. */
     public static Set<String> names() {
         return Set.copyOf(BY_NAME.keySet());
+    }
+
+    /**
+     * Refuses keys with which no dataset could be read, before its size is known; files that the keys name are not read.
+     *
+     * @param firstEpoch the first that is to be read
+     * @param lastEpoch the last
+     * @throws InvalidSpecException with the reason
+     */
+    public static void check(Keys keys, int firstEpoch, int lastEpoch) throws InvalidSpecException {
+        Sampler sampler = create(new SamplerSetting(ANY_SIZE), keys);
+        sampler.requirePossible(firstEpoch);
+        sampler.requirePossible(lastEpoch);
     }
 
     /** As {@link #create(SamplerSetting, Keys)}, for a dataset of which only the size is known, read from epoch 0. */

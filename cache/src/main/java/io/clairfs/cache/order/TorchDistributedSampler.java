@@ -32,10 +32,10 @@ final class TorchDistributedSampler implements Sampler {
         setEpoch = keys.flag("set_epoch", true);
         torch = TorchVersion.read(keys);
         lag = readLag(keys);
-        requirePossible();
+        requirePadding();
     }
 
-    private void requirePossible() throws InvalidSpecException {
+    private void requirePadding() throws InvalidSpecException {
         if (dropLast && !evenDivisible) {
             throw new InvalidSpecException("drop_last makes the ranks even; it does not go with even_divisible=false");
         }
@@ -57,10 +57,7 @@ final class TorchDistributedSampler implements Sampler {
         }
         int length = length(0);
         int batches = cut ? length / batch : Math.ceilDiv(length, batch);
-        if (batches == 0) {
-            throw new InvalidSpecException("an endless loader without a batch per epoch never returns");
-        }
-        return (int) Math.ceilDiv((long) prefetchFactor * workers, batches);
+        return (int) Math.ceilDiv((long) prefetchFactor * workers, Math.max(1, batches));
     }
 
     private int length(int rank) {
@@ -70,10 +67,19 @@ final class TorchDistributedSampler implements Sampler {
         return dropLast && samples % world != 0 ? samples / world : Math.ceilDiv(samples, world);
     }
 
+    private BigInteger seedOf(int epoch) throws InvalidSpecException {
+        int seen = setEpoch ? Math.max(0, epoch - lag) : 0;
+        return Keys.requireTorchSeed("seed + epoch", seed.add(BigInteger.valueOf(seen)));
+    }
+
+    @Override
+    public void requirePossible(int epoch) throws InvalidSpecException {
+        seedOf(epoch);
+    }
+
     @Override
     public EpochOrder epoch(int epoch) throws InvalidSpecException {
-        int seen = setEpoch ? Math.max(0, epoch - lag) : 0;
-        BigInteger sum = Keys.requireTorchSeed("seed + epoch", seed.add(BigInteger.valueOf(seen)));
+        BigInteger sum = seedOf(epoch);
         int[] permutation = shuffle ? TorchRandperm.permutation(samples, TorchGenerator.seeded(sum), torch) : null;
         return new Dealt(permutation);
     }

@@ -56,10 +56,15 @@ final class TorchLoaderSampler implements Sampler {
     }
 
     @Override
-    public EpochOrder epoch(int epoch) throws InvalidSpecException {
+    public void requirePossible(int epoch) throws InvalidSpecException {
         if (reseed != null) {
             Keys.requireTorchSeed("seed + epoch", reseed.add(BigInteger.valueOf(epoch)));
         }
+    }
+
+    @Override
+    public EpochOrder epoch(int epoch) throws InvalidSpecException {
+        requirePossible(epoch);
         return epochs.epoch(epoch);
     }
 }
