@@ -31,14 +31,18 @@ public final class PathLookup {
         }
     }
 
-    /** The first sample with this path, relative to the root of the dataset, or {@link #NO_SAMPLE}. */
+    /**
+     * The first sample with this path, relative to the root of the dataset, {@code ./} before it or not, or
+     * {@link #NO_SAMPLE}.
+     */
     public int sampleOf(byte[] path) {
+        int from = path.length > 1 && path[0] == '.' && path[1] == '/' ? 2 : 0;
         int slash = path.length - 1;
-        while (slash >= 0 && path[slash] != '/') {
+        while (slash >= from && path[slash] != '/') {
             slash--;
         }
-        Integer directory = directories.get(key(Arrays.copyOf(path, Math.max(0, slash))));
-        if (directory == null) {
+        Integer directory = directories.get(key(Arrays.copyOfRange(path, from, Math.max(from, slash))));
+        if (directory == null || slash == from) {
             return NO_SAMPLE;
         }
         int at = index.listing(directory).find(path, slash + 1, path.length);
