@@ -1,0 +1,40 @@
+package io.clairfs.cache.order;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Thousands of random cases against the torch, numpy and random of this machine. */
+class RealOrdersTest {
+    /** {@code -Dclairfs.test.seed=N} repeats a run; its seed is printed. */
+    private static final int SEED = Integer.getInteger("clairfs.test.seed", new Random().nextInt(1 << 30));
+
+    private static final String FACTOR = System.getProperty("clairfs.test.factor", "1");
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void everyOrder_isTheLibrarysOwn() throws Exception {
+        System.out.println("RealOrdersTest: seed " + SEED);
+        List<String> lines =
+                RealPython.run("real_orders.py", directory, "torch, numpy", Integer.toString(SEED), FACTOR);
+        List<String> different = new ArrayList<>();
+        for (String line : lines) {
+            int tab = line.indexOf('\t');
+            String spec = line.substring(0, tab);
+            String digest = OrderSpec.parse(spec).digest().toString();
+            if (!digest.equals(line.substring(tab + 1))) {
+                different.add(spec);
+            }
+        }
+        System.out.println("RealOrdersTest: " + lines.size() + " orders compared");
+        assertThat(lines).hasSizeGreaterThan(1000);
+        assertThat(different).as("of " + lines.size() + " orders; seed " + SEED).isEmpty();
+    }
+}
