@@ -24,7 +24,7 @@ def name(end):
 
 def make(root):
     os.mkdir(root)
-    directories = [root]
+    directories, linked = [root], False
     for _ in range(rnd.randint(1, 9)):
         below = os.path.join(rnd.choice(directories), name(rnd.random() < 0.1))
         if not os.path.lexists(below):
@@ -39,11 +39,12 @@ def make(root):
             if kind < 0.9:
                 open(path, "wb").close()
             elif kind < 0.95:
-                os.symlink(rnd.choice([b"nowhere", b"a.jpg", b"../a"]), path)
-            else:
+                os.symlink(rnd.choice([b"nowhere", b"a.jpg", b"../a.png"]), path)
+            elif not linked:  # one at most: links in circles are walked forty deep, several of them for ever
                 target = rnd.choice(directories)
-                if not directory.startswith(target):
+                if not directory.startswith(target) or rnd.random() < 0.1:
                     os.symlink(os.path.relpath(target, directory), path)
+                    linked = True
 
 
 def torchvision_paths(root):

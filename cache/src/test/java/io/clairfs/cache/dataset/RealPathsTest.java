@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Random trees, listed by the torchvision and the standard library of this machine. */
 class RealPathsTest {
     private static final int SEED = Integer.getInteger("clairfs.test.seed", new Random().nextInt(1 << 30));
-    private static final int TREES = 150;
+    private static final int TREES = 100;
 
     @TempDir
     Path directory;
