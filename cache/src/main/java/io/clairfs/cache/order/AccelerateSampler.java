@@ -47,7 +47,7 @@ final class AccelerateSampler implements Sampler {
         TorchGenerator shared = TorchGenerator.seeded(origin.int63());
         TorchLoader loader = new TorchLoader(
                 samples, samples, false, batch, dropLast, 0, 2, false, false, BatchLimits.NONE, 0, 0, torch);
-        return new ConsecutiveEpochs<>(samples, new TorchLoaderRun(loader, Holder.SAMPLER, shared, null), true);
+        return ConsecutiveEpochs.of(samples, new TorchLoaderRun(loader, Holder.SAMPLER, shared, null));
     }
 
     private BigInteger seedOf(int epoch) throws InvalidSpecException {

@@ -34,7 +34,7 @@ final class DaliSampler implements Sampler {
         }
         stick = stickToShard || each;
         lists = each && !checkpointing
-                ? new ConsecutiveEpochs<>(samples, new Reshuffled(samples), false)
+                ? ConsecutiveEpochs.ofLarge(samples, () -> new Reshuffled(samples))
                 : epoch -> EpochOrder.of(each ? shuffled(epoch + 1) : once ? shuffled(0) : identity());
     }
 
@@ -73,17 +73,12 @@ final class DaliSampler implements Sampler {
     }
 
     /** The list that every epoch shuffles again, seeded with DALI's epoch, which counts from 1. */
-    private static final class Reshuffled implements ConsecutiveEpochs.Run<Reshuffled> {
+    private static final class Reshuffled implements ConsecutiveEpochs.Run {
         private final int[] list;
         private int daliEpoch = 1;
 
         Reshuffled(int samples) {
             list = PermutationSampler.identity(samples);
-        }
-
-        private Reshuffled(Reshuffled other) {
-            list = other.list.clone();
-            daliEpoch = other.daliEpoch;
         }
 
         @Override
@@ -95,11 +90,6 @@ final class DaliSampler implements Sampler {
         @Override
         public void pass() {
             StdShuffle.shuffle(list, new Mt19937(SEED + daliEpoch++));
-        }
-
-        @Override
-        public Reshuffled copy() {
-            return new Reshuffled(this);
         }
     }
 }

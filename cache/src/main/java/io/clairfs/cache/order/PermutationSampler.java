@@ -33,7 +33,7 @@ final class PermutationSampler {
         BigInteger seed = PythonSeed.read(keys.text("seed", "0"));
         if (keys.choice("method", "shuffle", "sample") == 1) {
             Sampled first = new Sampled(setting.samples(), new PythonRandom(seed));
-            return new ConsecutiveEpochs<>(setting.samples(), first, true);
+            return ConsecutiveEpochs.of(setting.samples(), first);
         }
         return create(setting, keys, e -> new PythonRandom(seed.add(BigInteger.valueOf(e))));
     }
@@ -49,8 +49,8 @@ final class PermutationSampler {
             return new Reseeded(samples, seeding);
         }
         return inPlace
-                ? new ConsecutiveEpochs<>(samples, new InPlace(identity(samples), first), false)
-                : new ConsecutiveEpochs<>(samples, new Fresh(samples, first), true);
+                ? ConsecutiveEpochs.ofLarge(samples, () -> new InPlace(identity(samples), first.copy()))
+                : ConsecutiveEpochs.of(samples, new Fresh(samples, first));
     }
 
     static int[] identity(int samples) {
@@ -77,7 +77,7 @@ final class PermutationSampler {
     }
 
     /** {@code random.sample(range(n), n)} each epoch. */
-    private record Sampled(int samples, PythonRandom random) implements ConsecutiveEpochs.Run<Sampled> {
+    private record Sampled(int samples, PythonRandom random) implements ConsecutiveEpochs.SmallRun<Sampled> {
         @Override
         public int[] next() {
             return random.sample(samples, samples);
@@ -95,7 +95,7 @@ final class PermutationSampler {
     }
 
     /** A fresh list is shuffled each epoch. */
-    private record Fresh(int samples, Shuffler shuffler) implements ConsecutiveEpochs.Run<Fresh> {
+    private record Fresh(int samples, Shuffler shuffler) implements ConsecutiveEpochs.SmallRun<Fresh> {
         @Override
         public int[] next() {
             int[] items = identity(samples);
@@ -115,7 +115,7 @@ final class PermutationSampler {
     }
 
     /** One list is shuffled again and again. */
-    private record InPlace(int[] items, Shuffler shuffler) implements ConsecutiveEpochs.Run<InPlace> {
+    private record InPlace(int[] items, Shuffler shuffler) implements ConsecutiveEpochs.Run {
         @Override
         public int[] next() {
             shuffler.shuffle(items);
@@ -125,11 +125,6 @@ final class PermutationSampler {
         @Override
         public void pass() {
             shuffler.shuffle(items);
-        }
-
-        @Override
-        public InPlace copy() {
-            return new InPlace(items.clone(), shuffler.copy());
         }
     }
 }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Sources: torch/utils/data/sampler.py, dataloader.py; pytorch issues 52568, 63026, 71568, 80119.
  */
-final class TorchLoaderRun implements ConsecutiveEpochs.Run<TorchLoaderRun> {
+final class TorchLoaderRun implements ConsecutiveEpochs.SmallRun<TorchLoaderRun> {
     private final TorchLoader loader;
     private final Holder holder;
     private final @Nullable BigInteger reseed;

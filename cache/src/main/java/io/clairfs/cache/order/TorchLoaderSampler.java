@@ -14,7 +14,7 @@ final class TorchLoaderSampler implements Sampler {
 
     private TorchLoaderSampler(TorchLoader loader, Holder holder, TorchGenerator g, @Nullable BigInteger reseed) {
         this.reseed = reseed;
-        epochs = new ConsecutiveEpochs<>(loader.drawn(), new TorchLoaderRun(loader, holder, g, reseed), true);
+        epochs = ConsecutiveEpochs.of(loader.drawn(), new TorchLoaderRun(loader, holder, g, reseed));
     }
 
     /** {@code generator=g} after {@code g.manual_seed(seed)}, given to the loader or to its RandomSampler. */

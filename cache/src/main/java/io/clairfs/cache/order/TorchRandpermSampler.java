@@ -13,10 +13,10 @@ final class TorchRandpermSampler {
         int samples = setting.samples();
         TorchVersion torch = TorchVersion.read(keys);
         BigInteger seed = keys.torchSeed("seed", 0);
-        return new ConsecutiveEpochs<>(samples, new Run(samples, TorchGenerator.seeded(seed), torch), true);
+        return ConsecutiveEpochs.of(samples, new Run(samples, TorchGenerator.seeded(seed), torch));
     }
 
-    private record Run(int samples, TorchGenerator g, TorchVersion torch) implements ConsecutiveEpochs.Run<Run> {
+    private record Run(int samples, TorchGenerator g, TorchVersion torch) implements ConsecutiveEpochs.SmallRun<Run> {
         @Override
         public int[] next() {
             return TorchRandperm.permutation(samples, g, torch);

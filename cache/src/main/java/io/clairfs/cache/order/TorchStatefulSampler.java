@@ -18,11 +18,11 @@ final class TorchStatefulSampler {
         }
         boolean own = keys.choice("seeded", "default", "generator") == 1;
         BigInteger seed = keys.torchSeed("seed", 0);
-        return new ConsecutiveEpochs<>(setting.samples(), Run.first(loader, own, TorchGenerator.seeded(seed)), true);
+        return ConsecutiveEpochs.of(setting.samples(), Run.first(loader, own, TorchGenerator.seeded(seed)));
     }
 
     /** Follows the generator of the permutations; {@code shared} says whether base seeds are drawn from it too. */
-    private static final class Run implements ConsecutiveEpochs.Run<Run> {
+    private static final class Run implements ConsecutiveEpochs.SmallRun<Run> {
         private final TorchLoader loader;
         private final TorchGenerator g;
         private final boolean shared;
