@@ -1,0 +1,140 @@
+package io.clairfs.cache.order;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Orders that the user wrote to a file. */
+class OrderFileTest {
+    @TempDir
+    Path directory;
+
+    private Path file;
+
+    @BeforeEach
+    void name() {
+        file = directory.resolve("order");
+    }
+
+    private int[] read(int samples) throws InvalidSpecException {
+        return OrderSpec.parse("sampler=order-file samples=" + samples + " file=" + file)
+                .indices();
+    }
+
+    private void assertRefused(int samples, String reason) {
+        assertThatThrownBy(() -> read(samples))
+                .isInstanceOf(InvalidSpecException.class)
+                .hasMessageContaining(reason);
+    }
+
+    private static byte[] binary(long... indices) {
+        ByteBuffer bytes = ByteBuffer.allocate(indices.length * 8).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asLongBuffer().put(indices);
+        return bytes.array();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"3\n1\n2\n0\n1\n", "3\n1\n2\n0\n1", "3\r\n1\r\n2\r\n0\r\n1\r\n", "\n03\n1\n\n2\n0\n1\n"})
+    void text_isOneIndexPerLine(String text) throws Exception {
+        Files.writeString(file, text);
+        assertThat(read(4)).containsExactly(3, 1, 2, 0, 1);
+    }
+
+    @Test
+    void binary_isLittleEndian64Bit() throws Exception {
+        Files.write(file, binary(3, 1, 70_000, 0));
+        assertThat(read(70_001)).containsExactly(3, 1, 70_000, 0);
+    }
+
+    @Test
+    void binary_longerThanOneBuffer() throws Exception {
+        long[] indices = new long[20_000];
+        for (int i = 0; i < indices.length; i++) {
+            indices[i] = (i * 7L) % 20_000;
+        }
+        Files.write(file, binary(indices));
+        int[] order = read(20_000);
+        assertThat(order).hasSize(20_000);
+        assertThat(order[19_999]).isEqualTo((int) indices[19_999]);
+    }
+
+    @Test
+    void empty_isAnEmptyOrder() throws Exception {
+        Files.writeString(file, "");
+        assertThat(read(4)).isEmpty();
+    }
+
+    @Test
+    void outOfRange_isRefused() throws Exception {
+        Files.writeString(file, "0\n4\n");
+        assertRefused(4, "number 2 of");
+        Files.writeString(file, "99999999999999999999999\n");
+        assertRefused(4, "out of range");
+        Files.write(file, binary(0, -1));
+        assertRefused(4, "number 2 of");
+        Files.write(file, binary(1L << 32));
+        assertRefused(4, "out of range");
+    }
+
+    @Test
+    void brokenFiles_areRefused() throws IOException {
+        assertRefused(4, "cannot read order file");
+        Files.write(file, new byte[12]);
+        assertRefused(4, "64-bit indices take 8 each");
+        Files.write(file, new byte[] {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+        assertRefused(4, "is a .npy file");
+        Files.writeString(file, "x".repeat(5000));
+        assertRefused(4, "needs a mounted dataset");
+    }
+
+    @Test
+    void paths_areNumberedByTheDataset() throws Exception {
+        Files.write(file, List.of("a/2.jpg", "a/b c.jpg", "1", "a/2.jpg"));
+        List<String> samples = List.of("1", "a/2.jpg", "a/b c.jpg");
+        SamplerSetting setting = new SamplerSetting(3, 0, path -> samples.indexOf(new String(path, UTF_8)));
+        assertThat(read(setting, "")).containsExactly(1, 2, 0, 1);
+        assertRefused(3, "needs a mounted dataset");
+        Files.write(file, List.of("a/2.jpg", "a/gone.jpg"));
+        assertThatThrownBy(() -> read(setting, ""))
+                .isInstanceOf(InvalidSpecException.class)
+                .hasMessageContaining("line 2 of")
+                .hasMessageContaining("a/gone.jpg is no sample");
+    }
+
+    private int[] read(SamplerSetting setting, String more) throws InvalidSpecException {
+        EpochOrder order = Samplers.create(setting, Keys.parse("sampler=order-file file=" + file + more))
+                .epoch(0);
+        int[] indices = new int[order.length(0)];
+        for (int step = 0; step < indices.length; step++) {
+            indices[step] = order.sample(0, step);
+        }
+        return indices;
+    }
+
+    @Test
+    void names_standForEpochAndRank() throws Exception {
+        for (int epoch = 0; epoch < 2; epoch++) {
+            for (int rank = 0; rank < 2; rank++) {
+                Files.writeString(directory.resolve("e" + epoch + "-r" + rank), epoch + "\n" + rank + "\n");
+            }
+        }
+        String line = "sampler=order-file samples=4 world=2 file=" + directory + "/e{epoch}-r{rank}";
+        assertThat(OrderSpec.parse(line + " epoch=1 rank=0").indices()).containsExactly(1, 0);
+        assertThat(OrderSpec.parse(line + " epoch=0 rank=1").indices()).containsExactly(0, 1);
+        assertThatThrownBy(() -> OrderSpec.parse(line + " epoch=2"))
+                .isInstanceOf(InvalidSpecException.class)
+                .hasMessageContaining("e2-r0");
+    }
+}
