@@ -68,8 +68,11 @@ def loader(workers):
         options["prefetch_factor"] = rnd.choice([1, 2, 3])
         persistent = options["persistent_workers"] = rnd.random() < 0.5
         spec += f" prefetch_factor={options['prefetch_factor']} persistent_workers={persistent}"
-    before, between, limit, reseed = 0, 0, None, False
-    if rnd.random() < 0.3:
+    before, between, limit, reseed, validation = 0, 0, None, False, None
+    if kind in ("default", "state") and rnd.random() < 0.2:
+        validation = DataLoader(range(5), shuffle=rnd.random() < 0.5, collate_fn=list)
+        spec += f" draws_between={4 if isinstance(validation.sampler, RandomSampler) else 2}"
+    elif rnd.random() < 0.3:
         before, between = rnd.randint(0, 700), rnd.randint(0, 9)
         spec += f" draws_before={before} draws_between={between}"
     elif kind in ("generator", "default") and rnd.random() < 0.3:
@@ -108,6 +111,8 @@ def loader(workers):
         elif reseed:
             torch.manual_seed(seed + e)
         torch.rand(before if e == 0 else between, generator=g)
+        if validation is not None and e > 0:
+            batches(validation)
         emit(f"{spec} epoch={e}", batches(data, limit))
 
 

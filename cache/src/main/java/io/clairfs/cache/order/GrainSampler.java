@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * Grain's {@code MapDataset.shuffle(seed)}, with {@code world} above 1 sliced as {@code [rank::world]}; each epoch of
- * {@code repeat()} has seed + epoch. With {@code depth}, the seed was given to {@code ds.seed()} instead, which derives another
- * for the transformation at that depth. Source: grain/_src/python/dataset (0.2).
+ * {@code repeat()} has seed + epoch. With {@code depth}, the seed was given to {@code ds.seed()} instead, from which the shuffle
+ * that many steps behind it derives its own. Source: grain/_src/python/dataset (0.2).
  */
 final class GrainSampler implements Sampler {
     private static final long MOST_SEED = 0xffffffffL;
@@ -21,7 +21,7 @@ final class GrainSampler implements Sampler {
         world = keys.integer("world", 1, 1, Integer.MAX_VALUE);
         reseed = keys.flag("reseed_each_epoch", true);
         long given = keys.integer("seed", 0, 0, MOST_SEED);
-        seed = keys.has("depth") ? derived(given, keys.integer("depth", 0, 0, Integer.MAX_VALUE)) : given;
+        seed = keys.has("depth") ? derived(given, keys.integer("depth", 1, 1, Integer.MAX_VALUE)) : given;
     }
 
     private static long derived(long seed, int depth) {

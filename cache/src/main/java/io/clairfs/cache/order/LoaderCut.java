@@ -1,12 +1,19 @@
 package io.clairfs.cache.order;
 
+import java.util.Set;
+
 /**
  * What a loader leaves out of its sampler's order: the beginning of the epoch in which a run is resumed, and, with
- * {@code drop_last_batch}, the incomplete batch at the end of every epoch.
+ * {@code drop_last_batch}, the incomplete batch at the end of every epoch. Where the sampler has no {@code drop_last} of its
+ * own, that is the loader's and means the same.
  *
  * <p>accelerate's {@code skip_first_batches} skips a rank's batches, torchdata's StatefulDistributedSampler a rank's samples.
  */
 final class LoaderCut implements Sampler {
+    /** Samplers to which {@code drop_last} means something else, or which obey it themselves. */
+    private static final Set<String> OWN_DROP_LAST = Set.of(
+            Samplers.DEFAULT, "torch-generator", "torch-default", "torch-state", "torchdata-stateful", "accelerate");
+
     private final Sampler sampler;
     private final int resumedEpoch;
     private final long skipped;
@@ -29,9 +36,11 @@ final class LoaderCut implements Sampler {
         }
         long batches = keys.integer("skip_batches", 0, 0, Integer.MAX_VALUE);
         long samples = keys.integer("skip_samples", 0, 0, Integer.MAX_VALUE);
-        boolean dropLastBatch = keys.flag("drop_last_batch", false);
+        boolean ofLoader = !OWN_DROP_LAST.contains(keys.text("sampler", Samplers.DEFAULT));
+        boolean dropLastBatch = keys.flag("drop_last_batch", false) || (ofLoader && keys.flag("drop_last", false));
         if ((batches > 0 || dropLastBatch) && !keys.has("batch")) {
-            throw new InvalidSpecException("skip_batches and drop_last_batch need batch, the samples of one batch");
+            throw new InvalidSpecException(
+                    "skip_batches and dropping the last batch need batch, the samples of one batch");
         }
         long skipped = batches * batch + samples;
         return skipped == 0 && !dropLastBatch

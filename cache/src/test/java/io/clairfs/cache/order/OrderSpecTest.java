@@ -85,6 +85,7 @@ class OrderSpecTest {
                 "samples=10 sampler=tf-data seed=1 shuffle_paths=false | belongs to from_directory",
                 "samples=10 sampler=order-file | needs file=NAME",
                 "samples=10 skip_batches=1 | need batch",
+                "samples=10 sampler=grain drop_last=true | need batch",
                 "samples=10 seed=1 seed=2 | key 'seed' is given twice"
             })
     void whatAFrameworkRefuses_isRefusedWithTheReason(String line, String reason) {
@@ -161,6 +162,13 @@ class OrderSpecTest {
     }
 
     @Test
+    void dropLast_ofALoaderOverAnySampler_cutsTheIncompleteBatch() throws InvalidSpecException {
+        assertThat(indices("sampler=sequential samples=10 batch=4 drop_last=true"))
+                .containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+        assertThat(indices("samples=10 batch=4 drop_last=true")).hasSize(10);
+    }
+
+    @Test
     void skippingSplitBatches_countsTheRanksPieces() throws InvalidSpecException {
         String line = "sampler=accelerate samples=24 world=2 batch=4 split_batches=true rank=1";
         int[] whole = indices(line);
@@ -206,6 +214,15 @@ class OrderSpecTest {
         assertThat(indices("sampler=grain samples=11 seed=4 world=3 rank=1"))
                 .containsExactly(all[1], all[4], all[7], all[10]);
         assertThat(indices("sampler=grain samples=11 seed=4 world=3 rank=2")).containsExactly(all[2], all[5], all[8]);
+    }
+
+    /** The derived seeds are numpy's {@code SeedSequence([42, depth]).generate_state(1)}. */
+    @Test
+    void grainSeedOfTheDataset_isDerivedByDepth() throws InvalidSpecException {
+        assertThat(indices("sampler=grain samples=50 seed=42 depth=1"))
+                .isEqualTo(indices("sampler=grain samples=50 seed=3329053876"));
+        assertThat(indices("sampler=grain samples=50 seed=42 depth=3"))
+                .isEqualTo(indices("sampler=grain samples=50 seed=2541583436"));
     }
 
     @Test
