@@ -1,8 +1,11 @@
 package io.clairfs.cache.job;
 
+import io.clairfs.cache.dataset.PathLookup;
+import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
 import io.clairfs.cache.order.Sampler;
+import io.clairfs.cache.order.SamplerSetting;
 import io.clairfs.cache.order.Samplers;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -85,18 +88,20 @@ public record JobSpec(
         if (spec.startStep > 0 && batch == 0) {
             throw new InvalidSpecException("start_step counts batches: give batch= as well");
         }
-        // A sampler over one sample shows what is wrong with its keys before the dataset is known.
-        Samplers.create(1, keys).epoch(spec.startEpoch);
+        Samplers.check(keys, spec.startEpoch, spec.epochs == UNLIMITED ? spec.startEpoch : spec.epochs - 1);
         keys.requireAllUsed();
-        if (spec.epochs != UNLIMITED) {
-            Samplers.create(1, keys).epoch(spec.epochs - 1);
-        }
         return spec;
     }
 
-    /** The sampler of this job over a dataset of {@code samples}. */
+    /** The sampler of this job over a dataset of {@code samples}, which it cannot know by path. */
     public Sampler sampler(int samples) throws InvalidSpecException {
-        return Samplers.create(samples, Keys.of(keys));
+        return Samplers.create(new SamplerSetting(samples, startEpoch, null), Keys.of(keys));
+    }
+
+    /** The sampler of this job over the samples of {@code index}. */
+    public Sampler sampler(SampleIndex index) throws InvalidSpecException {
+        SamplerSetting setting = new SamplerSetting(index.size(), startEpoch, () -> new PathLookup(index)::sampleOf);
+        return Samplers.create(setting, Keys.of(keys));
     }
 
     /** The spec as a line that could be written again. */

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.function.Supplier;
 
 /**
  * Reads an order that a user wrote down: indices as text or as little-endian signed 64-bit numbers, or paths, one per line.
@@ -104,11 +105,12 @@ final class OrderFile {
     }
 
     private void readPaths() throws IOException, InvalidSpecException {
-        SamplerSetting.SamplePaths paths = setting.paths();
-        if (paths == null) {
+        Supplier<SamplerSetting.SamplePaths> dataset = setting.paths();
+        if (dataset == null) {
             throw new InvalidSpecException(
                     file + " names samples by path, which needs a mounted dataset; write indices instead");
         }
+        SamplerSetting.SamplePaths paths = dataset.get();
         readLines(line -> {
             int sample = paths.sampleOf(line);
             if (sample < 0) {

@@ -1,5 +1,6 @@
 package io.clairfs.cache.order;
 
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,10 +8,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param samples in the dataset
  * @param resumedEpoch the epoch that {@code skip_batches} and {@code skip_samples} are about: the first that is read
- * @param paths numbers the samples by path, null where there is no dataset; only {@code order-file} asks
+ * @param paths makes what numbers the samples by path, null where there is no dataset; only {@code order-file} asks, once for
+ *     each file that names paths, and drops it
  */
 public record SamplerSetting(
-        int samples, int resumedEpoch, @Nullable SamplePaths paths) {
+        int samples, int resumedEpoch, @Nullable Supplier<SamplePaths> paths) {
 
     public SamplerSetting {
         if (samples < 0 || resumedEpoch < 0) {

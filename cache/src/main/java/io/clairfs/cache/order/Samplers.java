@@ -1,5 +1,6 @@
 package io.clairfs.cache.order;
 
+import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -44,7 +45,7 @@ public final class Samplers {
 
     /** The names of all samplers, sorted. */
     public static Set<String> names() {
-        return Set.copyOf(BY_NAME.keySet());
+        return Collections.unmodifiableSet(BY_NAME.keySet());
     }
 
     /**

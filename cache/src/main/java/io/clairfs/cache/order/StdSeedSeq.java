@@ -1,5 +1,7 @@
 package io.clairfs.cache.order;
 
+import java.util.Arrays;
+
 /** {@code std::seed_seq} of one seed. Source: ISO C++ [rand.util.seedseq]. */
 final class StdSeedSeq {
     private StdSeedSeq() {}
@@ -7,7 +9,7 @@ final class StdSeedSeq {
     /** {@code std::seed_seq{seed}.generate} into {@code n} words, 2 at least. */
     static int[] generate(int seed, int n) {
         int[] out = new int[n];
-        java.util.Arrays.fill(out, 0x8b8b8b8b);
+        Arrays.fill(out, 0x8b8b8b8b);
         int t = n >= 623 ? 11 : n >= 68 ? 7 : n >= 39 ? 5 : n >= 7 ? 3 : (n - 1) / 2;
         int p = (n - t) / 2;
         int q = p + t;

@@ -52,7 +52,7 @@ public final class JobRun {
     JobRun(JobSpec spec, SampleIndex index, DatasetTree tree, StagingBuffer staging) throws InvalidSpecException {
         this.spec = spec;
         this.index = index;
-        orders = new EpochOrders(spec.sampler(index.size()));
+        orders = new EpochOrders(spec.sampler(index));
         long start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
         int ranks = spec.lastRank() - spec.firstRank() + 1;
         fills = new FillCursor[ranks];

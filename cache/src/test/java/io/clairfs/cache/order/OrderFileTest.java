@@ -103,7 +103,7 @@ class OrderFileTest {
     void paths_areNumberedByTheDataset() throws Exception {
         Files.write(file, List.of("a/2.jpg", "a/b c.jpg", "1", "a/2.jpg"));
         List<String> samples = List.of("1", "a/2.jpg", "a/b c.jpg");
-        SamplerSetting setting = new SamplerSetting(3, 0, path -> samples.indexOf(new String(path, UTF_8)));
+        SamplerSetting setting = new SamplerSetting(3, 0, () -> path -> samples.indexOf(new String(path, UTF_8)));
         assertThat(read(setting, "")).containsExactly(1, 2, 0, 1);
         assertRefused(3, "needs a mounted dataset");
         Files.write(file, List.of("a/2.jpg", "a/gone.jpg"));

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.math.BigInteger;
 import java.util.Arrays;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
@@ -247,7 +248,7 @@ class TorchGoldenTest {
                 assertOrder(epoch.get("returned_order"), predicted);
                 for (var opened : epoch.get("opened_by_worker").properties()) {
                     int worker = Integer.parseInt(opened.getKey());
-                    int[] own = java.util.stream.IntStream.range(0, predicted.length())
+                    int[] own = IntStream.range(0, predicted.length())
                             .filter(step -> worker < 0 || step / batch % workers == worker)
                             .map(predicted::sample)
                             .toArray();
