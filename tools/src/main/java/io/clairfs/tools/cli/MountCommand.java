@@ -1,5 +1,6 @@
 package io.clairfs.tools.cli;
 
+import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.IndexRule;
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.daemon.Daemon;
@@ -52,7 +53,8 @@ final class MountCommand implements Callable<Integer> {
             names = "--index-rule",
             paramLabel = "RULE",
             defaultValue = "imagefolder",
-            description = "How samples are numbered: imagefolder, sorted (default: ${DEFAULT-VALUE}).")
+            description =
+                    "How samples are numbered: imagefolder, timm, keras, hf-imagefolder, yolo, dali, sorted, manifest:FILE (default: ${DEFAULT-VALUE}).")
     private String indexRule = "imagefolder";
 
     @Option(
@@ -96,9 +98,11 @@ final class MountCommand implements Callable<Integer> {
     private MountConfig config() {
         check(loaders >= 1 && loaders <= 1024, "--loaders must be 1 to 1024");
         check(readTimeout >= 1 && readTimeout <= 86_400, "--read-timeout must be 1 to 86400 seconds");
-        check(
-                IndexRule.BY_NAME.containsKey(indexRule),
-                "unknown --index-rule '" + indexRule + "'; known: " + String.join(", ", IndexRule.BY_NAME.keySet()));
+        try {
+            IndexRule _ = IndexRule.of(indexRule);
+        } catch (DatasetException e) {
+            throw new ParameterException(spec.commandLine(), "--index-rule: " + e.getMessage(), e);
+        }
         long free = MachineMemory.availableBytes();
         long memoryBytes = memory == null ? free / 4 : memory.bytes();
         long stagingBytes = staging == null ? Math.min(1L << 30, free / 8) : staging.bytes();

@@ -1,30 +1,44 @@
 package io.clairfs.tools.cli;
 
-import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
-import io.clairfs.cache.order.Samplers;
+import io.clairfs.cache.order.OrderSpec;
+import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** Prints the order in which a sampler reads, without a mount. */
 @Command(
         name = "order",
         mixinStandardHelpOptions = true,
-        description = "Prints the sample indices that a rank reads in an epoch, one per line.")
+        description = {
+            "Prints the sample indices that a rank reads in an epoch, one per line;",
+            "with --from, one line for each line of specs."
+        })
 final class OrderCommand implements Callable<Integer> {
-    @Option(names = "--samples", paramLabel = "N", required = true, description = "How many samples the dataset has.")
-    private int samples;
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Option(names = "--samples", paramLabel = "N", description = "How many samples the dataset has.")
+    private @Nullable String samples;
 
     @Option(names = "--seed", paramLabel = "S", description = "The shuffle seed.")
     private @Nullable String seed;
@@ -33,13 +47,13 @@ final class OrderCommand implements Callable<Integer> {
     private @Nullable String sampler;
 
     @Option(names = "--epoch", paramLabel = "E", description = "Counted from 0.")
-    private int epoch;
+    private @Nullable String epoch;
 
     @Option(names = "--world", paramLabel = "W", description = "Ranks in all.")
     private @Nullable String world;
 
     @Option(names = "--rank", paramLabel = "R", description = "Counted from 0.")
-    private int rank;
+    private @Nullable String rank;
 
     @Option(names = "--batch", paramLabel = "B", description = "Samples per batch, for samplers that depend on it.")
     private @Nullable String batch;
@@ -47,39 +61,53 @@ final class OrderCommand implements Callable<Integer> {
     @Option(names = "--drop-last", description = "Leave out the incomplete end.")
     private boolean dropLast;
 
-    @Parameters(paramLabel = "KEY=VALUE", arity = "0..*", description = "More keys of the sampler.")
+    @Option(
+            names = "--from",
+            paramLabel = "FILE",
+            description = "Lines of key=value pairs (- for standard input); one line is printed for each.")
+    private @Nullable String from;
+
+    @Option(names = "--digest", description = "Print length and SHA-256 instead of the indices.")
+    private boolean digest;
+
+    @Parameters(paramLabel = "KEY=VALUE", arity = "0..*", description = "More keys of the sampler; see docs/ORDERS.md.")
     private List<String> more = new ArrayList<>();
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        try {
-            print(order());
+        List<String> pairs = pairs();
+        Writer out = new BufferedWriter(new OutputStreamWriter(System.out, StandardCharsets.UTF_8), 1 << 16);
+        try (out) {
+            if (from != null) {
+                check(pairs.isEmpty(), "--from takes its keys from the lines of the file alone");
+                return printAll(out, from);
+            }
+            check(samples != null, "--samples is missing: how many samples the dataset has");
+            Keys keys = Keys.parse(String.join(" ", pairs));
+            keys.text("batch"); // many samplers do not depend on it
+            OrderSpec order = OrderSpec.of(keys);
+            if (digest) {
+                out.write(order.digest() + "\n");
+            } else {
+                print(out, order, '\n');
+            }
+            return Main.DONE;
         } catch (InvalidSpecException e) {
             throw new CommandFailedException(String.valueOf(e.getMessage()));
         }
-        return Main.DONE;
     }
 
-    private EpochOrder order() throws InvalidSpecException {
+    private List<String> pairs() {
         List<String> pairs = new ArrayList<>(more);
+        addPair(pairs, "samples", samples);
         addPair(pairs, "seed", seed);
         addPair(pairs, "sampler", sampler);
+        addPair(pairs, "epoch", epoch);
         addPair(pairs, "world", world);
+        addPair(pairs, "rank", rank);
         addPair(pairs, "batch", batch);
         addPair(pairs, "drop_last", dropLast ? "true" : null);
-        if (samples < 0 || epoch < 0 || rank < 0) {
-            throw new InvalidSpecException("--samples, --epoch and --rank count from 0");
-        }
-        Keys keys = pairs.isEmpty() ? Keys.of(java.util.Map.of()) : Keys.parse(String.join(" ", pairs));
-        int ranks = keys.integer("world", 1, 1, Integer.MAX_VALUE);
-        if (rank >= ranks) {
-            throw new InvalidSpecException(
-                    "rank " + rank + " needs a world of at least " + (rank + 1) + ", but world=" + ranks);
-        }
-        keys.text("batch");
-        EpochOrder order = Samplers.create(samples, keys).epoch(epoch);
-        keys.requireAllUsed();
-        return order;
+        return pairs;
     }
 
     private static void addPair(List<String> pairs, String key, @Nullable String value) {
@@ -88,12 +116,49 @@ final class OrderCommand implements Callable<Integer> {
         }
     }
 
-    private void print(EpochOrder order) throws IOException {
-        Writer out = new BufferedWriter(new OutputStreamWriter(System.out, StandardCharsets.US_ASCII));
-        for (int step = 0; step < order.length(rank); step++) {
-            out.write(Integer.toString(order.sample(rank, step)));
-            out.write('\n');
+    private void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new ParameterException(spec.commandLine(), otherwise);
         }
-        out.flush();
+    }
+
+    /** One line out for each line in; a bad one says what is wrong with it, and the others go on. */
+    private int printAll(Writer out, String file) throws IOException {
+        boolean allGood = true;
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(open(file), StandardCharsets.UTF_8))) {
+            String line;
+            while ((line = lines.readLine()) != null) {
+                try {
+                    Keys keys = Keys.parse(line);
+                    keys.text("batch");
+                    OrderSpec order = OrderSpec.of(keys);
+                    if (digest) {
+                        out.write(order.digest().toString());
+                    } else {
+                        print(out, order, ' ');
+                    }
+                } catch (InvalidSpecException e) {
+                    allGood = false;
+                    out.write("error: " + e.getMessage());
+                }
+                out.write('\n');
+            }
+        }
+        return allGood ? Main.DONE : Main.FAILED;
+    }
+
+    private static InputStream open(String file) throws IOException {
+        return file.equals("-") ? System.in : Files.newInputStream(Path.of(file));
+    }
+
+    /** Indices with {@code separator} between them; where that ends a line, the last has one too. */
+    private static void print(Writer out, OrderSpec order, char separator) throws IOException {
+        int length = order.length();
+        for (int step = 0; step < length; step++) {
+            out.write(Integer.toString(order.sample(step)));
+            if (separator == '\n' || step + 1 < length) {
+                out.write(separator);
+            }
+        }
     }
 }

@@ -123,13 +123,12 @@ public final class Daemon implements AutoCloseable {
         var _ = session.ended().thenRun(() -> ended.complete(null));
     }
 
-    private static IndexRule rule(String name) throws MountException {
-        IndexRule rule = IndexRule.BY_NAME.get(name);
-        if (rule == null) {
-            throw new MountException(
-                    "unknown index rule '" + name + "'; known: " + String.join(", ", IndexRule.BY_NAME.keySet()));
+    private static IndexRule rule(String text) throws MountException {
+        try {
+            return IndexRule.of(text);
+        } catch (DatasetException e) {
+            throw new MountException(String.valueOf(e.getMessage()));
         }
-        return rule;
     }
 
     private void index(Indexes indexes, JobControl jobs, ErrorLog errors) {

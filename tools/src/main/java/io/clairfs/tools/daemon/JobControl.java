@@ -113,7 +113,7 @@ final class JobControl implements ControlFile {
         }
         try {
             SampleIndex index = indexes.of(spec.subset());
-            spec.sampler(index.size()).epoch(spec.startEpoch());
+            spec.sampler(index).epoch(spec.startEpoch());
         } catch (TimeoutException stillListing) {
             assert stillListing != null : "checked again when it starts";
         } catch (InvalidSpecException | DatasetException | SourceException e) {
