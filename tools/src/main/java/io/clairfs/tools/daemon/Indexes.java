@@ -65,6 +65,11 @@ final class Indexes {
         }
     }
 
+    /** Bytes of a file of the dataset, on average. */
+    long meanFileBytes() {
+        return tree.fileBytes() / Math.max(1, tree.fileCount());
+    }
+
     /** Whether the dataset is listed. */
     boolean isListed() {
         return tree.complete().isDone();

@@ -138,10 +138,21 @@ final class JobControl implements ControlFile {
         try {
             SampleIndex index = indexes.of(spec.subset());
             prefetcher.start(spec, index, indexes.watch(index));
+            warnOfSmallStaging(spec);
         } catch (TimeoutException stillListing) {
             waiting.add(spec);
         } catch (InvalidSpecException | DatasetException | SourceException e) {
             errors.add("job " + spec.name() + " not started: " + e.getMessage());
+        }
+    }
+
+    /** The loaders of a rank have a window of samples under way at once; less than that cannot be staged in time. */
+    private void warnOfSmallStaging(JobSpec spec) {
+        long ranks = spec.lastRank() - spec.firstRank() + 1L;
+        long needed = indexes.meanFileBytes() * spec.window() * ranks;
+        if (needed > prefetcher.stagingCapacityBytes()) {
+            errors.add("job " + spec.name() + ": the trainer's loaders have about " + StatusText.size(needed)
+                    + " under way at once, more than the staging buffer holds; mount with a larger --staging");
         }
     }
 

@@ -25,7 +25,10 @@ public record Status(
         long errors,
         double uptimeSeconds) {
 
-    /** One job; {@code epochs} is null for a run without a known end, {@code note} says what looks wrong. */
+    /**
+     * One job; {@code epochs} is null for a run without a known end, {@code window} is how many samples the loaders of one rank
+     * have under way at once (0 if that was not said), {@code note} says what looks wrong.
+     */
     public record Job(
             String name,
             String seed,
@@ -40,6 +43,7 @@ public record Status(
             boolean inSync,
             long deviations,
             int stagedAhead,
+            int window,
             @Nullable String note) {}
 
     /** Reads as readers see them: files opened, and of those how many never had to ask. */

@@ -157,6 +157,7 @@ final class StatusReporter {
                 progress.inSync(),
                 progress.deviations(),
                 progress.stagedAhead(),
+                spec.window(),
                 note(progress));
     }
 
