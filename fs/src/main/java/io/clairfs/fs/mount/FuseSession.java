@@ -98,8 +98,7 @@ public final class FuseSession implements AutoCloseable {
         try {
             while (!guarded.initialized().await(1, TimeUnit.MILLISECONDS)) {
                 if (ended.isDone()) {
-                    throw new MountException("libfuse refused to mount " + point + " (its reason is on stderr above);"
-                            + " 'clairfs doctor' checks what it needs");
+                    throw new MountException("libfuse refused to mount " + point + "; its own line says why");
                 }
                 if (System.nanoTime() > deadline) {
                     throw new MountException(

@@ -61,22 +61,36 @@ final class BackgroundMount {
         throw new CommandFailedException(reason(log));
     }
 
+    /** Our own line, and what libfuse or fusermount had said before it. */
     private static String reason(Path log) throws IOException {
-        List<String> lines = Files.readAllLines(log, UTF_8);
-        return lines.reversed().stream()
+        List<String> lines = Files.readAllLines(log, UTF_8).reversed();
+        String reason = lines.stream()
                 .filter(line -> line.startsWith("clairfs: "))
                 .map(line -> line.substring("clairfs: ".length()))
                 .findFirst()
                 .orElse("the mount's process ended early; its log: " + log);
+        return lines.stream()
+                .filter(line -> line.startsWith("fuse: ") || line.startsWith("fusermount: "))
+                .findFirst()
+                .map(said -> reason + " (" + said + ")")
+                .orElse(reason);
     }
 
     private static Path log(Path mountPoint) throws IOException {
-        String home = System.getenv("XDG_STATE_HOME");
-        Path state = home == null || home.isEmpty()
-                ? Path.of(System.getProperty("user.home"), ".local", "state")
-                : Path.of(home);
-        Path directory = state.resolve("clairfs");
-        Files.createDirectories(directory);
-        return directory.resolve(mountPoint.toString().substring(1).replace('/', '-') + ".log");
+        String name = mountPoint.toString().substring(1).replace('/', '-') + ".log";
+        try {
+            return Files.createDirectories(stateDirectory().resolve("clairfs")).resolve(name);
+        } catch (IOException noHome) { // nobody and users of containers may have none that they may write to
+            return Files.createTempDirectory("clairfs-log-").resolve(name);
+        }
+    }
+
+    private static Path stateDirectory() {
+        String state = System.getenv("XDG_STATE_HOME");
+        if (state != null && !state.isEmpty()) {
+            return Path.of(state);
+        }
+        String home = System.getenv("HOME");
+        return Path.of(home == null || home.isEmpty() ? System.getProperty("user.home") : home, ".local", "state");
     }
 }

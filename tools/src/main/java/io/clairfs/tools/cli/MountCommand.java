@@ -108,8 +108,8 @@ final class MountCommand implements Callable<Integer> {
         long stagingBytes = staging == null ? Math.min(1L << 30, free / 8) : staging.bytes();
         check(stagingBytes >= SMALLEST, "--staging must be at least 1MiB");
         return new MountConfig(
-                source.toAbsolutePath().normalize(),
-                mountPoint.toAbsolutePath().normalize(),
+                MountCheck.real(source),
+                MountCheck.real(mountPoint),
                 memoryBytes,
                 stagingBytes,
                 indexRule,

@@ -27,7 +27,7 @@ final class UmountCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        Path point = mountPoint.toAbsolutePath().normalize();
+        Path point = MountCheck.real(mountPoint);
         Optional<MountTable.Mount> mounted = MountTable.at(point);
         if (mounted.isEmpty() || !mounted.get().type().equals("fuse.clairfs")) {
             throw new CommandFailedException(point + " is not a clairfs mount");

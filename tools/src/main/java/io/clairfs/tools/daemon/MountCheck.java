@@ -30,6 +30,18 @@ public final class MountCheck {
         checkDevice();
     }
 
+    /** The path as the kernel's mount table has it: without links. What cannot be looked at keeps its own last name. */
+    public static Path real(Path path) {
+        Path absolute = path.toAbsolutePath();
+        try {
+            return absolute.toRealPath();
+        } catch (IOException missingOrDead) {
+            Path plain = absolute.normalize();
+            Path parent = plain.getParent();
+            return parent == null ? plain : real(parent).resolve(plain.getFileName());
+        }
+    }
+
     private static void checkSource(Path source) throws MountException {
         if (!Files.exists(source)) {
             throw new MountException("source " + source + " does not exist");
