@@ -116,7 +116,7 @@ class JobLineTest {
 
     @Test
     void a_shell_sees_its_redirection_fail() throws Exception {
-        Ended shell = Ended.run(List.of("sh", "-c", "echo nonsense > " + mount.control("job")), java.util.Map.of());
+        Ended shell = Ended.run(List.of("bash", "-c", "echo nonsense > " + mount.control("job")), java.util.Map.of());
         assertThat(shell.exit()).isNotZero();
         assertThat(shell.err()).contains("Invalid argument");
     }

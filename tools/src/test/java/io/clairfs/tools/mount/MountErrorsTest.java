@@ -1,0 +1,183 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Whatever cannot be mounted is refused with one clear line, and nothing is left of the attempt. */
+@Timeout(120)
+class MountErrorsTest {
+    @RegisterExtension
+    static final MountFixture FIXTURE = new MountFixture();
+
+    private Path source;
+    private Path point;
+
+    @BeforeEach
+    void makeBoth() throws IOException {
+        source = FIXTURE.newDirectory("source");
+        Files.createDirectory(source.resolve("c"));
+        Files.writeString(source.resolve("c/1.jpg"), "one");
+        point = FIXTURE.newDirectory("point");
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException, InterruptedException {
+        for (Path mounted : FIXTURE.mounts()) {
+            if (!mounted.endsWith(".clairfs")) {
+                FIXTURE.clairfs("umount", mounted).succeeded();
+            }
+        }
+        assertThat(FIXTURE.processes()).isEmpty();
+        assertThat(FIXTURE.mounts()).isEmpty();
+    }
+
+    private String refusal(Path from, Path to) throws IOException, InterruptedException {
+        String line = FIXTURE.clairfs("mount", from, to).complainedWith(1);
+        assertThat(FIXTURE.mounts()).isEmpty();
+        return line;
+    }
+
+    @Test
+    void source_is_missing() throws Exception {
+        Path missing = source.resolve("missing");
+        assertThat(refusal(missing, point)).isEqualTo("clairfs: source " + missing + " does not exist");
+    }
+
+    @Test
+    void source_is_a_file() throws Exception {
+        Path file = source.resolve("c/1.jpg");
+        assertThat(refusal(file, point)).isEqualTo("clairfs: source " + file + " is not a directory");
+    }
+
+    @Test
+    void mount_point_is_missing() throws Exception {
+        Path missing = point.resolve("missing");
+        assertThat(refusal(source, missing)).contains(missing + " does not exist; make it: mkdir -p " + missing);
+    }
+
+    @Test
+    void mount_point_is_a_file() throws Exception {
+        Path file = Files.createFile(point.resolve("file"));
+        assertThat(refusal(source, file)).isEqualTo("clairfs: mount point " + file + " is not a directory");
+    }
+
+    @Test
+    void mount_point_is_not_empty() throws Exception {
+        Files.createFile(point.resolve("file"));
+        assertThat(refusal(source, point)).contains(point + " is not empty; choose an empty directory");
+    }
+
+    @Test
+    void mount_point_is_in_use_by_another_mount_of_ours() throws Exception {
+        LiveMount first = FIXTURE.mountAt(point, source);
+        long pid = first.pid();
+        assertThat(FIXTURE.clairfs("mount", source, point).complainedWith(1))
+                .contains("mount point " + point + " is busy: " + source)
+                .endsWith("unmount it first: clairfs umount " + point);
+        assertThat(first.pid()).isEqualTo(pid);
+        assertThat(first.point().resolve("c/1.jpg")).hasContent("one");
+    }
+
+    @Test
+    void mount_point_inside_the_source_and_the_other_way_round() throws Exception {
+        Path inside = Files.createDirectory(source.resolve("inside"));
+        assertThat(refusal(source, inside)).contains("lie inside one another");
+        Path empty = FIXTURE.newDirectory("outer");
+        assertThat(refusal(empty, empty)).contains("lie inside one another");
+    }
+
+    @Test
+    void mount_point_inside_the_source_by_way_of_a_link() throws Exception {
+        Path inside = Files.createDirectory(source.resolve("inside"));
+        Path link = Files.createSymbolicLink(FIXTURE.directory().resolve("link-" + source.getFileName()), source);
+        assertThat(refusal(link, inside)).contains("lie inside one another");
+        assertThat(refusal(source, link.resolve("inside"))).contains("lie inside one another");
+    }
+
+    @Test
+    void fuse_option_that_libfuse_does_not_know() throws Exception {
+        assertThat(FIXTURE.clairfs("mount", source, point, "-o", "nonsense").complainedWith(1))
+                .contains("nonsense");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "--colour=red|Unknown option: '--colour=red'",
+                "--index-rule=alphabetical|unknown --index-rule 'alphabetical'; known: imagefolder, sorted",
+                "--memory=lots|'lots' is not a size like 512MiB, 8GiB or 100GB",
+                "--memory=-1|'-1' is not a size",
+                "--staging=10|--staging must be at least 1MiB",
+                "--loaders=0|--loaders must be 1 to 1024",
+                "--read-timeout=0|--read-timeout must be 1 to 86400 seconds",
+                "third|Unmatched argument"
+            })
+    void wrong_usage_is_named_and_exits_with_2(String argument, String reason) throws Exception {
+        assertThat(FIXTURE.clairfs("mount", source, point, argument).complainedWith(2))
+                .contains(reason);
+    }
+
+    @Test
+    void no_arguments_is_wrong_usage() throws Exception {
+        assertThat(FIXTURE.clairfs("mount").complainedWith(2)).contains("Missing required parameters");
+        assertThat(FIXTURE.clairfs("fly").complainedWith(2)).contains("Unmatched argument");
+    }
+
+    @Test
+    void dataset_without_images_mounts_and_refuses_jobs_with_the_reason() throws Exception {
+        Path texts = FIXTURE.newDirectory("texts");
+        Files.createDirectory(texts.resolve("c"));
+        Files.writeString(texts.resolve("c/1.txt"), "text");
+        LiveMount mount = FIXTURE.mountAt(point, texts);
+        mount.awaitReady();
+        String reason = "class directory c has no images: imagefolder refuses an empty class;"
+                + " remove it, or use --index-rule sorted";
+        assertThat(mount.point().resolve("c/1.txt")).hasContent("text");
+        assertThat(mount.status().path("index_error").asString()).isEqualTo(reason);
+        assertThat(mount.read("status")).contains(reason);
+        assertThat(FIXTURE.clairfs("job", "start", point, "seed=1").complainedWith(1))
+                .endsWith(reason);
+    }
+
+    @Test
+    void empty_dataset_mounts_and_refuses_jobs_with_the_reason() throws Exception {
+        LiveMount mount = FIXTURE.mountAt(point, FIXTURE.newDirectory("empty"));
+        mount.awaitReady();
+        assertThat(point).isEmptyDirectory();
+        assertThat(FIXTURE.clairfs("job", "start", point, "seed=1").complainedWith(1))
+                .contains("no class directories in the source");
+    }
+
+    @Test
+    void umount_of_what_is_not_mounted() throws Exception {
+        assertThat(FIXTURE.clairfs("umount", point).complainedWith(1)).endsWith(point + " is not a clairfs mount");
+        assertThat(FIXTURE.clairfs("umount", point.resolve("missing")).complainedWith(1))
+                .endsWith("is not a clairfs mount");
+    }
+
+    @Test
+    void there_is_no_fuse_device() throws Exception {
+        Requirements.root();
+        Requirements.mountNamespace();
+        String withoutDevice = "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3"
+                + " && mknod -m 666 /dev/urandom c 1 9 && exec \"$@\"";
+        List<String> command = new ArrayList<>(List.of("unshare", "-m", "sh", "-c", withoutDevice, "sh"));
+        command.addAll(Clairfs.command("mount", source.toString(), point.toString()));
+        assertThat(Ended.run(command, FIXTURE.environment()).complainedWith(1))
+                .startsWith("clairfs: there is no /dev/fuse: load the kernel module (modprobe fuse)");
+    }
+}
