@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the launcher and by ./verify: the JDK, Debian's packages, the build.
 
 say() { printf 'clairfs: %s\n' "$*" >&2; }
@@ -40,9 +41,10 @@ missing_packages() {
 
 install_packages() {
     say "installing system packages: $*"
-    if ! DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null 2>&1; then
-        apt-get update -qq >/dev/null
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300)
+    if ! "${install[@]}" "$@" >/dev/null 2>&1 </dev/null; then
+        apt-get update -qq >/dev/null </dev/null
+        "${install[@]}" "$@" >/dev/null </dev/null
     fi
 }
 
@@ -63,20 +65,45 @@ need_packages() {
             say "could not install ${packages[*]}: install them by hand and try again"
             exit 1
         fi
-    elif [ "$use" = demo ] && command -v fusermount >/dev/null && has_libfuse; then
-        say "PyTorch is not installed (packages ${packages[*]}): the demo uses plain Python instead"
+    elif [[ $use = demo || $use = test ]] && command -v fusermount >/dev/null && has_libfuse; then
+        say "PyTorch is not installed (packages ${packages[*]}): the $use does without"
     else
         say "missing system packages: ${packages[*]}; install them as root: apt-get install ${packages[*]}"
         exit 1
     fi
 }
 
+# Whether the program is there and newer than all that it is made of.
+is_built() {
+    local here=$1
+    [ -e "$here/target/program" ] && [ -z "$(find "$here"/{.mvn,pom.xml} "$here"/{cache,fs,peer,gpu-feeder,tools}/{pom.xml,src/main} \
+        -newer "$here/target/program/begun" -print -quit)" ]
+}
+
+# Builds, one at a time. Each build lies in a directory of its own: running mounts keep theirs, jars and all, until they end.
 build() {
-    say "building (the first time fetches the libraries)"
-    if ! (cd "$1" && mvn -q -B -ntp -DskipTests package >tools-build.log 2>&1); then
-        tail -n 30 "$1/tools-build.log" >&2
-        say "the build failed; the whole log: $1/tools-build.log"
+    local here=$1 log=$1/target/build.log fresh
+    if ! mkdir -p "$here/target" 2>/dev/null || ! [ -w "$here/target" ]; then
+        say "the program has to be built, but $here may not be written to by this user: copy it, or build it as its owner"
         exit 1
     fi
-    rm -f "$1/tools-build.log"
+    exec 9>"$here/target/build.lock"
+    flock 9
+    if ! is_built "$here"; then
+        say "building (the first time fetches the libraries)"
+        fresh=$(mktemp -d "$here/target/program-XXXXXX")
+        touch "$fresh/begun"
+        rm -rf "$here/tools/target/lib"
+        if ! (cd "$here" && mvn -q -B -ntp -DskipTests package >"$log" 2>&1); then
+            rm -r "$fresh"
+            tail -n 30 "$log" >&2
+            say "the build failed; the whole log: $log"
+            exit 1
+        fi
+        cp "$here"/tools/target/clairfs-tools-*.jar "$here"/tools/target/lib/*.jar "$fresh"
+        chmod 755 "$fresh"
+        find "$here/target" -maxdepth 1 -name 'program-*' ! -path "$fresh" -exec rm -rf {} +
+        ln -sfn "${fresh##*/}" "$here/target/program"
+    fi
+    exec 9>&-
 }
