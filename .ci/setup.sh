@@ -76,7 +76,7 @@ need_packages() {
 # Whether the program is there and newer than all that it is made of.
 is_built() {
     local here=$1
-    [ -e "$here/target/program" ] && [ -z "$(find "$here"/{.mvn,pom.xml} "$here"/{cache,fs,peer,gpu-feeder,tools}/{pom.xml,src/main} \
+    [ -e "$here/target/program/begun" ] && [ -z "$(find "$here"/{.mvn,pom.xml} "$here"/{cache,fs,peer,gpu-feeder,tools}/{pom.xml,src/main} \
         -newer "$here/target/program/begun" -print -quit)" ]
 }
 

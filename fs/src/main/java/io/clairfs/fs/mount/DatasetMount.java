@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * keeps their pages. A read comes here only when its pages are not in the page cache.
  *
  * <p>The root has a hidden, empty directory {@code .clairfs}, on which the control files are mounted: a data file could not be
- * one of them, for on a mount whose opens are not asked for, a file's content must never change.
+ * one of them, for on a mount whose opens are not asked for, a file's content must never change. Where they cannot be mounted
+ * inside this mount, {@code .clairfs} is a link to where they are.
  */
 public final class DatasetMount implements FuseCallbacks {
     /** The name of the directory of the control files. */
@@ -45,20 +46,24 @@ public final class DatasetMount implements FuseCallbacks {
 
     private static final byte[] CONTROL = CONTROL_DIRECTORY.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
     private static final int READ_ONLY_DIRECTORY = FileStatus.DIRECTORY | 0555;
+    private static final int LINK = FileStatus.SYMLINK | 0777;
 
     private final DatasetTree tree;
     private final ReadRequests requests;
+    private final byte @Nullable [] controlLink;
     private final long timeoutMs;
 
     /**
      * A mount of {@code tree}.
      *
      * @param requests answers reads
+     * @param controlLink where the control files are mounted; null when inside this mount
      * @param timeoutMs how long a walk may wait for a directory that is being listed
      */
-    public DatasetMount(DatasetTree tree, ReadRequests requests, long timeoutMs) {
+    public DatasetMount(DatasetTree tree, ReadRequests requests, byte @Nullable [] controlLink, long timeoutMs) {
         this.tree = tree;
         this.requests = requests;
+        this.controlLink = controlLink;
         this.timeoutMs = timeoutMs;
     }
 
@@ -89,7 +94,11 @@ public final class DatasetMount implements FuseCallbacks {
             return 0;
         }
         if (isControl(path)) {
-            stat.set(READ_ONLY_DIRECTORY, root.uid(), root.gid(), 0, root.mtimeNs());
+            if (controlLink == null) {
+                stat.set(READ_ONLY_DIRECTORY, root.uid(), root.gid(), 0, root.mtimeNs());
+            } else {
+                stat.set(LINK, root.uid(), root.gid(), controlLink.length, root.mtimeNs());
+            }
             return 0;
         }
         Entry entry = tree.find(path, timeoutMs);
@@ -104,6 +113,9 @@ public final class DatasetMount implements FuseCallbacks {
 
     @Override
     public byte[] readlink(byte[] path) throws SourceException {
+        if (controlLink != null && isControl(path)) {
+            return controlLink;
+        }
         Entry entry = tree.find(path, timeoutMs);
         if (entry == null || entry.kind() != Listing.Kind.LINK) {
             throw new io.clairfs.cache.source.SourceFailedException("readlink", Errno.EINVAL);

@@ -1,7 +1,5 @@
 package io.clairfs.tools.cli;
 
-import io.clairfs.fs.mount.Fusermount;
-import io.clairfs.fs.mount.MountTable;
 import io.clairfs.tools.daemon.MountCheck;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,16 +26,15 @@ final class UmountCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, CommandFailedException {
         Path point = MountCheck.real(mountPoint);
-        Optional<MountTable.Mount> mounted = MountTable.at(point);
-        if (mounted.isEmpty() || !mounted.get().type().equals("fuse.clairfs")) {
+        if (!MountCheck.isOurs(point)) {
             throw new CommandFailedException(point + " is not a clairfs mount");
         }
         Optional<ProcessHandle> daemon = MountCheck.isDead(point) ? Optional.empty() : daemon(point);
         if (daemon.isPresent() && daemon.get().destroy()) {
             awaitEnd(daemon.get(), point);
         }
-        if (MountTable.at(point).filter(m -> m.type().equals("fuse.clairfs")).isPresent()) {
-            Fusermount.detach(point);
+        if (MountCheck.isOurs(point)) {
+            MountCheck.remove(point);
         }
         return Main.DONE;
     }

@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -76,7 +77,8 @@ public final class Daemon implements AutoCloseable {
             });
 
             Requests requests = new Requests(reader, accounting);
-            DatasetMount mount = new DatasetMount(tree, requests, config.readTimeoutMs());
+            ControlPoint controlPoint = started(ControlPoint.of(config.mountPoint()));
+            DatasetMount mount = new DatasetMount(tree, requests, controlPoint.link(), config.readTimeoutMs());
             FuseSession data = started(FuseSession.mount(config.mountPoint(), dataOptions(), mount, errnos));
             if (data.descriptor() < 0) {
                 throw new MountException(
@@ -102,8 +104,7 @@ public final class Daemon implements AutoCloseable {
             StatusReporter status =
                     new StatusReporter(config, tree, indexes, prefetcher, memory, counters, errors, clock);
             ControlMount control = new ControlMount(new ControlFiles(jobs, status, errors, indexes, prefetcher), clock);
-            FuseSession controls = started(FuseSession.mount(
-                    config.mountPoint().resolve(DatasetMount.CONTROL_DIRECTORY), controlOptions(), control, errnos));
+            FuseSession controls = started(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
             endWith(data);
             endWith(controls);
             Thread.ofPlatform().daemon().name("indexer").start(() -> index(indexes, jobs, errors));
@@ -145,15 +146,19 @@ public final class Daemon implements AutoCloseable {
 
     private List<String> dataOptions() {
         List<String> options = new ArrayList<>(DatasetMount.OPTIONS);
-        options.add("fsname=" + config.source().toString().replace("\\", "\\\\").replace(",", "\\,"));
+        options.add(name(config.source()));
         options.addAll(config.fuseOptions());
         return options;
     }
 
-    private static List<String> controlOptions() {
+    private List<String> controlOptions() {
         List<String> options = new ArrayList<>(ControlMount.OPTIONS);
-        options.add("fsname=clairfs-control");
+        options.add(name(config.mountPoint()));
         return options;
+    }
+
+    private static String name(Path path) {
+        return "fsname=" + path.toString().replace("\\", "\\\\").replace(",", "\\,");
     }
 
     /** Every staged sample holds a descriptor; half of those that this process may have stay free for everything else. */

@@ -87,10 +87,20 @@ public final class MountCheck {
 
     /** A mount of ours whose daemon is gone answers nothing but ENOTCONN. */
     private static void clearDeadMount(Path mountPoint) throws IOException {
-        Optional<MountTable.Mount> mounted = MountTable.at(mountPoint);
-        if (mounted.isPresent() && mounted.get().type().equals(OUR_TYPE) && isDead(mountPoint)) {
-            Fusermount.detach(mountPoint);
+        if (isOurs(mountPoint) && isDead(mountPoint)) {
+            remove(mountPoint);
         }
+    }
+
+    /** Takes a mount of ours out of the tree, with its control files, used or not. */
+    public static void remove(Path mountPoint) throws IOException {
+        Fusermount.detach(mountPoint);
+        ControlPoint.removeLeftOf(mountPoint);
+    }
+
+    /** Whether a dataset is mounted at {@code mountPoint}. */
+    public static boolean isOurs(Path mountPoint) throws IOException {
+        return MountTable.at(mountPoint).filter(m -> m.type().equals(OUR_TYPE)).isPresent();
     }
 
     /** Whether nobody answers for the mount at {@code mountPoint}: its control files are always live. */

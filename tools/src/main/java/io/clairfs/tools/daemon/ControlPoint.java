@@ -1,0 +1,56 @@
+package io.clairfs.tools.daemon;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.mount.Fusermount;
+import io.clairfs.fs.mount.MountTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the control files of a mount are mounted: inside it, or, for an ordinary user, in a directory of their own that the mount has a
+ * link to.
+ *
+ * <p>The kernel lets nobody but the user of a FUSE mount look into it, and fusermount, which mounts for an ordinary user, runs
+ * as root. So it cannot mount anything there. See docs/decisions/control-link.md.
+ *
+ * @param linked whether the mount has a link to {@code path}, which then is a directory of ours
+ */
+record ControlPoint(Path path, boolean linked) implements AutoCloseable {
+    private static final String TYPE = "fuse.clairfs-control";
+    private static final String PREFIX = "clairfs-control-";
+
+    static ControlPoint of(Path mountPoint) throws IOException {
+        return Posix.userId() == 0
+                ? new ControlPoint(mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY), false)
+                : new ControlPoint(Files.createTempDirectory(PREFIX).toRealPath(), true);
+    }
+
+    /** What the link says, if there is one. */
+    byte @Nullable [] link() {
+        return linked ? path.toString().getBytes(UTF_8) : null;
+    }
+
+    /** Takes away the control files of a mount that is gone itself; they bear its name. */
+    static void removeLeftOf(Path mountPoint) throws IOException {
+        for (MountTable.Mount mount : MountTable.all()) {
+            if (mount.type().equals(TYPE)
+                    && mount.device().equals(mountPoint.toString())
+                    && mount.point().getFileName().toString().startsWith(PREFIX)) {
+                Fusermount.detach(mount.point());
+                Files.deleteIfExists(mount.point());
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (linked) {
+            Files.deleteIfExists(path);
+        }
+    }
+}
