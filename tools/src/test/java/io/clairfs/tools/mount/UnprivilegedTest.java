@@ -1,0 +1,177 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** All of it works for an ordinary user as well, within what that user may see. */
+@Timeout(120)
+class UnprivilegedTest {
+    private static final int SAMPLES = 200;
+    private static final String ATTEMPT = """
+            import errno, os, sys
+            try:
+                path = sys.argv[1]
+                print(os.listdir(path) if os.path.isdir(path) else open(path).read())
+            except OSError as e:
+                print(errno.errorcode[e.errno])
+            """;
+
+    @RegisterExtension
+    static final MountFixture FIXTURE = new MountFixture();
+
+    private static OtherUser user;
+    private static Path source;
+    private static Path point;
+
+    @BeforeAll
+    static void arrive() throws IOException, InterruptedException {
+        Requirements.root();
+        Requirements.mountNamespace();
+        user = OtherUser.arrive(FIXTURE);
+        source = FIXTURE.newDirectory("source");
+        Path directory = Files.createDirectory(source.resolve("c"));
+        byte[] content = new byte[20_000];
+        for (int i = 0; i < SAMPLES; i++) {
+            new Random(i).nextBytes(content);
+            Files.write(directory.resolve(i + ".jpg"), content);
+        }
+        Files.writeString(source.resolve("secret"), "secret");
+        Files.setPosixFilePermissions(source.resolve("secret"), PosixFilePermissions.fromString("---------"));
+        Files.createDirectory(source.resolve("c/closed"));
+        Files.setPosixFilePermissions(source.resolve("c/closed"), PosixFilePermissions.fromString("rwx------"));
+        point = FIXTURE.newDirectory("point");
+        user.give(point);
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws IOException, InterruptedException {
+        Ended _ = user.clairfs("umount", point);
+        assertThat(FIXTURE.processes()).isEmpty();
+        assertThat(mounts()).isEmpty();
+    }
+
+    /** Lines of the mount table for mounts of this test's user. */
+    private static List<String> mounts() throws IOException, InterruptedException {
+        return user.runAsRoot(List.of("cat", "/proc/self/mounts"))
+                .succeeded()
+                .lines()
+                .filter(line -> line.contains("fuse.clairfs") && line.contains("user_id=65534"))
+                .toList();
+    }
+
+    private static JsonNode status() throws IOException, InterruptedException {
+        return new JsonMapper().readTree(user.clairfs("status", point, "--json").succeeded());
+    }
+
+    @Test
+    void pushed_reads_serve_an_ordinary_user_without_asking() throws Exception {
+        user.clairfs("mount", source, point).succeeded();
+        user.clairfs("job", "start", point, "seed=7", "epochs=2").succeeded();
+        assertThat(user.python("reader.py", point, "train", 2, source).lines()).hasSize(2 * SAMPLES);
+        JsonNode status = status();
+        assertThat(status.at("/jobs/0/in_sync").asBoolean()).isTrue();
+        assertThat(status.at("/reads/opened").asInt()).isGreaterThanOrEqualTo(2 * SAMPLES - 1);
+        assertThat(status.at("/reads/upcalls").asInt()).isLessThan(2 * SAMPLES / 100);
+        assertThat(status.at("/fetched/source/count").asInt()).isEqualTo(SAMPLES);
+        user.clairfs("umount", point).succeeded();
+        assertThat(point).isEmptyDirectory();
+    }
+
+    @Test
+    void what_the_user_may_not_read_in_the_source_is_refused_in_the_mount() throws Exception {
+        user.clairfs("mount", source, point).succeeded();
+        assertThat(user.python(ATTEMPT, point.resolve("secret"))).isEqualTo("EACCES\n");
+        assertThat(user.python(ATTEMPT, point.resolve("c/closed"))).isEqualTo("EACCES\n");
+        assertThat(user.python(ATTEMPT, point.resolve(".clairfs/errors"))).contains("cannot list directory c/closed");
+        assertThat(user.python(ATTEMPT, point)).isEqualTo("['c', 'secret']\n");
+    }
+
+    @Test
+    void what_only_the_daemon_may_not_read_fails_with_its_errno_and_a_line_in_errors() throws Exception {
+        Path locked = source.resolve("c/0.jpg");
+        user.clairfs("mount", source, point).succeeded();
+        assertThat(user.python("import os, sys; print(os.stat(sys.argv[1]).st_size)", point.resolve("c/0.jpg")))
+                .isEqualTo("20000\n");
+        Files.setPosixFilePermissions(locked, PosixFilePermissions.fromString("-w-------"));
+        try {
+            assertThat(user.python(ATTEMPT, point.resolve("c/0.jpg"))).isEqualTo("EACCES\n");
+            assertThat(user.python(ATTEMPT, point.resolve(".clairfs/errors"))).contains("read /c/0.jpg: ");
+        } finally {
+            Files.setPosixFilePermissions(locked, PosixFilePermissions.fromString("rw-r--r--"));
+        }
+        String same = "import sys; print(open(sys.argv[1], 'rb').read() == open(sys.argv[2], 'rb').read())";
+        assertThat(user.python(same, point.resolve("c/0.jpg"), locked)).isEqualTo("True\n");
+    }
+
+    @Test
+    void another_user_is_kept_out_even_root() throws Exception {
+        user.clairfs("mount", source, point).succeeded();
+        for (String path : List.of("c/1.jpg", ".clairfs/status", "")) {
+            assertThat(user.runAsRoot(FIXTURE.pythonCommand(
+                                    "import errno, os, sys\ntry:\n os.stat(sys.argv[1])\nexcept OSError as e:"
+                                            + "\n print(errno.errorcode[e.errno])",
+                                    point.resolve(path)))
+                            .succeeded())
+                    .isEqualTo("EACCES\n");
+        }
+    }
+
+    @Test
+    void mount_after_kill_9_works_and_leaves_nothing_of_the_killed_one() throws Exception {
+        user.clairfs("mount", source, point).succeeded();
+        long pid = status().path("pid").asLong();
+        ProcessHandle daemon = ProcessHandle.of(pid).orElseThrow();
+        daemon.destroyForcibly();
+        daemon.onExit().get(60, TimeUnit.SECONDS);
+        assertThat(mounts()).hasSize(2);
+        user.clairfs("mount", source, point).succeeded();
+        assertThat(status().path("pid").asLong()).isNotEqualTo(pid);
+        assertThat(mounts()).hasSize(2);
+    }
+
+    @Test
+    void source_that_the_user_may_not_read_is_refused() throws Exception {
+        Path closed = source.resolve("c/closed");
+        assertThat(user.clairfs("mount", closed, point).complainedWith(1))
+                .contains("source " + closed + " cannot be read by this user");
+    }
+
+    @Test
+    void device_that_the_user_may_not_open_is_named_with_the_remedy() throws Exception {
+        user.runAsRoot(List.of("chmod", "0600", "/dev/fuse")).succeeded();
+        try {
+            assertThat(user.clairfs("mount", source, point).complainedWith(1))
+                    .isEqualTo("clairfs: /dev/fuse may not be opened by this user: as root, chmod 0666 /dev/fuse");
+        } finally {
+            user.runAsRoot(List.of("chmod", "0666", "/dev/fuse")).succeeded();
+        }
+    }
+
+    @Test
+    void mount_point_of_somebody_else_is_refused_with_the_reason() throws Exception {
+        Path others = FIXTURE.newDirectory("others");
+        assertThat(user.clairfs("mount", source, others).complainedWith(1)).contains(others.toString());
+    }
+
+    @Test
+    void a_user_without_a_home_can_mount() throws Exception {
+        List<String> command = new java.util.ArrayList<>(List.of("env", "-u", "HOME", "-u", "XDG_STATE_HOME"));
+        command.addAll(user.command("mount", source, point));
+        user.run(command).succeeded();
+        assertThat(user.python(ATTEMPT, point)).isEqualTo("['c', 'secret']\n");
+    }
+}
