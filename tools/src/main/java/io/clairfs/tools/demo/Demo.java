@@ -117,7 +117,6 @@ public final class Demo {
         double ideal = seconds(spec.idealEpoch());
         JsonNode reads = status.path("reads");
         JsonNode job = status.path("jobs").path(0);
-        long opened = reads.path("opened").asLong();
         long upcalls = reads.path("upcalls").asLong();
         return new DemoReport(
                 python.title(),
@@ -133,9 +132,9 @@ public final class Demo {
                 direct.epochs(),
                 mounted.epochs(),
                 direct.seconds() / mounted.seconds(),
-                opened,
+                reads.path("opened").asLong(),
                 upcalls,
-                opened == 0 ? 0 : (double) upcalls / opened,
+                (double) upcalls / (content.samples() * spec.epochs()),
                 job.path("in_sync").asBoolean(),
                 job.path("deviations").asLong(),
                 direct.isEachOf(spec.epochs(), content) && mounted.isEachOf(spec.epochs(), content));

@@ -16,7 +16,8 @@ import tools.jackson.databind.json.JsonMapper;
  * @param mounted epochs through clairfs
  * @param speedup how many times as long the direct epochs took in all
  * @param readsOpened files that the mount saw opened
- * @param readsWithUpcall those of them for which it had to be asked
+ * @param readsWithUpcall reads for which the mount had to be asked
+ * @param readsWithUpcallFraction the same as a fraction of what the trainer read
  * @param inSync whether the trainer followed the predicted order to the end
  * @param deviations reads that did not
  * @param sameBytes whether the samples were the same in every epoch, directly and mounted

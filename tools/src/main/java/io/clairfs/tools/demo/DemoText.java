@@ -57,7 +57,9 @@ final class DemoText {
         }
         close.append(format(
                 "%n%d of %d reads through the mount (%.2f%%) had to ask clairfs; the others were in the page cache.%n",
-                report.readsWithUpcall(), report.readsOpened(), report.readsWithUpcallFraction() * PERCENT));
+                report.readsWithUpcall(),
+                report.samples() * report.mounted().size(),
+                report.readsWithUpcallFraction() * PERCENT));
         if (!report.sameBytes()) {
             close.append("The samples were NOT the same in all epochs: this is a defect, please report it.\n");
         }

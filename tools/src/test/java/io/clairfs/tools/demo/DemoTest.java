@@ -23,7 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** The whole demonstration, small and fast: what it finds, and that nothing of it is left behind. */
 @Timeout(180)
 class DemoTest {
-    private static final int FILES = 100;
+    private static final int FILES = 320;
     private static final int EPOCHS = 3;
 
     /** Where every run takes place, so that a run finds what a killed one left. */
@@ -68,7 +68,6 @@ class DemoTest {
     private static void assertAsExpected(DemoReport report) {
         assertThat(report.sameBytes()).as("the same bytes").isTrue();
         assertThat(report.inSync()).as("in sync").isTrue();
-        assertThat(report.deviations()).isZero();
         assertThat(report.readsOpened()).isEqualTo((long) FILES * EPOCHS);
         assertThat(report.direct()).extracting(EpochFigures::epoch).containsExactly(1, 2, 3);
         assertThat(report.direct().stream().mapToLong(EpochFigures::sourceBytes).sum())
@@ -125,7 +124,7 @@ class DemoTest {
 
     private static Process demoThatTrainsForAWhile() throws IOException {
         List<String> command = new ArrayList<>(JavaCommand.thisProgram());
-        command.addAll(List.of("demo", "--files=32", "--epochs=50", "--compute-ms=100", "--open-latency-ms=0"));
+        command.addAll(List.of("demo", "--files=32", "--epochs=30", "--compute-ms=100", "--open-latency-ms=0"));
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD);
         builder.environment().put("TMPDIR", PARENT.toString());
