@@ -52,7 +52,7 @@ class JobLineTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "seed=1 colour=red|unknown key 'colour'; known here: batch, drop_last, epochs,",
+                "seed=1 colour=red|unknown key 'colour'; known here: batch, drop_last,",
                 "seed=many|seed='many' is not an integer",
                 "seed=1 batch=12.5|batch='12.5' is not an integer",
                 "seed=-9223372036854775809|seed=-9223372036854775809 is out of range: torch takes -2^63 to 2^64-1",
@@ -69,7 +69,7 @@ class JobLineTest {
                 "seed=1 drop_last=maybe|drop_last='maybe' is neither true nor false",
                 "seed=1 epochs=3 start_epoch=3|start_epoch=3 is behind the last of 3 epochs",
                 "seed=1 start_step=4|start_step counts batches: give batch= as well",
-                "seed=1 sampler=magic|unknown sampler 'magic'; known: sequential, torch-distributed",
+                "seed=1 sampler=magic|unknown sampler 'magic'; known: accelerate, dali,",
                 "hello|'hello' is not key=value",
                 "=5|'=5' is not key=value",
                 "seed=1 seed=2|key 'seed' is given twice",

@@ -118,7 +118,7 @@ class MountErrorsTest {
             quoteCharacter = '"',
             value = {
                 "--colour=red|Unknown option: '--colour=red'",
-                "--index-rule=alphabetical|unknown --index-rule 'alphabetical'; known: imagefolder, sorted",
+                "--index-rule=alphabetical|unknown index rule 'alphabetical'; known: dali,",
                 "--memory=lots|'lots' is not a size like 512MiB, 8GiB or 100GB",
                 "--memory=-1|'-1' is not a size",
                 "--staging=10|--staging must be at least 1MiB",
