@@ -96,11 +96,10 @@ public final class JobRun {
      *
      * @param shareBytes what each stream may have staged and unread
      */
-    synchronized StreamWindow.@Nullable ToStage nextToStage(long shareBytes, List<StagingBuffer.Place> drops)
-            throws InvalidSpecException {
+    synchronized StreamWindow.@Nullable ToStage nextToStage(long shareBytes) throws InvalidSpecException {
         StreamWindow.ToStage next = null;
         boolean[] full = new boolean[windows.size()];
-        for (int tries = 0; tries < full.length && next == null && drops.isEmpty(); tries++) {
+        for (int tries = 0; tries < full.length && next == null; tries++) {
             int least = -1;
             for (int i = 0; i < full.length; i++) {
                 if (!full[i]
@@ -110,7 +109,7 @@ public final class JobRun {
                     least = i;
                 }
             }
-            next = windows.get(least).nextToStage(shareBytes, drops);
+            next = windows.get(least).nextToStage(shareBytes);
             full[least] = true;
         }
         return next;

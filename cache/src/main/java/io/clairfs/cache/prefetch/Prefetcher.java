@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Prefetcher implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Prefetcher.class.getName());
-    private static final int PUSHES_AT_ONCE = 2;
+    private static final int PUSHES_AT_ONCE = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
     private static final long IDLE_WAIT_MS = 100;
     private static final long FAILURE_PAUSE_MS = 200;
     private static final int FILL_LOOKS = 4096;
@@ -192,28 +192,22 @@ public final class Prefetcher implements AutoCloseable {
     }
 
     private boolean stageOne() throws SourceException {
-        List<StagingBuffer.Place> drops = new ArrayList<>();
-        StreamWindow.ToStage next = nextToStage(drops);
-        if (!drops.isEmpty()) {
-            staging.drop(drops);
-            wake();
-            return true;
-        }
+        StreamWindow.ToStage next = nextToStage();
         if (next == null) {
             return false;
         }
         if (staging.claim(next.place())) {
-            stage(next.file(), next.place());
+            stage(next);
         }
         return true;
     }
 
-    private StreamWindow.@Nullable ToStage nextToStage(List<StagingBuffer.Place> drops) {
+    private StreamWindow.@Nullable ToStage nextToStage() {
         int streams = jobs.stream().mapToInt(JobRun::streams).sum();
         for (JobRun job : jobs) {
             try {
-                StreamWindow.ToStage next = job.nextToStage(staging.capacityBytes() / streams, drops);
-                if (next != null || !drops.isEmpty()) {
+                StreamWindow.ToStage next = job.nextToStage(staging.capacityBytes() / streams);
+                if (next != null) {
                     return next;
                 }
             } catch (InvalidSpecException e) {
@@ -223,30 +217,41 @@ public final class Prefetcher implements AutoCloseable {
         return null;
     }
 
-    private void stage(int file, StagingBuffer.Place place) throws SourceException {
-        SampleBuffer buffer;
+    private void stage(StreamWindow.ToStage next) throws SourceException {
+        SampleBuffer buffer = null;
+        SourceException failure = null;
         try {
-            buffer = router.fetch(file);
-        } catch (SourceException | RuntimeException | Error e) {
-            staging.fail(place);
-            throw e;
+            buffer = router.fetch(next.file());
+        } catch (SourceException e) {
+            failure = e;
         }
+        pushes.acquireUninterruptibly();
         try {
-            pushes.acquireUninterruptibly();
-            try {
-                staging.stage(place, buffer);
+            // On the same thread: pages that were freed just now are the ones that the kernel gives out next.
+            staging.drop(next.leaving());
+            if (buffer != null) {
+                staging.stage(next.place(), buffer);
                 counters.staged.increment();
-            } finally {
-                pushes.release();
             }
         } catch (IOException e) {
-            staging.fail(place);
             LOG.log(
                     Level.DEBUG,
-                    "not staged: " + PythonText.show(tree.entry(file).path()),
+                    "not staged: " + PythonText.show(tree.entry(next.file()).path()),
                     e);
+            staging.fail(next.place());
         } finally {
-            buffer.release();
+            pushes.release();
+            if (buffer != null) {
+                buffer.release();
+            }
+        }
+        if (failure != null) {
+            staging.fail(next.place());
+            wake();
+            throw failure;
+        }
+        if (!next.leaving().isEmpty()) {
+            wake();
         }
     }
 

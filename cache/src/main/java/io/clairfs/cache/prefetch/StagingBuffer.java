@@ -25,6 +25,7 @@ final class StagingBuffer {
     /** In the order in which they ceased to be wanted. */
     private final LinkedHashMap<Integer, Place> unwanted = new LinkedHashMap<>();
 
+    private long unwantedBytes;
     private long usedBytes;
     private int usedSamples;
     private boolean closed;
@@ -54,37 +55,44 @@ final class StagingBuffer {
     /**
      * Takes room for a sample, or shares that of one that is there already.
      *
-     * @param drops takes what has to go first; its room is free once the caller has handed it to {@link #drop}, without
-     *     holding locks, for a drop may wait for a reader. Then the caller asks again
-     * @return null when something has to go first, everything is still wanted, or the buffer is closed
+     * @param leaving takes what has to go for it; the caller hands it to {@link #drop} before it puts the sample there, without
+     *     holding locks, for a drop may wait for a reader
+     * @return null when everything is still wanted, the sample is just leaving, or the buffer is closed
      */
-    synchronized @Nullable Place reserve(int file, long bytes, List<Place> drops) {
+    synchronized @Nullable Place reserve(int file, long bytes, List<Place> leaving) {
         if (closed || bytes > capacityBytes) {
             return null;
         }
         Place present = places.get(file);
-        if (present != null && present.leaving) {
-            return null; // until it has left
-        }
         if (present != null) {
-            unwanted.remove(file);
+            if (present.leaving) {
+                return null;
+            }
+            if (unwanted.remove(file) != null) {
+                unwantedBytes -= present.bytes;
+            }
             present.wanted++;
             return present;
         }
-        long free = capacityBytes - usedBytes;
-        int places = capacitySamples - usedSamples;
-        while ((free < bytes || places < 1) && !unwanted.isEmpty()) {
-            Place oldest = unwanted.pollFirstEntry().getValue();
-            oldest.leaving = true;
-            drops.add(oldest);
-            free += oldest.bytes;
-            places++;
-        }
-        if (!drops.isEmpty() || free < bytes || places < 1) {
+        if (usedBytes - unwantedBytes + bytes > capacityBytes || usedSamples - unwanted.size() >= capacitySamples) {
             return null;
         }
+        // What leaves for one sample makes room for that one alone, and counts until it has left.
+        long bytesLeft = capacityBytes - usedBytes;
+        int placesLeft = capacitySamples - usedSamples;
+        while ((bytesLeft < bytes || placesLeft < 1) && !unwanted.isEmpty()) {
+            Place oldest = unwanted.pollFirstEntry().getValue();
+            oldest.leaving = true;
+            unwantedBytes -= oldest.bytes;
+            bytesLeft += oldest.bytes;
+            placesLeft++;
+            leaving.add(oldest);
+        }
+        if (bytesLeft < bytes || placesLeft < 1) {
+            throw new AssertionError("there was room among the unwanted");
+        }
         Place place = new Place(file, bytes);
-        this.places.put(file, place);
+        places.put(file, place);
         usedBytes += bytes;
         usedSamples++;
         return place;
@@ -101,14 +109,9 @@ final class StagingBuffer {
             if (staged != null) {
                 staged.drop();
             }
-            free(place);
-        }
-    }
-
-    private synchronized void free(Place place) {
-        if (places.remove(place.file, place)) {
-            usedBytes -= place.bytes;
-            usedSamples--;
+            synchronized (this) {
+                remove(place);
+            }
         }
     }
 
@@ -128,7 +131,7 @@ final class StagingBuffer {
             if (!closed && !place.abandoned) {
                 place.staged = staged;
                 if (place.wanted == 0) {
-                    unwanted.put(place.file, place);
+                    keepUnwanted(place);
                 }
                 return;
             }
@@ -148,15 +151,28 @@ final class StagingBuffer {
             return;
         }
         if (place.staged != null) {
-            unwanted.put(place.file, place);
+            keepUnwanted(place);
         } else if (!place.claimed) {
             abandon(place);
         }
     }
 
+    /** Nobody wants it; it waits until its room is needed. */
+    private void keepUnwanted(Place place) {
+        unwanted.put(place.file, place);
+        unwantedBytes += place.bytes;
+    }
+
     private void abandon(Place place) {
         place.abandoned = true;
-        free(place);
+        remove(place);
+    }
+
+    private void remove(Place place) {
+        if (places.remove(place.file, place)) {
+            usedBytes -= place.bytes;
+            usedSamples--;
+        }
     }
 
     /** Drops everything, wanted or not; nothing can be staged afterwards. */
@@ -172,6 +188,7 @@ final class StagingBuffer {
             }
             places.clear();
             unwanted.clear();
+            unwantedBytes = 0;
             usedBytes = 0;
             usedSamples = 0;
         }
@@ -187,7 +204,7 @@ final class StagingBuffer {
     }
 
     synchronized long usedBytes() {
-        return usedBytes;
+        return Math.min(usedBytes, capacityBytes); // more only in the moment between taking room and making it
     }
 
     synchronized int samples() {

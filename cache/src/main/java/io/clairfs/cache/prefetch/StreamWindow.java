@@ -4,6 +4,7 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -70,8 +71,8 @@ final class StreamWindow {
         }
     }
 
-    /** A file to put into the staging area, and the room taken for it. */
-    record ToStage(int file, StagingBuffer.Place place) {}
+    /** A file to put into the staging area, the room taken for it, and what has to leave for that before. */
+    record ToStage(int file, StagingBuffer.Place place, List<StagingBuffer.Place> leaving) {}
 
     AccessStream stream() {
         return stream;
@@ -116,7 +117,7 @@ final class StreamWindow {
      * @param shareBytes what this stream may have staged and unread
      */
     @Nullable
-    ToStage nextToStage(long shareBytes, List<StagingBuffer.Place> drops) throws InvalidSpecException {
+    ToStage nextToStage(long shareBytes) throws InvalidSpecException {
         extend();
         while (toStage < tail) {
             Slot slot = slot(toStage);
@@ -132,7 +133,8 @@ final class StreamWindow {
             if (stagedUnread > 0 && stagedUnreadBytes + bytes > shareBytes) {
                 return null;
             }
-            StagingBuffer.Place place = staging.reserve(slot.file, bytes, drops);
+            List<StagingBuffer.Place> leaving = new ArrayList<>();
+            StagingBuffer.Place place = staging.reserve(slot.file, bytes, leaving);
             if (place == null) {
                 return null;
             }
@@ -140,7 +142,7 @@ final class StreamWindow {
             stagedUnread++;
             stagedUnreadBytes += bytes;
             toStage++;
-            return new ToStage(slot.file, place);
+            return new ToStage(slot.file, place, leaving);
         }
         return null;
     }

@@ -37,11 +37,12 @@ final class StagingBufferTest {
         buffer.release(first);
         assertThat(area.has(1)).isTrue();
 
-        assertThat(buffer.reserve(2, 600, drops)).isNull();
-        assertThat(drops).hasSize(1);
+        StagingBuffer.Place second = buffer.reserve(2, 600, drops);
+        assertThat(second).isNotNull();
+        assertThat(drops).containsExactly(first);
         buffer.drop(drops);
         assertThat(area.has(1)).isFalse();
-        assertThat(buffer.reserve(2, 600, new ArrayList<>())).isNotNull();
+        assertThat(buffer.usedBytes()).isEqualTo(600);
     }
 
     @Test
@@ -66,10 +67,16 @@ final class StagingBufferTest {
         assertThat(first).isNotNull();
         stage(buffer, first, 600);
         buffer.release(first);
-        assertThat(buffer.reserve(2, 600, drops)).isNull();
-        assertThat(buffer.reserve(1, 600, new ArrayList<>())).isNull();
+        StagingBuffer.Place second = buffer.reserve(2, 300, drops);
+        assertThat(second).isNotNull();
+        assertThat(drops).isEmpty();
+        StagingBuffer.Place third = buffer.reserve(3, 600, drops);
+        assertThat(third).isNotNull();
+        assertThat(drops).containsExactly(first);
+        buffer.release(second);
+        assertThat(buffer.reserve(1, 100, new ArrayList<>())).isNull();
         buffer.drop(drops);
-        assertThat(buffer.reserve(1, 600, new ArrayList<>())).isNotNull();
+        assertThat(buffer.reserve(1, 100, new ArrayList<>())).isNotNull();
     }
 
     @Test
