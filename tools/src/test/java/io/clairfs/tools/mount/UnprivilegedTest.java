@@ -3,9 +3,11 @@ package io.clairfs.tools.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -168,10 +170,21 @@ class UnprivilegedTest {
     }
 
     @Test
-    void a_user_without_a_home_can_mount() throws Exception {
-        List<String> command = new java.util.ArrayList<>(List.of("env", "-u", "HOME", "-u", "XDG_STATE_HOME"));
+    void a_user_without_a_home_can_mount_and_the_log_lies_in_the_temporary_directory() throws Exception {
+        List<String> command = new ArrayList<>(List.of("env", "-u", "HOME", "-u", "XDG_STATE_HOME"));
         command.addAll(user.command("mount", source, point));
         user.run(command).succeeded();
         assertThat(user.python(ATTEMPT, point)).isEqualTo("['c', 'secret']\n");
+        String name = point.toString().substring(1).replace('/', '-') + ".log";
+        try (DirectoryStream<Path> logs = Files.newDirectoryStream(Path.of("/tmp"), "clairfs-log-*")) {
+            int found = 0;
+            for (Path log : logs) {
+                if (Files.deleteIfExists(log.resolve(name))) {
+                    Files.delete(log);
+                    found++;
+                }
+            }
+            assertThat(found).isEqualTo(1);
+        }
     }
 }
