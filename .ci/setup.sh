@@ -80,13 +80,17 @@ is_built() {
         -newer "$here/target/program/begun" -print -quit)" ]
 }
 
+need_writable() {
+    if ! mkdir -p "$1/target" 2>/dev/null || ! [ -w "$1/target" ]; then
+        say "there is something to build, but this user may not write to $1: copy it, or build it as its owner"
+        exit 1
+    fi
+}
+
 # Builds, one at a time. Each build lies in a directory of its own: running mounts keep theirs, jars and all, until they end.
 build() {
     local here=$1 log=$1/target/build.log fresh
-    if ! mkdir -p "$here/target" 2>/dev/null || ! [ -w "$here/target" ]; then
-        say "the program has to be built, but $here may not be written to by this user: copy it, or build it as its owner"
-        exit 1
-    fi
+    need_writable "$here"
     exec 9>"$here/target/build.lock"
     flock 9
     if ! is_built "$here"; then
@@ -94,7 +98,7 @@ build() {
         fresh=$(mktemp -d "$here/target/program-XXXXXX")
         touch "$fresh/begun"
         rm -rf "$here/tools/target/lib"
-        if ! (cd "$here" && mvn -q -B -ntp -DskipTests package >"$log" 2>&1); then
+        if ! (cd "$here" && mvn -q -B -ntp -Dstyle.color=never -DskipTests package >"$log" 2>&1); then
             rm -r "$fresh"
             tail -n 30 "$log" >&2
             say "the build failed; the whole log: $log"
