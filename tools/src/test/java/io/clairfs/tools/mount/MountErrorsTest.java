@@ -171,8 +171,7 @@ class MountErrorsTest {
 
     @Test
     void there_is_no_fuse_device() throws Exception {
-        Requirements.root();
-        Requirements.mountNamespace();
+        Requirements.namespaces();
         String withoutDevice = "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3"
                 + " && mknod -m 666 /dev/urandom c 1 9 && exec \"$@\"";
         List<String> command = new ArrayList<>(List.of("unshare", "-m", "sh", "-c", withoutDevice, "sh"));

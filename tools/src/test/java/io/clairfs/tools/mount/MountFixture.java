@@ -13,6 +13,8 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
@@ -20,11 +22,47 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  *
  * <p>Registered in a static field it serves all tests of a class, in another field each test by itself.
  */
-final class MountFixture implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
+final class MountFixture
+        implements ExecutionCondition, BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
+    private final boolean namespaces;
     private TestDirectory directory;
     private final List<Process> started = new ArrayList<>();
     private int depth;
     private int names;
+
+    MountFixture() {
+        this(false);
+    }
+
+    private MountFixture(boolean namespaces) {
+        this.namespaces = namespaces;
+    }
+
+    /** For tests that arrange devices for one process. */
+    static MountFixture withNamespaces() {
+        return new MountFixture(true);
+    }
+
+    /** In a static field this is asked for the whole class, and once more for each test, which adds nothing. */
+    @Override
+    public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+        if (context.getTestMethod().isPresent()) {
+            return ConditionEvaluationResult.enabled("the class is");
+        }
+        try {
+            String missing = Requirements.missingForMounts();
+            if (missing == null && namespaces) {
+                missing = Requirements.missingForNamespaces();
+            }
+            if (missing == null) {
+                return ConditionEvaluationResult.enabled("can mount");
+            }
+            System.out.println("skipped: " + missing);
+            return ConditionEvaluationResult.disabled(missing);
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
 
     @Override
     public void beforeAll(ExtensionContext context) throws Exception {
@@ -49,8 +87,7 @@ final class MountFixture implements BeforeAllCallback, BeforeEachCallback, After
     private void open() throws IOException, InterruptedException {
         depth++;
         if (depth == 1) {
-            Requirements.fuse();
-            Requirements.python();
+            Requirements.mounts();
             TestDirectory.removeLeftovers();
             directory = TestDirectory.create();
         }

@@ -23,18 +23,19 @@ class MountTreeTest {
 
     private static Path source;
     private static LiveMount mount;
+    private static String files;
 
     @BeforeAll
     static void mountTree() throws IOException, InterruptedException {
         source = FIXTURE.newDirectory("source");
-        FIXTURE.python("make_tree.py", source);
+        files = FIXTURE.python("make_tree.py", source).strip();
         mount = FIXTURE.mount(source, "--index-rule", "sorted");
     }
 
     @Test
     void names_contents_modes_owners_times_sizes_and_links_equal_the_source() throws Exception {
         assertThat(FIXTURE.python("compare_trees.py", source, mount.point()))
-                .isEqualTo("same: 223 files, 12 directories, 7 links\n");
+                .isEqualTo("same: " + files + " files, 12 directories, 7 links\n");
     }
 
     @Test

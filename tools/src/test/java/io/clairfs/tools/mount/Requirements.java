@@ -7,45 +7,65 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** What a test needs of the machine; where it is missing the test is skipped and says why. */
 final class Requirements {
     private Requirements() {}
 
-    private static void require(boolean holds, String reason) {
-        if (!holds) {
-            System.out.println("skipped: " + reason);
+    private static void require(@Nullable String missing) {
+        if (missing != null) {
+            System.out.println("skipped: " + missing);
         }
-        assumeTrue(holds, reason);
+        assumeTrue(missing == null, String.valueOf(missing));
     }
 
-    /** A FUSE device that this user may open, libfuse 2 and fusermount. */
-    static void fuse() throws IOException, InterruptedException {
+    /** Why nothing can be mounted here; null when it can. */
+    static @Nullable String missingForMounts() throws IOException, InterruptedException {
         Path device = Path.of("/dev/fuse");
-        require(Files.exists(device), "there is no /dev/fuse");
-        require(Files.isWritable(device), "/dev/fuse may not be opened by this user");
-        require(works("fusermount", "-V"), "fusermount is missing (package fuse)");
+        if (!Files.exists(device)) {
+            return "there is no /dev/fuse";
+        }
+        if (!Files.isWritable(device)) {
+            return "/dev/fuse may not be opened by this user";
+        }
+        if (!works("fusermount", "-V")) {
+            return "fusermount is missing (package fuse)";
+        }
+        return works("/usr/bin/python3", "-c", "") ? null : "/usr/bin/python3 is missing";
     }
 
-    static void python() throws IOException, InterruptedException {
-        require(works("/usr/bin/python3", "-c", ""), "/usr/bin/python3 is missing");
+    /** Why the devices cannot be arranged for one process here; null when they can. */
+    static @Nullable String missingForNamespaces() throws IOException, InterruptedException {
+        if (!isRoot()) {
+            return "only root can arrange /dev for one process";
+        }
+        return works("unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt")
+                ? null
+                : "unshare -m is not allowed here, so /dev cannot be arranged for one process";
+    }
+
+    static void mounts() throws IOException, InterruptedException {
+        require(missingForMounts());
+    }
+
+    static void root() throws IOException, InterruptedException {
+        require(isRoot() ? null : "only root can set this up");
+    }
+
+    private static boolean isRoot() throws IOException, InterruptedException {
+        return Ended.run(List.of("id", "-u"), Map.of()).succeeded().strip().equals("0");
+    }
+
+    static void namespaces() throws IOException, InterruptedException {
+        require(missingForNamespaces());
     }
 
     static void torch() throws IOException, InterruptedException {
         require(
-                works("/usr/bin/python3", "-c", "import torch, torchvision"),
-                "/usr/bin/python3 has no torch or torchvision (packages python3-torch, python3-torchvision)");
-    }
-
-    static void root() throws IOException, InterruptedException {
-        require(Ended.run(List.of("id", "-u"), Map.of()).succeeded().strip().equals("0"), "only root can set this up");
-    }
-
-    /** A mount table of one's own, in which the devices can be arranged. */
-    static void mountNamespace() throws IOException, InterruptedException {
-        require(
-                works("unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"),
-                "unshare -m is not allowed here, so /dev cannot be arranged for one process");
+                works("/usr/bin/python3", "-c", "import torch, torchvision")
+                        ? null
+                        : "/usr/bin/python3 has no torch or torchvision (packages python3-torch, python3-torchvision)");
     }
 
     static boolean works(String... command) throws IOException, InterruptedException {

@@ -33,7 +33,7 @@ class UnprivilegedTest {
             """;
 
     @RegisterExtension
-    static final MountFixture FIXTURE = new MountFixture();
+    static final MountFixture FIXTURE = MountFixture.withNamespaces();
 
     private static OtherUser user;
     private static Path source;
@@ -41,8 +41,6 @@ class UnprivilegedTest {
 
     @BeforeAll
     static void arrive() throws IOException, InterruptedException {
-        Requirements.root();
-        Requirements.mountNamespace();
         user = OtherUser.arrive(FIXTURE);
         source = FIXTURE.newDirectory("source");
         Path directory = Files.createDirectory(source.resolve("c"));
@@ -66,12 +64,12 @@ class UnprivilegedTest {
         assertThat(mounts()).isEmpty();
     }
 
-    /** Lines of the mount table for mounts of this test's user. */
+    /** Lines of the mount table for the mount and its control files, which bear its name. */
     private static List<String> mounts() throws IOException, InterruptedException {
         return user.runAsRoot(List.of("cat", "/proc/self/mounts"))
                 .succeeded()
                 .lines()
-                .filter(line -> line.contains("fuse.clairfs") && line.contains("user_id=65534"))
+                .filter(line -> line.contains("fuse.clairfs") && line.contains(point.toString()))
                 .toList();
     }
 
