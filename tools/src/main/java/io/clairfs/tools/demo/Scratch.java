@@ -1,7 +1,9 @@
 package io.clairfs.tools.demo;
 
 import io.clairfs.fs.mount.Fusermount;
+import io.clairfs.fs.mount.MountException;
 import io.clairfs.fs.mount.MountTable;
+import io.clairfs.tools.daemon.MountCheck;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -120,11 +122,26 @@ final class Scratch implements AutoCloseable {
         }
     }
 
+    /** Newest first, for one may lie on another. */
     private static void unmountBelow(Path directory) throws IOException {
         for (MountTable.Mount mount : MountTable.all().reversed()) {
-            if (mount.point().startsWith(directory)
-                    && MountTable.at(mount.point()).isPresent()) {
-                Fusermount.detach(mount.point());
+            if (mount.point().startsWith(directory)) {
+                unmount(mount.point());
+            }
+        }
+    }
+
+    /** Its process may take a mount away at the same time: that is no failure. */
+    private static void unmount(Path point) throws IOException {
+        try {
+            if (MountCheck.isOurs(point)) {
+                MountCheck.remove(point);
+            } else if (MountTable.at(point).isPresent()) {
+                Fusermount.detach(point);
+            }
+        } catch (MountException e) {
+            if (MountTable.at(point).isPresent()) {
+                throw e;
             }
         }
     }
