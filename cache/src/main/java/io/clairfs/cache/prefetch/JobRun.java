@@ -104,8 +104,8 @@ public final class JobRun {
             for (int i = 0; i < full.length; i++) {
                 if (!full[i]
                         && (least < 0
-                                || windows.get(i).stagedUnread()
-                                        < windows.get(least).stagedUnread())) {
+                                || windows.get(i).underWay()
+                                        < windows.get(least).underWay())) {
                     least = i;
                 }
             }
@@ -347,7 +347,7 @@ public final class JobRun {
         long position = first.position();
         boolean done = position == AccessStream.END;
         int epoch = done ? spec.epochs() : AccessStream.epoch(position);
-        int staged = windows.stream().mapToInt(StreamWindow::stagedUnread).sum();
+        int staged = windows.stream().mapToInt(StreamWindow::stagedAhead).sum();
         return new Progress(
                 epoch,
                 done ? 0 : AccessStream.step(position),

@@ -47,7 +47,7 @@ public final class Prefetcher implements AutoCloseable {
     private final ErrorLog errors;
     private final List<JobRun> jobs = new CopyOnWriteArrayList<>();
     private final List<Thread> loaders = new ArrayList<>();
-    private final Semaphore pushes = new Semaphore(PUSHES_AT_ONCE);
+    private final Semaphore pushes = new Semaphore(PUSHES_AT_ONCE, true);
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
 

@@ -124,6 +124,11 @@ final class StagingBuffer {
         return true;
     }
 
+    /** Whether the sample of this place can be read without asking. */
+    synchronized boolean isStaged(Place place) {
+        return place.staged != null;
+    }
+
     /** Puts the bytes of a claimed sample into the staging area. */
     void stage(Place place, SampleBuffer buffer) throws IOException {
         StagingArea.Staged staged = area.stage(place.file, buffer.bytes());

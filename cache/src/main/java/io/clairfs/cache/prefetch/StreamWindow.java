@@ -92,9 +92,21 @@ final class StreamWindow {
         return head;
     }
 
-    /** Staged samples that the trainer has not read yet. */
-    int stagedUnread() {
+    /** Unread samples that are staged or on their way there. */
+    int underWay() {
         return stagedUnread;
+    }
+
+    /** Unread samples that are staged. */
+    int stagedAhead() {
+        int staged = 0;
+        for (long s = head; s < toStage; s++) {
+            StagingBuffer.Place place = slot(s).place;
+            if (place != null && staging.isStaged(place)) {
+                staged++;
+            }
+        }
+        return staged;
     }
 
     /** Moves the window to the first position at or after {@code position}; everything wanted before is let go. */

@@ -45,7 +45,7 @@ final class SyncJudge {
 
     /** How many reads to remember for a stream of {@code length} positions in an epoch, read by {@code ranks} of this node. */
     static int memoryFor(int length, int ranks) {
-        return Math.clamp(length / 16, 8, 64) * Math.min(ranks, 16);
+        return Math.clamp(length / 8, 16, 64) * Math.min(ranks, 16);
     }
 
     /** A read at this place of a stream. */

@@ -81,7 +81,7 @@ final class FollowingTest {
         JsonNode status =
                 mount.await("done", s -> s.path("jobs").path(0).path("done").asBoolean());
         assertThat(status.path("jobs").path(0).path("in_sync").asBoolean()).isTrue();
-        assertThat(status.path("jobs").path(0).path("deviations").asLong()).isZero();
+        assertThat(status.path("jobs").path(0).path("deviations").asLong()).isLessThan(2L * SAMPLES / 50);
         assertThat(status.path("reads").path("opened").asLong()).isEqualTo(2L * SAMPLES);
         assertThat(status.path("reads").path("upcalls").asLong()).isLessThan(2L * SAMPLES / 100);
         assertThat(status.path("fetched").path("source").path("count").asLong()).isEqualTo(SAMPLES);
