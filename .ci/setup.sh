@@ -18,6 +18,14 @@ find_jdk() {
     exit 1
 }
 
+# Java takes names of files in the encoding of the locale; they are UTF-8 whatever the locale is.
+use_utf8() {
+    case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in
+        *.UTF-8 | *.utf8) ;;
+        *) export LC_ALL=C.UTF-8 ;;
+    esac
+}
+
 # Not grep -q: it closes the pipe early, and pipefail would take that for a failure.
 has_libfuse() { PATH=$PATH:/usr/sbin:/sbin ldconfig -p | grep 'libfuse\.so\.2' >/dev/null; }
 

@@ -41,6 +41,7 @@ public final class JobRun {
     private long searchAtRead;
     private long searchPause;
     private final AtomicBoolean searching = new AtomicBoolean();
+    private boolean closed;
 
     /** Set while the trainer is followed through an epoch that is not the one the job says. */
     private @Nullable Astray astray;
@@ -97,6 +98,9 @@ public final class JobRun {
      * @param shareBytes what each stream may have staged and unread
      */
     synchronized StreamWindow.@Nullable ToStage nextToStage(long shareBytes) throws InvalidSpecException {
+        if (closed) {
+            return null; // a loader may still have it on its list, and what it took now nobody would let go
+        }
         StreamWindow.ToStage next = null;
         boolean[] full = new boolean[windows.size()];
         for (int tries = 0; tries < full.length && next == null; tries++) {
@@ -361,6 +365,7 @@ public final class JobRun {
 
     /** Lets go of everything that is staged for this job. */
     synchronized void close() {
+        closed = true;
         windows.forEach(StreamWindow::close);
     }
 }

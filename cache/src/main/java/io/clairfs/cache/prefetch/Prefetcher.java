@@ -198,13 +198,17 @@ public final class Prefetcher implements AutoCloseable {
         }
         if (staging.claim(next.place())) {
             stage(next);
+        } else {
+            staging.drop(
+                    next.leaving()); // the job was stopped meanwhile; what was to make room must not stay half gone
         }
         return true;
     }
 
     private StreamWindow.@Nullable ToStage nextToStage() {
-        int streams = jobs.stream().mapToInt(JobRun::streams).sum();
-        for (JobRun job : jobs) {
+        List<JobRun> now = jobs();
+        int streams = now.stream().mapToInt(JobRun::streams).sum();
+        for (JobRun job : now) {
             try {
                 StreamWindow.ToStage next = job.nextToStage(staging.capacityBytes() / streams);
                 if (next != null) {

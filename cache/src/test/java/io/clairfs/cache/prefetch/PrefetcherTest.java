@@ -218,6 +218,21 @@ final class PrefetcherTest {
     }
 
     @Test
+    void jobsThatCameAndWent_leaveTheirRoomToTheNext() throws Exception {
+        try (Node node = new Node(100_000_000, 5_000)) {
+            for (int seed = 0; seed < 500; seed++) {
+                long pushes = node.area.pushes();
+                node.prefetcher.start(JobSpec.parse("name=gone seed=" + seed), node.dataset.index, true);
+                while (node.area.pushes() < pushes + seed % 8) {
+                    Thread.onSpinWait(); // stopped while the loaders are at it
+                }
+                assertThat(node.prefetcher.stop("gone")).isTrue();
+            }
+            node.train("seed=1 epochs=1", 1);
+        }
+    }
+
+    @Test
     void closed_everythingStagedIsDropped() throws Exception {
         Node node = new Node(100_000_000, 5_000);
         node.prefetcher.start(JobSpec.parse("seed=1 epochs=1"), node.dataset.index, true);

@@ -2,6 +2,7 @@ package io.clairfs.fs.kernel;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.posix.Errno;
@@ -12,6 +13,7 @@ import io.clairfs.cache.prefetch.StagingArea;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -42,6 +44,9 @@ public final class PageCache implements StagingArea, AutoCloseable {
      */
     private static final long PIECE = 30 * 4096;
 
+    private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
+    private static final String MOUNT_NUMBER = "mnt_id:";
+
     private static final ThreadLocal<Message> MESSAGE = ThreadLocal.withInitial(Message::new);
 
     private final DatasetTree tree;
@@ -58,6 +63,20 @@ public final class PageCache implements StagingArea, AutoCloseable {
         this.session = session;
         byte[] path = point.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
         root = Posix.openAt(Posix.AT_FDCWD, path, Posix.O_PATH | Posix.O_DIRECTORY);
+    }
+
+    /**
+     * Whether the mount is still in the tree. One that was detached lives on, unseen, for as long as somebody holds one of its
+     * files, which this class does.
+     */
+    public boolean isMounted() throws IOException {
+        String number = Files.readString(Path.of("/proc/self/fdinfo", Integer.toString(root)))
+                .lines()
+                .filter(line -> line.startsWith(MOUNT_NUMBER))
+                .map(line -> line.substring(MOUNT_NUMBER.length()).strip())
+                .findFirst()
+                .orElseThrow(() -> new IOException("the kernel does not tell the number of a mount"));
+        return Files.readString(MOUNTS, ISO_8859_1).lines().anyMatch(line -> line.startsWith(number + " "));
     }
 
     @Override

@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -43,6 +44,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class Daemon implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Daemon.class.getName());
+
+    private static final long MOUNTED_CHECK_MS = 1_000;
 
     private final MountConfig config;
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -107,6 +110,7 @@ public final class Daemon implements AutoCloseable {
             FuseSession controls = started(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
             endWith(data);
             endWith(controls);
+            Thread.ofPlatform().daemon().name("detach-watcher").start(() -> endWhenDetached(pages));
             Thread.ofPlatform().daemon().name("indexer").start(() -> index(indexes, jobs, errors));
         } catch (IOException | RuntimeException | Error e) {
             close();
@@ -117,6 +121,21 @@ public final class Daemon implements AutoCloseable {
     private <T extends AutoCloseable> T started(T part) {
         parts.push(part);
         return part;
+    }
+
+    /** The mount is over when it is taken out of the tree, even while somebody, such as this process, holds files of it. */
+    private void endWhenDetached(PageCache pages) {
+        try {
+            while (!closed.get() && pages.isMounted()) {
+                TimeUnit.MILLISECONDS.sleep(MOUNTED_CHECK_MS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "a mount that is detached will not be noticed: " + e.getMessage());
+            return;
+        }
+        ended.complete(null);
     }
 
     /** The mount is over when either of its sessions is. */

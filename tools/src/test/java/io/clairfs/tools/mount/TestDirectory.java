@@ -59,10 +59,12 @@ final class TestDirectory {
         return path;
     }
 
-    /** Mount points below, the newest first. */
+    /** Mount points below, and those of control files of mounts below, the newest first. */
     List<Path> mounts() throws IOException {
         return MountTable.all().stream()
-                .filter(m -> m.point().startsWith(path))
+                .filter(m -> m.point().startsWith(path)
+                        || (m.type().equals("fuse.clairfs-control")
+                                && m.device().startsWith(path + "/")))
                 .map(MountTable.Mount::point)
                 .toList()
                 .reversed();
@@ -89,8 +91,8 @@ final class TestDirectory {
     /** Unmounts, ends, deletes, each if need be. */
     void remove() throws IOException, InterruptedException {
         for (Path point : mounts()) {
-            if (!point.endsWith(".clairfs")) {
-                unmount(point);
+            if (point.startsWith(path) && !point.endsWith(".clairfs")) {
+                attempt(Clairfs.command("umount", point.toString()));
             }
         }
         for (ProcessHandle process : processes()) {
@@ -101,23 +103,21 @@ final class TestDirectory {
                 throw new IOException("process " + process.pid() + " does not end", e);
             }
         }
+        for (Path point : mounts()) {
+            attempt(List.of("fusermount", "-u", "-z", point.toString()));
+        }
         if (!mounts().isEmpty()) {
             throw new IOException("still mounted: " + mounts());
         }
         delete();
     }
 
-    private void unmount(Path point) throws IOException, InterruptedException {
-        boolean gone;
+    /** Runs a command whose failure the next step makes good. */
+    private static void attempt(List<String> command) throws IOException, InterruptedException {
         try {
-            gone = Ended.run(Clairfs.command("umount", point.toString()), Map.of())
-                            .exit()
-                    == 0;
+            Ended _ = Ended.run(command, Map.of());
         } catch (AssertionError stuck) {
-            gone = false;
-        }
-        if (!gone) {
-            Ended _ = Ended.run(List.of("fusermount", "-u", "-z", point.toString()), Map.of());
+            System.out.println(stuck.getMessage());
         }
     }
 
