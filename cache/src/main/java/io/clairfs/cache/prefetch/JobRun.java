@@ -158,7 +158,7 @@ public final class JobRun {
             return false;
         }
         judge.readAt(best, slot.sequence);
-        if (distance(best, slot) <= reach) {
+        if (distance(best, slot) <= reach + lastRead.length) { // the centre lags behind by what is remembered
             windows.get(best).read(slot.sequence);
         }
         moveCentre(best);

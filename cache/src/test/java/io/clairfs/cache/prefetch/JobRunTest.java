@@ -75,6 +75,18 @@ final class JobRunTest {
     }
 
     @Test
+    void loadersThatReachNotFar_everyReadIsTickedOff() throws Exception {
+        String line = "seed=5 epochs=2 batch=4 workers=0";
+        JobRun run = start(line);
+        for (int epoch = 0; epoch < 2; epoch++) {
+            read(run, epoch(line, epoch, 0));
+            assertThat(run.progress().epoch()).isEqualTo(epoch + 1);
+            assertThat(run.progress().position()).isZero();
+        }
+        assertThat(run.progress().done()).isTrue();
+    }
+
+    @Test
     void wrongSeed_isOutOfSyncAndCounted() throws Exception {
         JobRun run = start("seed=5 epochs=3 batch=16");
         read(run, LoaderOrder.of(epoch("seed=1234", 0, 0), BATCH, 2, 2, new Random(1)));
