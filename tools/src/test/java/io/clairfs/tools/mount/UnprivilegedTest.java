@@ -85,7 +85,7 @@ class UnprivilegedTest {
         JsonNode status = status();
         assertThat(status.at("/jobs/0/in_sync").asBoolean()).isTrue();
         assertThat(status.at("/reads/opened").asInt()).isGreaterThanOrEqualTo(2 * SAMPLES - 1);
-        assertThat(status.at("/reads/upcalls").asInt()).isLessThan(2 * SAMPLES / 100);
+        assertThat(status.at("/reads/upcalls").asInt()).isLessThan(2 * SAMPLES / 4);
         assertThat(status.at("/fetched/source/count").asInt()).isEqualTo(SAMPLES);
         user.clairfs("umount", point).succeeded();
         assertThat(point).isEmptyDirectory();
