@@ -1,0 +1,13 @@
+package io.clairfs.cache.tier;
+
+/**
+ * What went wrong in a tier since the mount.
+ *
+ * @param checksums samples whose bytes were not those that had been stored; each was forgotten, none was served
+ * @param reads samples that the medium did not give back
+ * @param writes samples that the medium did not take
+ */
+public record TierFailures(long checksums, long reads, long writes) {
+    /** Nothing went wrong. */
+    public static final TierFailures NONE = new TierFailures(0, 0, 0);
+}
