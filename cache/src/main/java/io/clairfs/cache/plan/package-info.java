@@ -1,0 +1,9 @@
+/**
+ * What should be kept where: the performance model, the planner that turns what all jobs will read into a placement, what is
+ * next used when, and how many loader threads each rank gets. Pure functions of their inputs, but for the rates observed and
+ * the further copies, which follow the run. Nothing here fetches, stores or knows a tier's implementation.
+ */
+@NullMarked
+package io.clairfs.cache.plan;
+
+import org.jspecify.annotations.NullMarked;
