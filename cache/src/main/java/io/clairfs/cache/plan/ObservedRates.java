@@ -7,8 +7,7 @@ import java.util.function.LongSupplier;
  * The performance model, refined by what fetches really take.
  *
  * <p>Per place, a line seconds = latency + bytes / rate is fitted by least squares over the fetches seen, where each fetch
- * weighs less with every later one and with time (an exponential moving average of both figures), and errors count relative to
- * what the model expects. The model itself takes part as two observations of constant weight: it is the answer until there is
+ * weighs less with every later one and with time: an exponential moving average of both figures. The model itself takes part as two observations of constant weight: it is the answer until there is
  * something better, it separates latency from rate where all samples are of one size, and it slowly becomes the answer again
  * for a place that is not used, so that a place which was slow once is tried again.
  */
@@ -16,7 +15,7 @@ public final class ObservedRates implements FetchCosts {
     /** What an older fetch weighs for each newer one. */
     private static final double KEPT_PER_FETCH = 1 - 1.0 / 32;
 
-    private static final double MODEL_WEIGHT = 0.5;
+    private static final double MODEL_WEIGHT = 0.25;
     private static final long LARGE_BYTES = 1 << 20;
 
     private final FetchCosts model;
@@ -66,20 +65,15 @@ public final class ObservedRates implements FetchCosts {
             this.place = place;
         }
 
-        private double expected(long bytes) {
-            return Math.max(1e-9, model.fetchSeconds(place, bytes));
-        }
-
         synchronized void add(long bytes, double seconds) {
             long now = nanoTime.getAsLong();
             double kept = KEPT_PER_FETCH * fading(now);
-            double w = 1 / (expected(bytes) * expected(bytes));
             lastNanos = now;
-            weight = weight * kept + w;
-            x = x * kept + w * bytes;
-            y = y * kept + w * seconds;
-            xx = xx * kept + w * bytes * bytes;
-            xy = xy * kept + w * bytes * seconds;
+            weight = weight * kept + 1;
+            x = x * kept + bytes;
+            y = y * kept + seconds;
+            xx = xx * kept + (double) bytes * bytes;
+            xy = xy * kept + bytes * seconds;
         }
 
         private double fading(long now) {
@@ -88,18 +82,13 @@ public final class ObservedRates implements FetchCosts {
 
         synchronized double at(long bytes) {
             double kept = fading(nanoTime.getAsLong());
-            double ofNothing = expected(0);
-            double ofLarge = expected(LARGE_BYTES);
-            double w0 = MODEL_WEIGHT / (ofNothing * ofNothing);
-            double w1 = MODEL_WEIGHT / (ofLarge * ofLarge);
-            if (model.fetchSeconds(place, 0) <= 0) {
-                w0 = w1; // a model without latency says nothing certain about it
-            }
-            double sw = weight * kept + w0 + w1;
-            double sx = x * kept + w1 * LARGE_BYTES;
-            double sy = y * kept + w0 * model.fetchSeconds(place, 0) + w1 * ofLarge;
-            double sxx = xx * kept + w1 * LARGE_BYTES * LARGE_BYTES;
-            double sxy = xy * kept + w1 * LARGE_BYTES * ofLarge;
+            double ofNothing = model.fetchSeconds(place, 0);
+            double ofLarge = model.fetchSeconds(place, LARGE_BYTES);
+            double sw = weight * kept + 2 * MODEL_WEIGHT;
+            double sx = x * kept + MODEL_WEIGHT * LARGE_BYTES;
+            double sy = y * kept + MODEL_WEIGHT * (ofNothing + ofLarge);
+            double sxx = xx * kept + MODEL_WEIGHT * LARGE_BYTES * LARGE_BYTES;
+            double sxy = xy * kept + MODEL_WEIGHT * LARGE_BYTES * ofLarge;
             double spread = sw * sxx - sx * sx;
             double slope = Math.max(0, (sw * sxy - sx * sy) / spread);
             double latency = (sy - slope * sx) / sw;

@@ -1,0 +1,96 @@
+package io.clairfs.cache.plan;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which sample is kept where: a plan's result. Immutable to its users; may be shared between threads.
+ *
+ * <p>Homes are known for all samples, two bytes each. What a node keeps in which class is one byte per sample, worked out when
+ * that node is first asked for: a daemon needs its own only, a simulator each. Until {@link #onlyFor} is called the placement
+ * holds on to the planner's tables for this.
+ */
+public final class Placement {
+    /** No node, no class. */
+    public static final int NONE = -1;
+
+    private final Homes homes;
+    private final long[] roomForCopies;
+    private final @Nullable NodePacker packer;
+    private final AtomicReferenceArray<NodePacker.Contents> nodes;
+
+    private Placement(Homes homes, long[] roomForCopies, @Nullable NodePacker packer) {
+        this.homes = homes;
+        this.roomForCopies = roomForCopies;
+        this.packer = packer;
+        nodes = new AtomicReferenceArray<>(roomForCopies.length);
+    }
+
+    Placement(Homes homes, Rooms rooms, NodePacker packer) {
+        this(homes, new long[homes.bytes().length], packer);
+        for (int node = 0; node < roomForCopies.length; node++) {
+            roomForCopies[node] = Math.max(0, rooms.usable(node) - homes.bytes()[node]);
+        }
+    }
+
+    /** This placement with the classes of one node only; the planner's tables can go. */
+    public Placement onlyFor(int node) {
+        Placement small = new Placement(homes, roomForCopies, null);
+        small.nodes.set(node, contents(node));
+        return small;
+    }
+
+    private NodePacker.Contents contents(int node) {
+        NodePacker.Contents known = nodes.get(node);
+        return known != null ? known : pack(node);
+    }
+
+    private synchronized NodePacker.Contents pack(int node) {
+        NodePacker.Contents known = nodes.get(node);
+        if (known != null) {
+            return known;
+        }
+        if (packer == null) {
+            throw new IllegalStateException("this placement was kept for other nodes than " + node);
+        }
+        NodePacker.Contents packed = packer.pack(node);
+        nodes.set(node, packed);
+        return packed;
+    }
+
+    public int samples() {
+        return homes.of().length;
+    }
+
+    public int nodes() {
+        return nodes.length();
+    }
+
+    /** The node that keeps the copy which the others count on, or {@link #NONE}: such a sample is read from the source. */
+    public int home(int sample) {
+        return homes.of()[sample];
+    }
+
+    /**
+     * The class in which the node keeps the sample, as its home or as a further copy, or {@link #NONE}. The first question
+     * about a node takes as long as looking through all samples.
+     */
+    public int storageClass(int node, int sample) {
+        return contents(node).classOf()[sample];
+    }
+
+    /** Bytes that the node keeps in this class when all is in place. */
+    public long plannedBytes(int node, int storageClass) {
+        return contents(node).bytes()[storageClass];
+    }
+
+    /** Bytes of the samples that have their home at this node, in all classes. */
+    public long homeBytes(int node) {
+        return homes.bytes()[node];
+    }
+
+    /** Bytes of the node's classes that homes leave for further copies, planned ones or those of {@link FurtherCopies}. */
+    public long roomForCopies(int node) {
+        return roomForCopies[node];
+    }
+}

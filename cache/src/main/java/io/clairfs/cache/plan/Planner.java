@@ -1,0 +1,39 @@
+package io.clairfs.cache.plan;
+
+import io.clairfs.cache.order.InvalidSpecException;
+
+/**
+ * Turns what all jobs will read into a placement. A pure function: the same request gives the same placement on every node,
+ * whatever its threads do.
+ *
+ * <p>All jobs' orders are looked through once, up to the limits ({@link UseTally}); then homes are chosen for all samples, by
+ * the policy; then, node by node and only where asked, further copies and classes ({@link NodePacker}).
+ */
+public final class Planner {
+    private final PlanLimits limits;
+
+    public Planner(PlanLimits limits) {
+        this.limits = limits;
+    }
+
+    /**
+     * Plans by this policy; takes seconds for a million samples.
+     *
+     * @throws InvalidSpecException when a job's sampler refuses one of the epochs looked at
+     */
+    public Placement plan(PlanRequest request, PlacementPolicy policy) throws InvalidSpecException {
+        UseTable uses = new UseTally(request, limits).tally();
+        Rooms rooms = new Rooms(request, uses);
+        Prices prices = new Prices(request);
+        if (policy == PlacementPolicy.NOPFS) {
+            OwnMostFrequent own = new OwnMostFrequent(request, uses, rooms);
+            Homes homes = own.choose();
+            return new Placement(homes, rooms, new NodePacker(request, uses, prices, homes, own));
+        }
+        Homes homes = policy == PlacementPolicy.LOBSTER
+                ? FirstReaderHolds.choose(request, uses, rooms)
+                : new CoverageFirst(request, uses, rooms, prices).choose();
+        Selection selection = new HomesAndCopies(request, uses, rooms, prices, homes);
+        return new Placement(homes, rooms, new NodePacker(request, uses, prices, homes, selection));
+    }
+}

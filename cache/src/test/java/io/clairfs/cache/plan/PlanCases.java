@@ -1,0 +1,66 @@
+package io.clairfs.cache.plan;
+
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Keys;
+import io.clairfs.cache.order.Samplers;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+
+/** What the tests of this package plan for. */
+final class PlanCases {
+    /** A source clearly slower than the network: coverage wins. */
+    static final PerformanceModel SLOW_SOURCE =
+            new PerformanceModel(1e9, 1e9, 1e9, Throughput.constant(1e7), StorageClass.memory(1));
+
+    /** A source as fast as the network: only local uses count. */
+    static final PerformanceModel FAST_SOURCE =
+            new PerformanceModel(1e9, 1e9, 1e9, Throughput.perThread(1e9, 1 << 10), StorageClass.memory(1));
+
+    private PlanCases() {}
+
+    static EpochSource torchDistributed(int samples, int world, long seed) throws InvalidSpecException {
+        return Samplers.create(samples, Keys.parse("sampler=torch-distributed seed=" + seed + " world=" + world))
+                ::epoch;
+    }
+
+    /** Orders written down: by epoch, rank and step. */
+    static EpochSource written(int[][]... epochs) {
+        return epoch -> new EpochOrder() {
+            @Override
+            public int length(int rank) {
+                return epochs[epoch][rank].length;
+            }
+
+            @Override
+            public int sample(int rank, int step) {
+                return epochs[epoch][rank][step];
+            }
+        };
+    }
+
+    static int[] oneRankPerNode(int world) {
+        int[] nodeOfRank = new int[world];
+        Arrays.setAll(nodeOfRank, rank -> rank);
+        return nodeOfRank;
+    }
+
+    /** One job with one rank on each of these nodes, samples of one size. */
+    static PlanRequest request(int samples, long size, EpochSource orders, int epochs, List<NodeStorage> nodes) {
+        return new PlanRequest(
+                samples,
+                _ -> size,
+                List.of(new Need(orders, 0, epochs, oneRankPerNode(nodes.size()))),
+                nodes,
+                SLOW_SOURCE);
+    }
+
+    static List<NodeStorage> sameNodes(int nodes, long... capacities) {
+        StorageClass[] classes = new StorageClass[capacities.length];
+        Arrays.setAll(
+                classes,
+                each -> each == 0 ? StorageClass.memory(capacities[each]) : StorageClass.ssd(capacities[each]));
+        return Collections.nCopies(nodes, NodeStorage.of(classes));
+    }
+}
