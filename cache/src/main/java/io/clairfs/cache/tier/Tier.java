@@ -21,7 +21,8 @@ public interface Tier extends AutoCloseable {
      *
      * @return null when it is not here, cannot be read, or is damaged; the last two are counted, and it is then forgotten
      */
-    @Nullable SampleBuffer get(int file);
+    @Nullable
+    SampleBuffer get(int file);
 
     /**
      * Keeps a copy of the sample, or the buffer itself, until it is evicted. The caller keeps its own reference either way.
