@@ -25,6 +25,10 @@ public final class Posix {
     public static final int AT_EMPTY_PATH = 0x1000;
     public static final int AT_SYMLINK_NOFOLLOW = 0x100;
     public static final int O_RDONLY = 0;
+    public static final int O_WRONLY = 01;
+    public static final int O_RDWR = 02;
+    public static final int O_CREAT = 0100;
+    public static final int O_EXCL = 0200;
     public static final int O_NONBLOCK = 04000;
     public static final int O_CLOEXEC = 02000000;
     public static final int O_PATH = 010000000;
@@ -39,6 +43,8 @@ public final class Posix {
 
     private static final int STATX_BASIC_STATS = 0x7ff;
     private static final int STATX_SIZE = 256;
+    private static final int STATVFS_SIZE = 112;
+    private static final int LOCK_EXCLUSIVE_NO_WAIT = 2 | 4;
 
     private static final MethodHandle OPENAT = NativeCall.bind(
             "openat",
@@ -47,6 +53,18 @@ public final class Posix {
     private static final MethodHandle CLOSE = NativeCall.bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle PREAD =
             NativeCall.bind("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle PWRITE =
+            NativeCall.bind("pwrite", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle FTRUNCATE =
+            NativeCall.bind("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle UNLINKAT =
+            NativeCall.bind("unlinkat", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final MethodHandle MKDIRAT =
+            NativeCall.bind("mkdirat", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final MethodHandle FLOCK =
+            NativeCall.bind("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle STATVFS =
+            NativeCall.bind("statvfs", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle STATX =
             NativeCall.bind("statx", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
     private static final MethodHandle GETDENTS =
@@ -72,11 +90,16 @@ public final class Posix {
 
     /** Opens {@code path} below {@code directory}. Returns the descriptor, which the caller closes. */
     public static int openAt(int directory, byte[] path, int flags) throws PosixException {
+        return openAt(directory, path, flags, 0);
+    }
+
+    /** Opens {@code path} below {@code directory}; a file that this creates gets {@code mode}. The caller closes it. */
+    public static int openAt(int directory, byte[] path, int flags, int mode) throws PosixException {
         MemorySegment name = cString(path);
         while (true) {
             int fd;
             try {
-                fd = (int) OPENAT.invokeExact(NativeCall.state(), directory, name, flags | O_CLOEXEC, 0);
+                fd = (int) OPENAT.invokeExact(NativeCall.state(), directory, name, flags | O_CLOEXEC, mode);
             } catch (Throwable t) {
                 throw NativeCall.bug(t);
             }
@@ -114,6 +137,101 @@ public final class Posix {
             if (NativeCall.errno() != Errno.EINTR) {
                 throw new PosixException("read", NativeCall.errno());
             }
+        }
+    }
+
+    /** Writes at most {@code from.byteSize()} bytes at {@code offset}. Returns the bytes written, which may be fewer. */
+    public static long pwrite(int fd, MemorySegment from, long offset) throws PosixException {
+        while (true) {
+            long n;
+            try {
+                n = (long) PWRITE.invokeExact(NativeCall.state(), fd, from, from.byteSize(), offset);
+            } catch (Throwable t) {
+                throw NativeCall.bug(t);
+            }
+            if (n >= 0) {
+                return n;
+            }
+            if (NativeCall.errno() != Errno.EINTR) {
+                throw new PosixException("write", NativeCall.errno());
+            }
+        }
+    }
+
+    /** Makes the file end after {@code bytes}. */
+    public static void truncate(int fd, long bytes) throws PosixException {
+        int rc;
+        try {
+            do {
+                rc = (int) FTRUNCATE.invokeExact(NativeCall.state(), fd, bytes);
+            } while (rc != 0 && NativeCall.errno() == Errno.EINTR);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (rc != 0) {
+            throw new PosixException("truncate", NativeCall.errno());
+        }
+    }
+
+    /** Removes the name of a file; what is open stays readable. */
+    public static void unlinkAt(int directory, byte[] path) throws PosixException {
+        int rc;
+        try {
+            rc = (int) UNLINKAT.invokeExact(NativeCall.state(), directory, cString(path), 0);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (rc != 0) {
+            throw new PosixException("unlink", NativeCall.errno());
+        }
+    }
+
+    /** Makes one directory, those above it being there. */
+    public static void makeDirectoryAt(int directory, byte[] path, int mode) throws PosixException {
+        int rc;
+        try {
+            rc = (int) MKDIRAT.invokeExact(NativeCall.state(), directory, cString(path), mode);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (rc != 0) {
+            throw new PosixException("mkdir", NativeCall.errno());
+        }
+    }
+
+    /**
+     * Locks the file against every other open of it, in this process or another, until {@code fd} is closed or the process
+     * ends. A {@link java.nio.channels.FileLock} would be lost as soon as anybody in this process closed the same file.
+     *
+     * @return false when somebody else holds it
+     */
+    public static boolean tryLock(int fd) throws PosixException {
+        int rc;
+        try {
+            rc = (int) FLOCK.invokeExact(NativeCall.state(), fd, LOCK_EXCLUSIVE_NO_WAIT);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (rc != 0 && NativeCall.errno() != Errno.EAGAIN) {
+            throw new PosixException("flock", NativeCall.errno());
+        }
+        return rc == 0;
+    }
+
+    /** Bytes that this user may still write to the filesystem that holds {@code path}. */
+    public static long freeBytes(byte[] path) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(STATVFS_SIZE, 8);
+            int rc;
+            try {
+                rc = (int) STATVFS.invokeExact(NativeCall.state(), cString(path), out);
+            } catch (Throwable t) {
+                throw NativeCall.bug(t);
+            }
+            if (rc != 0) {
+                throw new PosixException("statvfs", NativeCall.errno());
+            }
+            return Math.multiplyExact(out.get(JAVA_LONG, 0x08), out.get(JAVA_LONG, 0x20));
         }
     }
 

@@ -1,0 +1,192 @@
+package io.clairfs.cache.tier;
+
+import io.clairfs.cache.posix.PosixException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns dead bytes into room, a step at a time: segments without live samples are deleted; then the one with the fewest live
+ * bytes is taken down from its end, dead samples cut off and live ones moved to the segment that is being filled.
+ *
+ * <p>Cutting from the end needs no more room than a few samples, so all of the capacity can be in use. Where not even that much
+ * is free, the samples wait in memory while their old place is cut; a crash then loses them, and the source has them still.
+ * Every sample is verified on the way. Not for several threads at once.
+ */
+final class Compaction {
+    /** Samples are moved in batches of about this size, bytes, because each batch costs two calls that cut a file. */
+    private static final long BATCH_BYTES = 1 << 20;
+
+    private final SegmentLog log;
+    private final Places places;
+    private final KeptSamples samples;
+    private final WritesUnderWay writes;
+    private final OpenFiles openFiles;
+    private @Nullable Segment victim;
+    /** Entry and file of the samples that the victim had when it was chosen, in order of entries. */
+    private long[] candidates = {};
+
+    private int left;
+
+    Compaction(SegmentLog log, Places places, KeptSamples samples, WritesUnderWay writes, OpenFiles openFiles) {
+        this.log = log;
+        this.places = places;
+        this.samples = samples;
+        this.writes = writes;
+        this.openFiles = openFiles;
+    }
+
+    /** One sample on its way. */
+    private record Moving(int file, long place, SampleBuffer sample) {}
+
+    /**
+     * Does one step.
+     *
+     * @return false when there is nothing to gain
+     * @throws PosixException when a file cannot be removed or cut
+     */
+    boolean step() throws PosixException {
+        Segment dead = log.deadSegment();
+        if (dead != null) {
+            log.delete(dead);
+            openFiles.drop(dead.number());
+            return true;
+        }
+        Segment segment = victim;
+        if (segment == null || !log.isWorthwhile(segment)) {
+            segment = choose();
+        }
+        if (segment == null) {
+            return log.sealActiveIfWorthwhile();
+        }
+        shrink(segment);
+        return true;
+    }
+
+    /**
+     * Gives up samples, the oldest segments first, until the disk holds no more than {@code bytes}: the capacity may be less than
+     * at the last mount.
+     */
+    void shrinkTo(long bytes) throws PosixException {
+        while (log.diskBytes() > bytes && log.deadSegment() != null) {
+            step();
+        }
+        for (Segment segment : log.oldestFirst()) {
+            if (log.diskBytes() <= bytes) {
+                return;
+            }
+            for (long candidate : places.filesIn(segment.slot())) {
+                samples.evict((int) candidate);
+            }
+            step();
+        }
+    }
+
+    private @Nullable Segment choose() {
+        Segment chosen = log.sparsest();
+        victim = chosen;
+        candidates = chosen == null ? new long[0] : places.filesIn(chosen.slot());
+        left = candidates.length;
+        return chosen;
+    }
+
+    /** Cuts off what is dead at the end of the segment or, where the last sample is alive, moves a batch from there. */
+    private void shrink(Segment segment) throws PosixException {
+        long last = lastLive(segment);
+        if (last == Places.NOWHERE) {
+            victim = null; // dead by now: the next step deletes it
+            return;
+        }
+        if (Places.entry(last) + 1 < log.entries(segment)) {
+            log.cut(segment, Places.entry(last) + 1, Places.offset(last) + samples.size(lastFile()));
+            return;
+        }
+        int before = left;
+        List<Moving> batch = new ArrayList<>();
+        try {
+            long bytes = 0;
+            long cutAt = last;
+            for (long place = last; place != Places.NOWHERE && bytes < BATCH_BYTES; place = lastLive(segment)) {
+                cutAt = place;
+                Moving taken = take(lastFile(), place);
+                if (taken != null) {
+                    batch.add(taken);
+                    bytes += taken.sample.size();
+                }
+                left--;
+            }
+            if (!move(segment, batch, cutAt)) {
+                left = before;
+            }
+        } finally {
+            for (Moving each : batch) {
+                writes.end(each.file, places.get(each.file) != Places.NOWHERE);
+                each.sample.release();
+            }
+        }
+    }
+
+    private int lastFile() {
+        return (int) candidates[left - 1];
+    }
+
+    /** The place of the last candidate that is still in the segment; {@link Places#NOWHERE} when there is none. */
+    private long lastLive(Segment segment) {
+        for (; left > 0; left--) {
+            long place = places.get(lastFile());
+            if (Places.slot(place) == segment.slot()) {
+                return place;
+            }
+        }
+        return Places.NOWHERE;
+    }
+
+    /** Reads the sample and keeps other writers off it; null when it is not at {@code place} any more. */
+    private @Nullable Moving take(int file, long place) {
+        while (!writes.tryBegin(file)) {
+            // Its writer found it here and is about to leave; or it was evicted and is being kept anew.
+            if (places.get(file) != place) {
+                return null;
+            }
+            Thread.onSpinWait();
+        }
+        SampleBuffer sample = places.get(file) == place ? samples.readAt(file, place) : null;
+        if (sample == null) {
+            writes.end(file, false);
+            return null;
+        }
+        return new Moving(file, place, sample);
+    }
+
+    /** Moves the batch and cuts the segment at {@code cutAt}. Returns false when it did not come to the cut. */
+    private boolean move(Segment segment, List<Moving> batch, long cutAt) throws PosixException {
+        long[] sizes = batch.stream().mapToLong(each -> each.sample.size()).toArray();
+        long bytes = 0;
+        for (long size : sizes) {
+            bytes += size + IndexEntry.BYTES;
+        }
+        int entry = Places.entry(cutAt);
+        long offset = Places.offset(cutAt);
+        if (log.hasRoom(bytes)) {
+            if (!write(batch, log.reserveAll(sizes), true)) {
+                return false;
+            }
+            log.cut(segment, entry, offset);
+        } else {
+            for (Moving each : batch) {
+                log.retract(places, each.file, each.place, each.sample.size());
+            }
+            write(batch, log.cutAndReserve(segment, entry, offset, sizes), false);
+        }
+        return true;
+    }
+
+    /** Writes the batch to {@code spots}. Returns whether none of it is at its old place any more. */
+    private boolean write(List<Moving> batch, List<SegmentLog.Spot> spots, boolean stillThere) {
+        for (int i = 0; i < spots.size(); i++) {
+            Moving each = batch.get(i);
+            samples.write(each.file, each.sample, stillThere ? each.place : Places.NOWHERE, spots.get(i));
+        }
+        return batch.stream().noneMatch(each -> places.get(each.file) == each.place);
+    }
+}
