@@ -41,7 +41,8 @@ class ArchitectureTest {
             Map.entry("jcuda", "gpufeeder"),
             Map.entry("picocli", "tools"),
             Map.entry("me.tongfei", "tools"),
-            Map.entry("tools.jackson", "tools"));
+            Map.entry("tools.jackson", "tools"),
+            Map.entry("com.fasterxml.jackson", "tools"));
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

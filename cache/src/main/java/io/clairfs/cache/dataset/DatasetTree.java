@@ -116,6 +116,18 @@ public final class DatasetTree implements AutoCloseable {
 
     /** The entry with this number. */
     public Entry entry(int number) {
+        Listing listing = listing(number);
+        return new Entry(listing, number - listing.base());
+    }
+
+    /** Bytes of the regular file with this number; 0 when the entry is something else. */
+    public long fileSize(int number) {
+        Listing listing = listing(number);
+        int at = number - listing.base();
+        return listing.kind(at) == Listing.Kind.FILE ? listing.size(at) : 0;
+    }
+
+    private Listing listing(int number) {
         Listing[] all = listings;
         int low = 0;
         int high = listingCount - 1;
@@ -127,7 +139,7 @@ public final class DatasetTree implements AutoCloseable {
                 high = middle - 1;
             }
         }
-        return new Entry(all[low], number - all[low].base());
+        return all[low];
     }
 
     /** Mode, owner and group of an entry. */

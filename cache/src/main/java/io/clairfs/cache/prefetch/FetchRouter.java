@@ -1,65 +1,135 @@
 package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.plan.Place;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.Source.SourceFile;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
-import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.status.Traffic;
 import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.tier.Tier;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gets a sample from the cheapest place that has it, and from the source at most once at a time.
+ * Gets a sample from the cheapest place that has it, and outside memory at most once at a time.
  *
- * <p>Who asks for a sample that somebody else is fetching waits for that fetch. Calls block for as long as the source takes;
- * bounds on waiting are the caller's ({@link SampleReader}).
+ * <p>The places are memory, the slower tiers, the peers and the source; which is cheapest is a question to the performance model
+ * (NoPFS section 4: the fastest applicable of the three cases of fetch), refined by what fetches took lately. A place
+ * that fails to give what it was thought to have is passed over; the source is the last to be asked, and its failure is the
+ * caller's. Who asks for a sample that somebody else is fetching waits for that fetch. Calls block for as long as the source
+ * takes; bounds on waiting are the caller's ({@link SampleReader}).
  */
 public final class FetchRouter {
+    /**
+     * What a fetch from the source counts more than the time it takes: others read there too, and wait the longer for it. It also keeps
+     * a place that is about as fast from being passed over in turns.
+     */
+    private static final double SOURCE_IS_SHARED = 4;
+
     private final DatasetTree tree;
     private final Source source;
-    private final MemoryTier memory;
+    private final TierKeeper keeper;
+    private final List<Tier> tiers;
+    private final SamplesInUse inUse;
+    private final PeerFetch peers;
+    private final ObservedRates rates;
+    private final List<Place> places;
     private final Counters counters;
     private final ConcurrentHashMap<Integer, CompletableFuture<SampleBuffer>> underWay = new ConcurrentHashMap<>();
 
-    public FetchRouter(DatasetTree tree, Source source, MemoryTier memory, Counters counters) {
+    public FetchRouter(
+            DatasetTree tree,
+            Source source,
+            TierKeeper keeper,
+            SamplesInUse inUse,
+            PeerFetch peers,
+            ObservedRates rates,
+            Counters counters) {
         this.tree = tree;
         this.source = source;
-        this.memory = memory;
+        this.keeper = keeper;
+        this.tiers = keeper.tiers();
+        this.inUse = inUse;
+        this.peers = peers;
+        this.rates = rates;
+        places = IntStream.range(0, tiers.size())
+                .<Place>mapToObj(Place.Local::new)
+                .toList();
         this.counters = counters;
     }
 
-    /** The sample if this node has it, with a reference for the caller. */
+    /** The sample if it is in this node's memory, with a reference for the caller. */
     @Nullable
     SampleBuffer fromMemory(int file) {
-        SampleBuffer buffer = memory.get(file);
-        if (buffer != null) {
-            counters.fromMemory.increment();
-            counters.fromMemoryBytes.add(buffer.size());
+        SampleBuffer sample = keeper.fromMemory(file);
+        if (sample == null) {
+            sample = inUse.get(file);
         }
-        return buffer;
+        if (sample != null) {
+            counters.fromMemory.add(sample.size());
+        }
+        return sample;
     }
 
-    /** The fetch of this file that is under way, if there is one. */
-    @Nullable
-    CompletableFuture<SampleBuffer> underWay(int file) {
-        return underWay.get(file);
+    /** Whether somebody is fetching this file now. */
+    boolean isUnderWay(int file) {
+        return underWay.containsKey(file);
     }
 
-    /** The sample with a reference for the caller; a sample that comes from the source is kept if the memory tier has room. */
-    public SampleBuffer fetch(int file) throws SourceException {
+    /** From where this file would be fetched now. */
+    Place cheapest(int file, long bytes) {
+        return keeper.isInMemory(file) ? places.getFirst() : cheapest(file, bytes, Set.of());
+    }
+
+    /** How long one loader takes for that, seconds. */
+    double fetchSeconds(Place place, long bytes) {
+        return rates.fetchSeconds(place, bytes);
+    }
+
+    /** The place of least cost that is thought to have the sample and did not fail to give it; the source has all. */
+    private Place cheapest(int file, long bytes, Set<Place> failed) {
+        Place best = Place.SOURCE;
+        double least = SOURCE_IS_SHARED * rates.fetchSeconds(Place.SOURCE, bytes);
+        for (int tier = 0; tier < places.size(); tier++) {
+            Place place = places.get(tier);
+            if (tiers.get(tier).contains(file) && !failed.contains(place)) {
+                double seconds = rates.fetchSeconds(place, bytes);
+                if (seconds < least) {
+                    least = seconds;
+                    best = place;
+                }
+            }
+        }
+        return peers.mayHave(file) && !failed.contains(Place.PEER) && rates.fetchSeconds(Place.PEER, bytes) < least
+                ? Place.PEER
+                : best;
+    }
+
+    /**
+     * The sample with a reference for the caller; it is kept where the plan wants it.
+     *
+     * @param byReader whether a reader waits for it, rather than a prefetcher
+     */
+    public SampleBuffer fetch(int file, boolean byReader) throws SourceException {
         while (true) {
             SampleBuffer held = fromMemory(file);
             if (held != null) {
+                keeper.fetched(file, held, byReader); // a new plan may want it in another tier
                 return held;
             }
             CompletableFuture<SampleBuffer> mine = new CompletableFuture<>();
             CompletableFuture<SampleBuffer> other = underWay.putIfAbsent(file, mine);
             if (other == null) {
-                return fetchFromSource(file, mine);
+                return fetchAlone(file, mine, byReader);
             }
             SampleBuffer shared = join(other);
             if (shared.tryRetain()) {
@@ -68,29 +138,60 @@ public final class FetchRouter {
         }
     }
 
-    private SampleBuffer fetchFromSource(int file, CompletableFuture<SampleBuffer> promise) throws SourceException {
-        SourceFile from = tree.entry(file).file();
-        SampleBuffer buffer = fromMemory(file);
-        if (buffer != null) { // another fetch ended between the look into the tier and the claim
-            underWay.remove(file);
-            promise.complete(buffer);
-            return buffer;
-        }
+    private SampleBuffer fetchAlone(int file, CompletableFuture<SampleBuffer> promise, boolean byReader)
+            throws SourceException {
         try {
-            buffer = SampleBuffer.allocate(from.size());
-            source.read(from, 0, buffer.bytes());
-            counters.fromSource.increment();
-            counters.fromSourceBytes.add(from.size());
-            memory.keepIfRoom(file, buffer);
+            SampleBuffer buffer = fromMemory(file); // another fetch may have ended between the look and the claim
+            if (buffer == null) {
+                buffer = fromCheapest(file);
+            }
+            keeper.fetched(file, buffer, byReader);
             underWay.remove(file);
             promise.complete(buffer);
             return buffer;
         } catch (Throwable t) {
-            if (buffer != null) {
-                buffer.release();
-            }
             underWay.remove(file);
             promise.completeExceptionally(t);
+            throw t;
+        }
+    }
+
+    private SampleBuffer fromCheapest(int file) throws SourceException {
+        SourceFile from = tree.entry(file).file();
+        Set<Place> failed = Set.of();
+        while (true) {
+            Place place = cheapest(file, from.size(), failed);
+            long start = System.nanoTime();
+            SampleBuffer buffer = switch (place) {
+                case Place.Source() -> fromSource(from);
+                case Place.Peer() -> peers.fetch(file);
+                case Place.Local(int tier) -> tiers.get(tier).get(file);
+            };
+            if (buffer != null) {
+                rates.record(place, from.size(), System.nanoTime() - start);
+                traffic(place).add(from.size());
+                return buffer;
+            }
+            failed = new HashSet<>(failed);
+            failed.add(place);
+        }
+    }
+
+    private Traffic traffic(Place place) {
+        return switch (place) {
+            case Place.Source() -> counters.fromSource;
+            case Place.Peer() -> counters.fromPeer;
+            case Place.Local(int tier) -> tier == 0 ? counters.fromMemory : counters.fromSsd;
+        };
+    }
+
+    private SampleBuffer fromSource(SourceFile from) throws SourceException {
+        SampleBuffer buffer = SampleBuffer.allocate(from.size());
+        try {
+            source.read(from, 0, buffer.bytes());
+            return buffer;
+        } catch (Throwable t) {
+            buffer.release();
             throw t;
         }
     }

@@ -31,13 +31,18 @@ final class FillCursor {
         left = 2L * index.size();
     }
 
+    /** Where it is; {@link AccessStream#END} when nothing is left. */
+    synchronized long position() {
+        return left > 0 ? position : AccessStream.END;
+    }
+
     /** The next file, or {@link #NONE}. */
     synchronized int next() throws InvalidSpecException {
         while (left > 0) {
             position = stream.atOrAfter(position);
             if (position == AccessStream.END) {
                 left = 0;
-                break;
+                return NONE;
             }
             int file = index.file(stream.sample(position));
             position++;

@@ -4,11 +4,14 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,13 +24,21 @@ public final class JobRun {
     private static final int EPOCHS_SEARCHED = 400;
     private static final int DEFAULT_REACH = 512;
     private static final int FEW_READS = 6;
+    private static final int READY_LOOKED_AT = 256;
+    private static final int EPOCHS_LOOKED_AHEAD = 16;
+    private static final double NANOS_PER_SECOND = 1e9;
     private static final long SEARCH_TIME_NS = 10_000_000_000L;
 
     private final JobSpec spec;
     private final SampleIndex index;
     private final EpochOrders orders;
     private final List<StreamWindow> windows = new ArrayList<>();
-    private final FillCursor[] fills;
+
+    /** For each tier one cursor per stream. */
+    private final List<List<FillCursor>> fills = new ArrayList<>();
+
+    private final Pace[] paces;
+    private final LongSupplier clockNs;
     private final SyncJudge judge;
 
     /** How many positions may lie between what the loaders of one rank read at the same time. */
@@ -50,16 +61,28 @@ public final class JobRun {
     private long readsElsewhere;
     private long readsAstray;
 
-    JobRun(JobSpec spec, SampleIndex index, DatasetTree tree, StagingBuffer staging) throws InvalidSpecException {
+    /**
+     * A job whose trainer has not read anything yet.
+     *
+     * @param tiers how many tiers there are to fill
+     * @param clockNs a clock that only runs forward, nanoseconds
+     */
+    JobRun(JobSpec spec, SampleIndex index, DatasetTree tree, StagingBuffer staging, int tiers, LongSupplier clockNs)
+            throws InvalidSpecException {
+        this.clockNs = clockNs;
         this.spec = spec;
         this.index = index;
         orders = new EpochOrders(spec.sampler(index));
         long start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
         int ranks = spec.lastRank() - spec.firstRank() + 1;
-        fills = new FillCursor[ranks];
+        for (int tier = 0; tier < tiers; tier++) {
+            fills.add(new ArrayList<>());
+        }
+        paces = new Pace[ranks];
         for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
             AccessStream stream = new AccessStream(orders, rank, spec.epochs());
-            fills[windows.size()] = new FillCursor(stream, index, start);
+            fills.forEach(ofTier -> ofTier.add(new FillCursor(stream, index, start)));
+            paces[windows.size()] = new Pace();
             windows.add(new StreamWindow(stream, index, tree, staging, start));
         }
         int memory = SyncJudge.memoryFor(orders.epoch(spec.startEpoch()).length(spec.firstRank()), ranks);
@@ -92,46 +115,108 @@ public final class JobRun {
         return orders;
     }
 
-    /**
-     * The next position to stage over all streams: that of the stream with the least before it.
-     *
-     * @param shareBytes what each stream may have staged and unread
-     */
-    synchronized StreamWindow.@Nullable ToStage nextToStage(long shareBytes) throws InvalidSpecException {
-        if (closed) {
-            return null; // a loader may still have it on its list, and what it took now nobody would let go
-        }
-        StreamWindow.ToStage next = null;
-        boolean[] full = new boolean[windows.size()];
-        for (int tries = 0; tries < full.length && next == null; tries++) {
-            int least = -1;
-            for (int i = 0; i < full.length; i++) {
-                if (!full[i]
-                        && (least < 0
-                                || windows.get(i).underWay()
-                                        < windows.get(least).underWay())) {
-                    least = i;
-                }
-            }
-            next = windows.get(least).nextToStage(shareBytes);
-            full[least] = true;
-        }
-        return next;
+    /** The epoch that the first rank is in; the number of epochs when all is read. */
+    synchronized int epoch() {
+        long position = windows.getFirst().position();
+        return position == AccessStream.END ? spec.epochs() : AccessStream.epoch(position);
     }
 
-    int streams() {
+    /** When a rank that reads here reads this file next, within the next epochs; null when none does. */
+    Whereabouts.@Nullable NextUse nextUse(int file) throws InvalidSpecException {
+        int sample = index.sampleOf(file);
+        for (int ahead = 0; sample >= 0 && ahead < EPOCHS_LOOKED_AHEAD; ahead++) {
+            Whereabouts.NextUse first = null;
+            for (int stream = 0; stream < windows.size(); stream++) {
+                Whereabouts.NextUse use = nextUse(stream, sample, ahead);
+                if (use != null && (first == null || use.samplesBefore() < first.samplesBefore())) {
+                    first = use;
+                }
+            }
+            if (first != null) {
+                return first;
+            }
+        }
+        return null;
+    }
+
+    private Whereabouts.@Nullable NextUse nextUse(int stream, int sample, int ahead) throws InvalidSpecException {
+        long from;
+        synchronized (this) {
+            from = windows.get(stream).position();
+        }
+        int epoch = AccessStream.epoch(from) + ahead;
+        if (from == AccessStream.END || epoch >= spec.epochs()) {
+            return null;
+        }
+        int rank = spec.firstRank() + stream;
+        EpochOrder order = orders.peek(epoch);
+        int start = ahead == 0 ? AccessStream.step(from) : 0;
+        for (int step = start; step < order.length(rank); step++) {
+            if (order.sample(rank, step) == sample) {
+                long before = (long) ahead * order.length(rank) + step - AccessStream.step(from);
+                return new Whereabouts.NextUse(spec.name(), rank, epoch, step, before);
+            }
+        }
+        return null;
+    }
+
+    /** How many ranks read here. */
+    public int streams() {
         return windows.size();
     }
 
-    /** The next file that the memory tier should hold, in access order over the streams in turn, or {@link FillCursor#NONE}. */
-    int nextToFill() throws InvalidSpecException {
-        for (FillCursor fill : fills) {
-            int file = fill.next();
-            if (file != FillCursor.NONE) {
-                return file;
+    /**
+     * The next position of one stream to stage, or null.
+     *
+     * @param shareBytes what each stream may have staged and unread
+     */
+    synchronized StreamWindow.@Nullable ToStage nextToStage(int stream, long shareBytes) throws InvalidSpecException {
+        // Once closed, a loader may still have it on its list, and what it took now nobody would let go.
+        return closed ? null : windows.get(stream).nextToStage(shareBytes);
+    }
+
+    /** Whether a stream has less than {@code bytes} staged before its trainer, and more to stage. */
+    synchronized boolean isHungry(int stream, long bytes) {
+        return !closed && windows.get(stream).isHungry(bytes);
+    }
+
+    /** The files that a stream stages next, {@code most} of them, in order. */
+    synchronized void forEachToStage(int stream, int most, IntConsumer each) {
+        windows.get(stream).forEachToStage(most, each);
+    }
+
+    /** How many samples are staged before the trainer of a stream. */
+    public synchronized int stagedAhead(int stream) {
+        return windows.get(stream).stagedAhead();
+    }
+
+    /** How long the trainer of a stream can go on with what is staged, seconds; 0 when that is not known. */
+    public synchronized double secondsStaged(int stream) {
+        return windows.get(stream).readyAhead(READY_LOOKED_AT) * paces[stream].nsPerSample() / NANOS_PER_SECOND;
+    }
+
+    /** The next file that a tier might have to be given, in access order over all streams, or {@link FillCursor#NONE}. */
+    int nextToFill(int tier) throws InvalidSpecException {
+        FillCursor nearest = fills.get(tier).getFirst();
+        for (FillCursor fill : fills.get(tier)) {
+            if (fill.position() < nearest.position()) {
+                nearest = fill;
             }
         }
-        return FillCursor.NONE;
+        return nearest.next();
+    }
+
+    /** The plan has changed: looks again at everything that comes. */
+    void fillAgain() {
+        for (int stream = 0; stream < windows.size(); stream++) {
+            long position;
+            synchronized (this) {
+                position = windows.get(stream).position();
+            }
+            for (List<FillCursor> ofTier : fills) {
+                ofTier.get(stream).jump(position);
+            }
+        }
     }
 
     /**
@@ -160,6 +245,7 @@ public final class JobRun {
         judge.readAt(best, slot.sequence);
         if (distance(best, slot) <= reach + lastRead.length) { // the centre lags behind by what is remembered
             windows.get(best).read(slot.sequence);
+            paces[best].read(clockNs.getAsLong(), windows.get(best).readyAhead(1) == 0);
         }
         moveCentre(best);
         follow(AccessStream.epoch(slot.position));
@@ -300,7 +386,7 @@ public final class JobRun {
                 window.read(slot.sequence);
             }
         }
-        fills[stream].jump(place.position());
+        fills.forEach(ofTier -> ofTier.get(stream).jump(place.position()));
         judge.reset();
         astray = wrong;
         readsElsewhere = 0;
@@ -350,7 +436,7 @@ public final class JobRun {
         StreamWindow first = windows.getFirst();
         long position = first.position();
         boolean done = position == AccessStream.END;
-        int epoch = done ? spec.epochs() : AccessStream.epoch(position);
+        int epoch = epoch();
         int staged = windows.stream().mapToInt(StreamWindow::stagedAhead).sum();
         return new Progress(
                 epoch,

@@ -1,86 +1,116 @@
 package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
-import io.clairfs.cache.tier.MemoryTier;
-import io.clairfs.cache.tier.SampleBuffer;
-import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The loader threads of a node: they follow the streams of all jobs and bring each sample where it is needed next.
+ * The jobs of a node and the threads that bring their samples where they are needed next.
  *
- * <p>A loader first looks for a sample to stage, in the order in which the trainers will read; when the staging buffer is full
- * it fills the memory tier further ahead. So one order serves both, and the trainer's next sample always goes first. Pushes
- * into the staging area are few at a time, for they cost processor time that the trainer needs.
+ * <p>Loaders stage samples right before the trainers ({@link StagingPrefetcher}); the threads of each tier fill it further ahead
+ * ({@link TierPrefetcher}) with what the plan wants there ({@link Planning}).
  */
 public final class Prefetcher implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Prefetcher.class.getName());
-    private static final int PUSHES_AT_ONCE = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
-    private static final long IDLE_WAIT_MS = 100;
     private static final long FAILURE_PAUSE_MS = 200;
-    private static final int FILL_LOOKS = 4096;
     private static final long END_TIMEOUT_MS = 2_000;
 
     private final DatasetTree tree;
-    private final FetchRouter router;
-    private final MemoryTier memory;
+    private final Planning planning;
+    private final TierKeeper keeper;
     private final StagingBuffer staging;
+    private final LoaderShares shares;
     private final Counters counters;
     private final ErrorLog errors;
     private final List<JobRun> jobs = new CopyOnWriteArrayList<>();
-    private final List<Thread> loaders = new ArrayList<>();
-    private final Semaphore pushes = new Semaphore(PUSHES_AT_ONCE, true);
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition work = lock.newCondition();
-
-    /** Counts what may have given loaders something to do; changed under the lock. */
-    private final AtomicLong news = new AtomicLong();
+    private final List<Thread> threads = new ArrayList<>();
+    private final WorkSignal signal = new WorkSignal();
 
     private volatile boolean closed;
 
-    /**
-     * Starts the loaders.
-     *
-     * @param stagingBytes what may be in the staging area at once
-     * @param stagingSamples how many samples may be there at once; each holds a file descriptor
-     * @param threads how many samples may be fetched at once
-     */
+    /** Starts the threads; there is nothing to do for them before the first job. */
     public Prefetcher(
             DatasetTree tree,
             FetchRouter router,
-            MemoryTier memory,
+            TierKeeper keeper,
+            SamplesInUse inUse,
+            JobPlanner planner,
             StagingArea area,
-            long stagingBytes,
-            int stagingSamples,
-            int threads,
+            PrefetchSettings settings,
             Counters counters,
             ErrorLog errors) {
         this.tree = tree;
-        this.router = router;
-        this.memory = memory;
         this.counters = counters;
         this.errors = errors;
-        staging = new StagingBuffer(area, stagingBytes, stagingSamples);
-        for (int i = 0; i < threads; i++) {
-            loaders.add(Thread.ofPlatform().daemon().name("loader-" + i).start(this::load));
+        this.keeper = keeper;
+        planning = new Planning(keeper, planner, jobs, signal, errors);
+        staging = new StagingBuffer(area, settings.stagingBytes(), settings.stagingSamples());
+        shares = new LoaderShares(
+                switch (settings.sharing()) {
+                    case FIXED -> LoaderAssignment.fixed();
+                    case BALANCED -> new BalancedAssignment(tree, router);
+                },
+                settings.stagingBytes(),
+                settings.loaders(),
+                System::nanoTime);
+        StagingPrefetcher stager = new StagingPrefetcher(tree, router, inUse, staging, shares, signal, counters);
+        start("loader-", settings.loaders(), stager::stageOne);
+        for (int tier = 0; tier < keeper.tiers().size(); tier++) {
+            TierPrefetcher filler = new TierPrefetcher(tier, keeper, router, shares, jobs);
+            String role = keeper.tiers().get(tier).name() + "-filler-";
+            start(role, settings.fillers().get(tier), filler::fillOne);
+        }
+    }
+
+    /** One piece of work. Returns whether there was any. */
+    @FunctionalInterface
+    private interface Work {
+        boolean run() throws SourceException, JobFailedException;
+    }
+
+    private void start(String role, int count, Work work) {
+        for (int i = 0; i < count; i++) {
+            threads.add(Thread.ofPlatform().daemon().name(role + i).start(() -> repeat(work)));
+        }
+    }
+
+    private void repeat(Work work) {
+        while (!closed) {
+            long seen = signal.seen();
+            try {
+                if (!work.run()) {
+                    signal.await(seen);
+                }
+            } catch (JobFailedException e) {
+                fail(e.job(), String.valueOf(e.getMessage()));
+            } catch (SourceException e) {
+                errors.add("prefetching " + e.getMessage());
+                pause(FAILURE_PAUSE_MS);
+            } catch (Throwable t) {
+                if (!closed) {
+                    LOG.log(Level.ERROR, "a bug in a prefetcher", t);
+                    pause(FAILURE_PAUSE_MS);
+                }
+            }
+        }
+    }
+
+    private static void pause(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -90,24 +120,42 @@ public final class Prefetcher implements AutoCloseable {
      * @param reported whether {@link #read} will be told of the files that are read
      */
     public JobRun start(JobSpec spec, SampleIndex index, boolean reported) throws InvalidSpecException {
-        JobRun run = new JobRun(spec, index, tree, staging);
+        JobRun run = new JobRun(spec, index, tree, staging, keeper.tiers().size(), System::nanoTime);
         if (!reported) {
             run.followByRequests();
         }
-        stop(spec.name());
+        remove(spec.name());
         jobs.add(run);
-        wake();
+        shares.add(run);
+        planning.jobsChanged();
+        signal.wake();
         return run;
     }
 
     /** Ends the job of this name. Returns whether there was one. */
     public boolean stop(String name) {
+        boolean found = remove(name);
+        if (found) {
+            planning.jobsChanged();
+        }
+        return found;
+    }
+
+    private boolean remove(String name) {
         Optional<JobRun> run = job(name);
         run.ifPresent(found -> {
             jobs.remove(found);
+            shares.remove(found);
             found.close();
         });
         return run.isPresent();
+    }
+
+    private void fail(JobRun job, String reason) {
+        if (jobs.contains(job)) {
+            errors.add("job " + job.spec().name() + " ended: " + reason);
+            stop(job.spec().name());
+        }
     }
 
     public Optional<JobRun> job(String name) {
@@ -152,171 +200,42 @@ public final class Prefetcher implements AutoCloseable {
             try {
                 action.run(job);
             } catch (InvalidSpecException e) {
-                fail(job, e);
+                fail(job, String.valueOf(e.getMessage()));
             }
         }
-        wake();
+        signal.wake();
     }
 
     private void search(JobRun job) {
         try {
             job.search();
-            wake();
+            signal.wake();
         } catch (InvalidSpecException e) {
-            fail(job, e);
+            fail(job, String.valueOf(e.getMessage()));
         }
     }
 
-    private void fail(JobRun job, InvalidSpecException e) {
-        errors.add("job " + job.spec().name() + " ended: " + e.getMessage());
-        stop(job.spec().name());
+    /** Tiers have changed by themselves, such as by finding what a disk still holds: plans again. */
+    public void tiersChanged() {
+        planning.jobsChanged();
+        signal.wake();
     }
 
-    private void load() {
-        while (!closed) {
-            long seen = news.get();
-            try {
-                if (!stageOne() && !fillOne()) {
-                    awaitNews(seen);
-                }
-            } catch (SourceException e) {
-                errors.add("prefetching " + e.getMessage());
-                pause(FAILURE_PAUSE_MS);
-            } catch (Throwable t) {
-                if (!closed) {
-                    LOG.log(Level.ERROR, "a bug in a loader", t);
-                    pause(FAILURE_PAUSE_MS);
-                }
+    /** How many loaders each rank of a job here is to have now, in order of ranks. */
+    public int[] loadersOf(JobRun job) {
+        return shares.assigned(job);
+    }
+
+    /** Where this file is, and when it is wanted. May take a second for a dataset of millions. */
+    public Whereabouts whereabouts(int file) {
+        List<Whereabouts.NextUse> uses = new ArrayList<>();
+        forEachJob(job -> {
+            Whereabouts.NextUse use = job.nextUse(file);
+            if (use != null) {
+                uses.add(use);
             }
-        }
-    }
-
-    private boolean stageOne() throws SourceException {
-        StreamWindow.ToStage next = nextToStage();
-        if (next == null) {
-            return false;
-        }
-        if (staging.claim(next.place())) {
-            stage(next);
-        } else {
-            staging.drop(
-                    next.leaving()); // the job was stopped meanwhile; what was to make room must not stay half gone
-        }
-        return true;
-    }
-
-    private StreamWindow.@Nullable ToStage nextToStage() {
-        List<JobRun> now = jobs();
-        int streams = now.stream().mapToInt(JobRun::streams).sum();
-        for (JobRun job : now) {
-            try {
-                StreamWindow.ToStage next = job.nextToStage(staging.capacityBytes() / streams);
-                if (next != null) {
-                    return next;
-                }
-            } catch (InvalidSpecException e) {
-                fail(job, e);
-            }
-        }
-        return null;
-    }
-
-    private void stage(StreamWindow.ToStage next) throws SourceException {
-        SampleBuffer buffer = null;
-        SourceException failure = null;
-        try {
-            buffer = router.fetch(next.file());
-        } catch (SourceException e) {
-            failure = e;
-        }
-        pushes.acquireUninterruptibly();
-        try {
-            // On the same thread: pages that were freed just now are the ones that the kernel gives out next.
-            staging.drop(next.leaving());
-            if (buffer != null) {
-                staging.stage(next.place(), buffer);
-                counters.staged.increment();
-            }
-        } catch (IOException e) {
-            LOG.log(
-                    Level.DEBUG,
-                    "not staged: " + PythonText.show(tree.entry(next.file()).path()),
-                    e);
-            staging.fail(next.place());
-        } finally {
-            pushes.release();
-            if (buffer != null) {
-                buffer.release();
-            }
-        }
-        if (failure != null) {
-            staging.fail(next.place());
-            wake();
-            throw failure;
-        }
-        if (!next.leaving().isEmpty()) {
-            wake();
-        }
-    }
-
-    private boolean fillOne() throws SourceException {
-        for (JobRun job : jobs) {
-            for (int look = 0; look < FILL_LOOKS; look++) {
-                int file = nextToFill(job);
-                if (file == FillCursor.NONE) {
-                    break;
-                }
-                if (!memory.contains(file)
-                        && router.underWay(file) == null
-                        && memory.hasRoom(tree.entry(file).size())) {
-                    router.fetch(file).release();
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
-    private int nextToFill(JobRun job) {
-        if (!memory.hasRoom(1)) {
-            return FillCursor.NONE;
-        }
-        try {
-            return job.nextToFill();
-        } catch (InvalidSpecException e) {
-            fail(job, e);
-            return FillCursor.NONE;
-        }
-    }
-
-    private void awaitNews(long seen) throws InterruptedException {
-        long left = TimeUnit.MILLISECONDS.toNanos(IDLE_WAIT_MS);
-        lock.lock();
-        try {
-            while (news.get() == seen && left > 0 && !closed) {
-                left = work.awaitNanos(left);
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void wake() {
-        lock.lock();
-        try {
-            news.incrementAndGet();
-            work.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private static void pause(long ms) {
-        try {
-            Thread.sleep(ms);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        });
+        return new Whereabouts(staging.isStaged(file), keeper.holdersOf(file), keeper.plannedFor(file), uses);
     }
 
     public long stagingCapacityBytes() {
@@ -331,17 +250,18 @@ public final class Prefetcher implements AutoCloseable {
         return staging.samples();
     }
 
-    /** Ends all jobs and drops what is staged; loaders stuck in the source are left behind after a moment. */
+    /** Ends all jobs and drops what is staged; threads stuck in the source are left behind after a moment. */
     @Override
     public void close() {
         closed = true;
-        wake();
-        jobs.forEach(job -> stop(job.spec().name()));
+        planning.close();
+        jobs.forEach(job -> remove(job.spec().name()));
+        signal.wake();
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_TIMEOUT_MS);
-        for (Thread loader : loaders) {
+        for (Thread thread : threads) {
             try {
                 long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-                loader.join(Math.max(1, left));
+                thread.join(Math.max(1, left));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }

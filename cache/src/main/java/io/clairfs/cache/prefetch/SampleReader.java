@@ -1,9 +1,5 @@
 package io.clairfs.cache.prefetch;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.RemovalCause;
-import com.github.benmanes.caffeine.cache.Scheduler;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.source.Source;
@@ -13,7 +9,6 @@ import io.clairfs.cache.source.SourceTimeoutException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -23,7 +18,6 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Answers readers whose sample was not staged in time, and never lets one wait longer than the read timeout.
@@ -33,9 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SampleReader implements AutoCloseable {
     private static final int MOST_FETCHES = 256;
-    private static final long HELD_BYTES = 256L << 20;
-    private static final long LARGEST_WHOLE = HELD_BYTES / 4;
-    private static final Duration HELD_FOR = Duration.ofSeconds(5);
+    private static final long LARGEST_WHOLE = SamplesInUse.READERS_BYTES / 4;
 
     private final DatasetTree tree;
     private final Source source;
@@ -43,10 +35,17 @@ public final class SampleReader implements AutoCloseable {
     private final Counters counters;
     private final long timeoutMs;
     private final ThreadPoolExecutor fetchers;
-    private final Cache<Integer, SampleBuffer> held;
+    private final SamplesInUse inUse;
 
     /** Readers wait for {@code timeoutMs} at most. */
-    public SampleReader(DatasetTree tree, Source source, FetchRouter router, Counters counters, long timeoutMs) {
+    public SampleReader(
+            DatasetTree tree,
+            Source source,
+            FetchRouter router,
+            SamplesInUse inUse,
+            Counters counters,
+            long timeoutMs) {
+        this.inUse = inUse;
         this.tree = tree;
         this.source = source;
         this.router = router;
@@ -59,14 +58,6 @@ public final class SampleReader implements AutoCloseable {
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
                 Thread.ofPlatform().daemon().name("reader-fetch-", 0).factory());
-        held = Caffeine.newBuilder()
-                .maximumWeight(HELD_BYTES)
-                .weigher((Integer _, SampleBuffer buffer) -> (int) buffer.size())
-                .expireAfterAccess(HELD_FOR)
-                .executor(Runnable::run)
-                .scheduler(Scheduler.systemScheduler())
-                .removalListener(SampleReader::dropped)
-                .build();
     }
 
     /** How long a reader may wait, milliseconds. */
@@ -100,34 +91,15 @@ public final class SampleReader implements AutoCloseable {
     }
 
     private SampleBuffer sample(int file, SourceFile from) throws SourceException {
-        SampleBuffer recent = held.getIfPresent(file);
-        if (recent != null && recent.tryRetain()) {
-            return recent;
-        }
         SampleBuffer present = router.fromMemory(file);
         if (present != null) {
             return present;
         }
         return awaited(from, () -> {
-            SampleBuffer fetched = router.fetch(file);
-            hold(file, fetched);
+            SampleBuffer fetched = router.fetch(file, true);
+            inUse.readInPieces(file, fetched);
             return fetched;
         });
-    }
-
-    private static void dropped(@Nullable Integer file, @Nullable SampleBuffer buffer, RemovalCause cause) {
-        if (buffer != null) {
-            buffer.release();
-        }
-    }
-
-    private void hold(int file, SampleBuffer buffer) {
-        if (buffer.tryRetain()) {
-            SampleBuffer before = held.asMap().putIfAbsent(file, buffer);
-            if (before != null) {
-                buffer.release();
-            }
-        }
     }
 
     /** A piece is read into memory of its own: if the reader gives up, its buffer must not be written to any more. */
@@ -140,8 +112,7 @@ public final class SampleReader implements AutoCloseable {
                 own.release();
                 throw t;
             }
-            counters.fromSource.increment();
-            counters.fromSourceBytes.add(own.size());
+            counters.fromSource.add(own.size());
             return own;
         });
         try {
@@ -189,6 +160,5 @@ public final class SampleReader implements AutoCloseable {
     @Override
     public void close() {
         fetchers.shutdown();
-        held.invalidateAll();
     }
 }

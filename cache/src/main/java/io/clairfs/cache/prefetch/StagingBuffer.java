@@ -129,6 +129,12 @@ final class StagingBuffer {
         return place.staged != null;
     }
 
+    /** Whether this file can be read without asking. */
+    synchronized boolean isStaged(int file) {
+        Place place = places.get(file);
+        return place != null && place.staged != null;
+    }
+
     /** Puts the bytes of a claimed sample into the staging area. */
     void stage(Place place, SampleBuffer buffer) throws IOException {
         StagingArea.Staged staged = area.stage(place.file, buffer.bytes());

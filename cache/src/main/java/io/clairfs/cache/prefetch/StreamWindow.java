@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,6 +96,37 @@ final class StreamWindow {
     /** Unread samples that are staged or on their way there. */
     int underWay() {
         return stagedUnread;
+    }
+
+    /** Whether less than {@code bytes} of unread samples are staged or on their way while there is more to stage. */
+    boolean isHungry(long bytes) {
+        return stagedUnreadBytes < bytes && toStage < tail;
+    }
+
+    /** The first {@code most} positions that are to be staged next: their files go to {@code each}. */
+    void forEachToStage(int most, IntConsumer each) {
+        int seen = 0;
+        for (long s = Math.max(head, toStage); s < tail && seen < most; s++) {
+            if (!slot(s).read) {
+                each.accept(slot(s).file);
+                seen++;
+            }
+        }
+    }
+
+    /** How many of the next {@code most} unread positions can be read without asking, up to the first that cannot. */
+    int readyAhead(int most) {
+        int ready = 0;
+        for (long s = head; s < toStage && ready < most; s++) {
+            Slot slot = slot(s);
+            if (!slot.read) {
+                if (slot.place == null || !staging.isStaged(slot.place)) {
+                    break;
+                }
+                ready++;
+            }
+        }
+        return ready;
     }
 
     /** Unread samples that are staged. */

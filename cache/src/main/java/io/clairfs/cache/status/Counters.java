@@ -22,10 +22,12 @@ public final class Counters {
     /** Time that read requests waited for their samples, nanoseconds. */
     public final LongAdder stalledNs = new LongAdder();
 
-    public final LongAdder fromMemory = new LongAdder();
-    public final LongAdder fromMemoryBytes = new LongAdder();
-    public final LongAdder fromSource = new LongAdder();
-    public final LongAdder fromSourceBytes = new LongAdder();
+    /** Where samples came from, for pushes, for tiers and for read requests. */
+    public final Traffic fromMemory = new Traffic();
+
+    public final Traffic fromSsd = new Traffic();
+    public final Traffic fromPeer = new Traffic();
+    public final Traffic fromSource = new Traffic();
 
     /** Samples pushed into the page cache. */
     public final LongAdder staged = new LongAdder();

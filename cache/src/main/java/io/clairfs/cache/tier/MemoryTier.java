@@ -2,119 +2,206 @@ package io.clairfs.cache.tier;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Policy;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Samples in this node's memory, bounded in bytes, keyed by file number.
+ * Samples in this node's memory, outside the heap, bounded in bytes.
  *
- * <p>What a job prefetches is kept while there is room and never pushes anything out: every epoch reads every sample once, so
- * the samples that are here cover the same share of every epoch, and replacing one by another only costs a read of the source.
- * What other readers bring in is kept by recency and frequency (Caffeine's W-TinyLFU).
+ * <p>What the plan puts here ({@link #keep}) is pinned: it has no weight for Caffeine and stays until it is evicted by name, for
+ * recency and frequency say nothing in a shuffled epoch. What other readers bring in ({@link #keepRecent}) lives in the capacity
+ * that is left, kept by recency and frequency (W-TinyLFU), and makes way for the plan at any time. A sample that is thrown out
+ * while it is being read is freed when its last reader is done ({@link SampleBuffer}).
  */
-public final class MemoryTier {
+public final class MemoryTier implements Tier {
+    /** The room of recent samples moves in this many steps, so that few pins have to wait for Caffeine to clear up. */
+    private static final int ROOM_STEPS = 64;
+
     private final long capacity;
-    private final Cache<Integer, SampleBuffer> samples;
-    private final AtomicLong used = new AtomicLong();
+    private final Cache<Integer, Held> samples;
+    private final Policy.Eviction<Integer, Held> recentRoom;
+    private final AtomicLong pinnedBytes = new AtomicLong();
+    private final AtomicLong recentBytes = new AtomicLong();
     private final AtomicInteger count = new AtomicInteger();
+
+    /** A sample and why it is here; {@code pinned} changes under no lock but that of the cache's entry. */
+    private record Held(SampleBuffer sample, boolean pinned) {}
 
     /** A tier that holds at most {@code capacity} bytes of samples. */
     public MemoryTier(long capacity) {
         this.capacity = capacity;
         samples = Caffeine.newBuilder()
                 .maximumWeight(capacity)
-                .weigher((Integer _, SampleBuffer buffer) -> (int) Math.min(buffer.size(), Integer.MAX_VALUE))
+                .weigher((Integer _, Held held) ->
+                        held.pinned ? 0 : (int) Math.min(held.sample.size(), Integer.MAX_VALUE))
                 .executor(Runnable::run)
                 .removalListener(this::removed)
                 .build();
+        recentRoom = samples.policy().eviction().orElseThrow();
     }
 
-    /** The sample with a reference for the caller, or null. */
+    @Override
+    public String name() {
+        return "memory";
+    }
+
+    @Override
     public @Nullable SampleBuffer get(int file) {
-        SampleBuffer buffer = samples.getIfPresent(file);
-        return buffer != null && buffer.tryRetain() ? buffer : null;
+        Held held = samples.getIfPresent(file);
+        return held != null && held.sample.tryRetain() ? held.sample : null;
     }
 
+    @Override
     public boolean contains(int file) {
         return samples.asMap().containsKey(file);
     }
 
-    /** Keeps the sample if there is room for it as things are. The caller keeps its own reference either way. */
-    public boolean keepIfRoom(int file, SampleBuffer buffer) {
-        if (!reserve(buffer.size())) {
+    /** Pins the sample here, at the cost of recent ones if need be, never of other pinned ones. */
+    @Override
+    public boolean keep(int file, SampleBuffer sample) {
+        Held present = samples.asMap().get(file);
+        if (present != null && present.pinned) {
+            return true;
+        }
+        if (!reservePinned(sample.size())) {
             return false;
         }
-        return put(file, buffer);
+        if (!sample.tryRetain()) {
+            throw new AssertionError("the caller holds no reference");
+        }
+        count.incrementAndGet();
+        Held mine = new Held(sample, true);
+        AtomicReference<@Nullable Held> other = new AtomicReference<>();
+        samples.asMap().compute(file, (_, now) -> {
+            other.set(now);
+            return now == null || !now.pinned ? mine : now;
+        });
+        Held replaced = other.get();
+        if (replaced != null && replaced.pinned) {
+            forget(mine); // somebody else pinned it meanwhile; a recent one was released by the listener
+        }
+        return true;
     }
 
-    /** Keeps the sample, at the cost of others if need be. The caller keeps its own reference either way. */
-    public void keepRecent(int file, SampleBuffer buffer) {
-        if (buffer.size() <= capacity) {
-            used.addAndGet(buffer.size());
-            put(file, buffer);
+    /**
+     * Keeps the sample for as long as others are not used more. Returns false when the plan leaves no room for it, true when it is here
+     * or others were preferred to it.
+     */
+    public boolean keepRecent(int file, SampleBuffer sample) {
+        if (sample.size() > recentRoom.getMaximum()) {
+            return false;
+        }
+        if (!sample.tryRetain()) {
+            throw new AssertionError("the caller holds no reference");
+        }
+        count.incrementAndGet();
+        recentBytes.addAndGet(sample.size());
+        Held mine = new Held(sample, false);
+        if (samples.asMap().putIfAbsent(file, mine) != null) {
+            forget(mine);
+        }
+        clearUp();
+        return true;
+    }
+
+    /** Caffeine throws out what is too much a little later when others are at it; not here. */
+    private void clearUp() {
+        if (usedBytes() > capacity) {
+            samples.cleanUp();
         }
     }
 
-    private boolean reserve(long size) {
+    private boolean reservePinned(long size) {
         while (true) {
-            long now = used.get();
+            long now = pinnedBytes.get();
             if (now + size > capacity) {
                 return false;
             }
-            if (used.compareAndSet(now, now + size)) {
+            if (pinnedBytes.compareAndSet(now, now + size)) {
+                adjustRecentRoom();
+                clearUp();
                 return true;
             }
         }
     }
 
-    private boolean put(int file, SampleBuffer buffer) {
-        if (!buffer.tryRetain()) {
-            throw new AssertionError("the caller holds no reference");
-        }
-        count.incrementAndGet();
-        SampleBuffer other = samples.asMap().putIfAbsent(file, buffer);
-        if (other != null) {
-            forget(buffer);
-        }
-        return other == null;
-    }
-
-    private void removed(@Nullable Integer file, @Nullable SampleBuffer buffer, RemovalCause cause) {
-        if (buffer != null) {
-            forget(buffer);
+    /** Recent samples have what is not pinned, rounded down to whole steps. */
+    private void adjustRecentRoom() {
+        long step = Math.max(1, capacity / ROOM_STEPS);
+        if (recentRoomNow(step) != recentRoom.getMaximum()) {
+            synchronized (recentRoom) {
+                long room = recentRoomNow(step);
+                if (room != recentRoom.getMaximum()) {
+                    recentRoom.setMaximum(room);
+                }
+            }
         }
     }
 
-    private void forget(SampleBuffer buffer) {
-        used.addAndGet(-buffer.size());
+    private long recentRoomNow(long step) {
+        long free = Math.max(0, capacity - pinnedBytes.get());
+        return free == capacity ? free : free / step * step;
+    }
+
+    private void removed(@Nullable Integer file, @Nullable Held held, RemovalCause cause) {
+        if (held != null) {
+            forget(held);
+        }
+    }
+
+    private void forget(Held held) {
         count.decrementAndGet();
-        buffer.release();
+        if (held.pinned) {
+            pinnedBytes.addAndGet(-held.sample.size());
+        } else {
+            recentBytes.addAndGet(-held.sample.size());
+        }
+        held.sample.release();
     }
 
-    /** Whether a sample of {@code size} bytes would fit without pushing anything out. */
-    public boolean hasRoom(long size) {
-        return used.get() + size <= capacity;
+    @Override
+    public void evict(int file) {
+        samples.invalidate(file);
+        adjustRecentRoom();
     }
 
-    /** Bytes that it may hold. */
-    public long capacity() {
+    @Override
+    public long capacityBytes() {
         return capacity;
     }
 
-    /** Bytes held now. */
-    public long used() {
-        return used.get();
+    @Override
+    public long usedBytes() {
+        return pinnedBytes.get() + recentBytes.get();
     }
 
-    /** Samples held now. */
-    public int count() {
+    /** Bytes pinned here by the plan. */
+    public long pinnedBytes() {
+        return pinnedBytes.get();
+    }
+
+    @Override
+    public int samples() {
         return count.get();
     }
 
+    @Override
+    public boolean isWritable() {
+        return true;
+    }
+
+    @Override
+    public TierFailures failures() {
+        return TierFailures.NONE;
+    }
+
     /** Gives up everything; readers that hold references finish undisturbed. */
-    public void clear() {
+    @Override
+    public void close() {
         samples.invalidateAll();
         samples.cleanUp();
     }

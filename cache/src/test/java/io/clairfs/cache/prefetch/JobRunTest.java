@@ -40,7 +40,7 @@ final class JobRunTest {
 
     private JobRun start(String line) throws InvalidSpecException {
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
-        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging);
+        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 1, System::nanoTime);
     }
 
     private List<Integer> epoch(String line, int epoch, int rank) throws InvalidSpecException {
@@ -215,7 +215,7 @@ final class JobRunTest {
         List<Integer> order = epoch(line, 0, 0);
         read(run, order.subList(0, 200));
         for (int i = 0; i < 40; i++) {
-            run.nextToStage(1 << 20);
+            run.nextToStage(0, 1 << 20);
         }
         run.reportsLost(); // reads 200 to 300 are never reported
         read(run, order.subList(300, 700));
@@ -232,7 +232,7 @@ final class JobRunTest {
         read(run, first.subList(0, SAMPLES - 20));
         List<Integer> staged = new ArrayList<>();
         StreamWindow.ToStage next;
-        while ((next = run.nextToStage(1 << 20)) != null) {
+        while ((next = run.nextToStage(0, 1 << 20)) != null) {
             staged.add(dataset.index.sampleOf(next.file()));
         }
         List<Integer> expected = new ArrayList<>(first.subList(SAMPLES - 20, SAMPLES));
@@ -245,7 +245,7 @@ final class JobRunTest {
     void repeatedly_neverMoreStagedThanTheBufferHolds() throws IOException, InvalidSpecException {
         JobRun run = start("seed=8 epochs=2 batch=16");
         int staged = 0;
-        while (run.nextToStage(1 << 20) != null) {
+        while (run.nextToStage(0, 1 << 20) != null) {
             staged++;
         }
         assertThat(staged).isEqualTo(64);

@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.plan.FetchCosts;
+import io.clairfs.cache.plan.NodeStorage;
+import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.plan.PerformanceModel;
+import io.clairfs.cache.plan.StorageClass;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
@@ -90,6 +95,8 @@ final class PrefetcherTest {
         final Counters counters = new Counters();
         final ErrorLog errors = new ErrorLog(Clock.systemUTC());
         final MemoryTier memory;
+        final TierKeeper keeper;
+        final SamplesInUse inUse = new SamplesInUse();
         final FetchRouter router;
         final SampleReader reader;
         final Prefetcher prefetcher;
@@ -98,9 +105,23 @@ final class PrefetcherTest {
             dataset = new SmallDataset(directory, SAMPLES, LARGEST, 7);
             source = new CountingSource(dataset.source);
             memory = new MemoryTier(memoryBytes);
-            router = new FetchRouter(dataset.tree, source, memory, counters);
-            reader = new SampleReader(dataset.tree, source, router, counters, readTimeoutMs);
-            prefetcher = new Prefetcher(dataset.tree, router, memory, area, STAGING, 1000, 4, counters, errors);
+            keeper = new TierKeeper(dataset.tree, memory, List.of(), 1 << 20);
+            ObservedRates rates = new ObservedRates(
+                    FetchCosts.of(PerformanceModel.unmeasured(), NodeStorage.of(StorageClass.memory(memoryBytes)), 1),
+                    60,
+                    System::nanoTime);
+            router = new FetchRouter(dataset.tree, source, keeper, inUse, PeerFetch.NONE, rates, counters);
+            reader = new SampleReader(dataset.tree, source, router, inUse, counters, readTimeoutMs);
+            prefetcher = new Prefetcher(
+                    dataset.tree,
+                    router,
+                    keeper,
+                    inUse,
+                    _ -> LocalPlan.WHILE_ROOM,
+                    area,
+                    new PrefetchSettings(STAGING, 1000, 4, List.of(2), PrefetchSettings.Sharing.BALANCED),
+                    counters,
+                    errors);
         }
 
         void train(String line, int epochs) throws Exception {
@@ -138,7 +159,8 @@ final class PrefetcherTest {
             source.gate.countDown();
             prefetcher.close();
             reader.close();
-            memory.clear();
+            inUse.close();
+            memory.close();
             dataset.close();
         }
     }
@@ -165,8 +187,8 @@ final class PrefetcherTest {
             // two
             long bound = total + (epochs - 1) * (total - memory);
             long slack = (long) epochs * LARGEST;
-            assertThat(node.counters.fromSourceBytes.sum()).isLessThanOrEqualTo(bound + slack);
-            assertThat(node.memory.used()).isLessThanOrEqualTo(memory);
+            assertThat(node.counters.fromSource.bytes()).isLessThanOrEqualTo(bound + slack);
+            assertThat(node.memory.usedBytes()).isLessThanOrEqualTo(memory);
         }
     }
 
@@ -174,7 +196,7 @@ final class PrefetcherTest {
     void noMemory_everySampleIsStillStagedInTime() throws Exception {
         try (Node node = new Node(0, 5_000)) {
             node.train("seed=1 epochs=2", 2);
-            assertThat(node.memory.count()).isZero();
+            assertThat(node.memory.samples()).isZero();
             assertThat(node.area.pushes()).isBetween((long) SAMPLES, 2L * SAMPLES);
         }
     }

@@ -26,10 +26,10 @@ final class MemoryTierTest {
         MemoryTier tier = new MemoryTier(100);
         SampleBuffer first = sample(1, 60);
         SampleBuffer second = sample(2, 60);
-        assertThat(tier.keepIfRoom(1, first)).isTrue();
-        assertThat(tier.keepIfRoom(2, second)).isFalse();
+        assertThat(tier.keep(1, first)).isTrue();
+        assertThat(tier.keep(2, second)).isFalse();
         assertThat(tier.contains(1)).isTrue();
-        assertThat(tier.used()).isEqualTo(60);
+        assertThat(tier.usedBytes()).isEqualTo(60);
         first.release();
         second.release();
     }
@@ -39,22 +39,22 @@ final class MemoryTierTest {
         MemoryTier tier = new MemoryTier(100);
         for (int file = 0; file < 10; file++) {
             SampleBuffer buffer = sample(file, 40);
-            tier.keepRecent(file, buffer);
+            assertThat(tier.keepRecent(file, buffer)).isTrue();
             buffer.release();
-            assertThat(tier.used()).isLessThanOrEqualTo(100);
+            assertThat(tier.usedBytes()).isLessThanOrEqualTo(100);
         }
-        assertThat(tier.count()).isBetween(1, 2);
+        assertThat(tier.samples()).isBetween(1, 2);
     }
 
     @Test
     void sampleTakenOut_staysReadableUntilReleased() {
         MemoryTier tier = new MemoryTier(100);
         SampleBuffer buffer = sample(7, 50);
-        tier.keepIfRoom(7, buffer);
+        tier.keep(7, buffer);
         buffer.release();
         SampleBuffer held = tier.get(7);
         assertThat(held).isNotNull();
-        tier.clear();
+        tier.close();
         assertThat(tier.get(7)).isNull();
         assertThat(held.bytes().get(ValueLayout.JAVA_BYTE, 49)).isEqualTo((byte) 7);
         held.release();
@@ -66,10 +66,10 @@ final class MemoryTierTest {
         MemoryTier tier = new MemoryTier(200);
         SampleBuffer first = sample(1, 60);
         SampleBuffer second = sample(1, 60);
-        assertThat(tier.keepIfRoom(1, first)).isTrue();
-        assertThat(tier.keepIfRoom(1, second)).isFalse();
-        assertThat(tier.used()).isEqualTo(60);
-        assertThat(tier.count()).isEqualTo(1);
+        assertThat(tier.keep(1, first)).isTrue();
+        assertThat(tier.keep(1, second)).as("it is here").isTrue();
+        assertThat(tier.usedBytes()).isEqualTo(60);
+        assertThat(tier.samples()).isEqualTo(1);
     }
 
     @ParameterizedTest(name = "seed {0}")
@@ -87,9 +87,10 @@ final class MemoryTierTest {
                         if (held == null) {
                             held = sample(file, 100 + file);
                             if (random.nextBoolean()) {
-                                tier.keepIfRoom(file, held);
+                                tier.keep(file, held);
                             } else {
-                                tier.keepRecent(file, held);
+                                assertThat(tier.keepRecent(file, held) || tier.pinnedBytes() > 0)
+                                        .isTrue();
                             }
                         }
                         if (held.bytes().get(ValueLayout.JAVA_BYTE, random.nextInt(100 + file)) != (byte) file) {
@@ -103,9 +104,9 @@ final class MemoryTierTest {
                 reader.get();
             }
         }
-        assertThat(tier.used()).isBetween(1L, 10_000L);
-        tier.clear();
-        assertThat(tier.used()).isZero();
-        assertThat(tier.count()).isZero();
+        assertThat(tier.usedBytes()).isBetween(1L, 10_000L);
+        tier.close();
+        assertThat(tier.usedBytes()).isZero();
+        assertThat(tier.samples()).isZero();
     }
 }

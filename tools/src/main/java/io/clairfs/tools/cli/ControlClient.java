@@ -12,6 +12,7 @@ import java.util.List;
 /** Talks to a mount through its control files. */
 final class ControlClient {
     private final Path control;
+    private final Path root;
 
     /** The mount that {@code inside}, its mount point or any path below, belongs to. */
     ControlClient(Path inside) throws CommandFailedException {
@@ -20,10 +21,17 @@ final class ControlClient {
             Path candidate = at.resolve(DatasetMount.CONTROL_DIRECTORY);
             if (Files.exists(candidate.resolve("status.json"))) {
                 control = candidate;
+                root = at;
                 return;
             }
         }
         throw new CommandFailedException(here + " is not on a clairfs mount; mount one: clairfs mount SOURCE " + here);
+    }
+
+    /** A path through the mount as one in the dataset; any other is taken to be one in the dataset already. */
+    Path inDataset(Path path) {
+        Path absolute = path.toAbsolutePath().normalize();
+        return absolute.startsWith(root) ? root.relativize(absolute) : path.normalize();
     }
 
     String read(String file) throws IOException {

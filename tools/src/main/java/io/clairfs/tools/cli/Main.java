@@ -19,7 +19,9 @@ import picocli.CommandLine.Command;
             UmountCommand.class,
             JobCommand.class,
             StatusCommand.class,
+            WhereCommand.class,
             OrderCommand.class,
+            CalibrateCommand.class,
             BenchCommand.class,
         })
 public final class Main {

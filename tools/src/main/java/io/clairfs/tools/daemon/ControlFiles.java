@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** The control files of a mount: {@code job, status, status.json, errors, index, order/JOB/EPOCH/RANK}. */
+/** The control files of a mount: {@code job, status, status.json, errors, index, order/JOB/EPOCH/RANK, where/PATH}. */
 final class ControlFiles implements ControlTree {
     private static final int EPOCHS_SHOWN = 100;
 
@@ -27,22 +27,33 @@ final class ControlFiles implements ControlTree {
     private final ErrorLog errors;
     private final Indexes indexes;
     private final Prefetcher prefetcher;
+    private final WhereFiles where;
 
-    ControlFiles(JobControl jobs, StatusReporter status, ErrorLog errors, Indexes indexes, Prefetcher prefetcher) {
+    ControlFiles(
+            JobControl jobs,
+            StatusReporter status,
+            ErrorLog errors,
+            Indexes indexes,
+            Prefetcher prefetcher,
+            WhereFiles where) {
         this.jobs = jobs;
         this.status = status;
         this.errors = errors;
         this.indexes = indexes;
         this.prefetcher = prefetcher;
+        this.where = where;
     }
 
     @Override
     public @Nullable Node find(List<String> path) {
         if (path.isEmpty()) {
-            return new DirectoryNode(List.of("errors", "index", "job", "order", "status", "status.json"));
+            return new DirectoryNode(List.of("errors", "index", "job", "order", "status", "status.json", "where"));
         }
         if (path.getFirst().equals("order")) {
             return order(path.subList(1, path.size()));
+        }
+        if (path.getFirst().equals("where")) {
+            return where.find(path.subList(1, path.size()));
         }
         if (path.size() > 1) {
             return null;

@@ -2,18 +2,20 @@ package io.clairfs.tools.daemon;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.dataset.Entry;
 import io.clairfs.cache.dataset.IndexRule;
 import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.prefetch.FetchRouter;
+import io.clairfs.cache.prefetch.PeerFetch;
+import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.prefetch.SampleReader;
+import io.clairfs.cache.prefetch.SamplesInUse;
+import io.clairfs.cache.prefetch.TierKeeper;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
-import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.fs.control.ControlMount;
 import io.clairfs.fs.kernel.ConsumptionWatcher;
 import io.clairfs.fs.kernel.PageCache;
@@ -24,7 +26,6 @@ import io.clairfs.fs.mount.MountException;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayDeque;
@@ -67,10 +68,12 @@ public final class Daemon implements AutoCloseable {
             Counters counters = new Counters();
             Source source = started(new DirectorySource(config.source()));
             tree = started(new DatasetTree(source, config.listers(), errors::add));
-            MemoryTier memory = new MemoryTier(config.memoryBytes());
-            parts.push(memory::clear);
-            FetchRouter router = new FetchRouter(tree, source, memory, counters);
-            SampleReader reader = started(new SampleReader(tree, source, router, counters, config.readTimeoutMs()));
+            NodeTiers tiers = started(NodeTiers.open(config, tree, errors));
+            TierKeeper keeper = tiers.keeper();
+            SamplesInUse inUse = started(new SamplesInUse());
+            FetchRouter router = new FetchRouter(tree, source, keeper, inUse, PeerFetch.NONE, tiers.rates(), counters);
+            SampleReader reader =
+                    started(new SampleReader(tree, source, router, inUse, counters, config.readTimeoutMs()));
             ReadAccounting accounting = new ReadAccounting(counters);
             ErrnoTable errnos = new ErrnoTable((operation, path, reason) -> {
                 if (operation.equals("read")) {
@@ -79,7 +82,7 @@ public final class Daemon implements AutoCloseable {
                 errors.add(operation + " " + PythonText.show(path) + ": " + reason);
             });
 
-            Requests requests = new Requests(reader, accounting);
+            ReadRequests requests = new ReadRequests(reader, accounting);
             ControlPoint controlPoint = started(ControlPoint.of(config.mountPoint()));
             DatasetMount mount = new DatasetMount(tree, requests, controlPoint.link(), config.readTimeoutMs());
             FuseSession data = started(FuseSession.mount(config.mountPoint(), dataOptions(), mount, errnos));
@@ -88,30 +91,31 @@ public final class Daemon implements AutoCloseable {
                         "the FUSE session's descriptor was not found among this process's descriptors");
             }
             PageCache pages = started(new PageCache(tree, config.mountPoint(), data.descriptor()));
-            Prefetcher prefetcher = started(new Prefetcher(
-                    tree,
-                    router,
-                    memory,
-                    pages,
+            PrefetchSettings settings = new PrefetchSettings(
                     config.stagingBytes(),
                     stagingSamples(),
                     config.loaders(),
-                    counters,
-                    errors));
+                    keeper.tiers().stream().map(_ -> config.loaders()).toList(),
+                    config.sharing());
+            Prefetcher prefetcher = started(
+                    new Prefetcher(tree, router, keeper, inUse, tiers.planner(), pages, settings, counters, errors));
             ConsumptionWatcher watcher =
-                    started(new ConsumptionWatcher(tree, config.mountPoint(), new Reports(accounting, prefetcher)));
+                    started(new ConsumptionWatcher(tree, config.mountPoint(), new ReadReports(accounting, prefetcher)));
             requests.connect(watcher, prefetcher);
 
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors);
             JobControl jobs = new JobControl(indexes, prefetcher, errors);
             StatusReporter status =
-                    new StatusReporter(config, tree, indexes, prefetcher, memory, counters, errors, clock);
-            ControlMount control = new ControlMount(new ControlFiles(jobs, status, errors, indexes, prefetcher), clock);
+                    new StatusReporter(config, tree, indexes, prefetcher, keeper, counters, errors, clock);
+            ControlMount control = new ControlMount(
+                    new ControlFiles(
+                            jobs, status, errors, indexes, prefetcher, new WhereFiles(tree, indexes, prefetcher)),
+                    clock);
             FuseSession controls = started(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
             endWith(data);
             endWith(controls);
             Thread.ofPlatform().daemon().name("detach-watcher").start(() -> endWhenDetached(pages));
-            Thread.ofPlatform().daemon().name("indexer").start(() -> index(indexes, jobs, errors));
+            Thread.ofPlatform().daemon().name("indexer").start(() -> index(indexes, jobs, tiers, prefetcher, errors));
         } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
@@ -151,7 +155,7 @@ public final class Daemon implements AutoCloseable {
         }
     }
 
-    private void index(Indexes indexes, JobControl jobs, ErrorLog errors) {
+    private void index(Indexes indexes, JobControl jobs, NodeTiers tiers, Prefetcher prefetcher, ErrorLog errors) {
         tree.complete().join();
         try {
             indexes.watch(indexes.of(""));
@@ -161,6 +165,8 @@ public final class Daemon implements AutoCloseable {
             throw new AssertionError("listed", e);
         }
         jobs.startWaiting();
+        tiers.recover();
+        prefetcher.tiersChanged();
     }
 
     private List<String> dataOptions() {
@@ -183,54 +189,6 @@ public final class Daemon implements AutoCloseable {
     /** Every staged sample holds a descriptor; half of those that this process may have stay free for everything else. */
     private static int stagingSamples() {
         return Math.clamp(DescriptorLimit.ofThisProcess() / 2, 64, 32_768);
-    }
-
-    /** Answers reads and keeps account of them. */
-    private static final class Requests implements DatasetMount.ReadRequests {
-        private final SampleReader reader;
-        private final ReadAccounting accounting;
-        private volatile @org.jspecify.annotations.Nullable ConsumptionWatcher watcher;
-        private volatile @org.jspecify.annotations.Nullable Prefetcher prefetcher;
-
-        Requests(SampleReader reader, ReadAccounting accounting) {
-            this.reader = reader;
-            this.accounting = accounting;
-        }
-
-        void connect(ConsumptionWatcher theWatcher, Prefetcher thePrefetcher) {
-            prefetcher = thePrefetcher;
-            watcher = theWatcher;
-        }
-
-        @Override
-        public int read(Entry file, long offset, MemorySegment into) throws SourceException {
-            int number = file.number();
-            ConsumptionWatcher reports = watcher;
-            Prefetcher followers = prefetcher;
-            boolean reported =
-                    reports != null && reports.isWatched(file.listing().directory());
-            boolean first = accounting.request(number, offset, reported);
-            if (first && !reported && followers != null) {
-                followers.reached(number);
-            }
-            int bytes = reader.read(number, offset, into);
-            accounting.answered(bytes);
-            return bytes;
-        }
-    }
-
-    /** Hands on what the kernel reports. */
-    private record Reports(ReadAccounting accounting, Prefetcher prefetcher) implements ConsumptionWatcher.Reader {
-        @Override
-        public void read(int[] files, int count) {
-            accounting.closed(files, count);
-            prefetcher.read(files, count);
-        }
-
-        @Override
-        public void reportsLost() {
-            prefetcher.reportsLost();
-        }
     }
 
     public MountConfig config() {

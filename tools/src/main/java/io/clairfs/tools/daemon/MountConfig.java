@@ -1,5 +1,8 @@
 package io.clairfs.tools.daemon;
 
+import io.clairfs.cache.plan.PlacementPolicy;
+import io.clairfs.cache.prefetch.PrefetchSettings;
+import io.clairfs.tools.config.ModelFile;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -9,9 +12,14 @@ import java.util.List;
  * @param source the directory that holds the dataset, absolute
  * @param mountPoint where it is to be seen, absolute
  * @param memoryBytes what the memory tier may hold
+ * @param ssds local disks to keep samples on, fastest first
+ * @param ssdReserveBytes what their filesystems must keep free for others
  * @param stagingBytes what may be in the page cache ahead of the trainers
  * @param indexRule how samples are numbered: a name of {@code IndexRule.BY_NAME}
- * @param loaders how many samples may be fetched at once
+ * @param policy by which the tiers are filled: of the planner
+ * @param model what was measured on this machine, if anything
+ * @param loaders how many samples may be fetched at once for staging, and for each tier
+ * @param sharing how loaders are shared out to the ranks
  * @param listers how many calls the listing may make at once
  * @param readTimeoutMs how long a reader may wait
  * @param fuseOptions more options for the data mount, as after {@code -o}
@@ -20,13 +28,19 @@ public record MountConfig(
         Path source,
         Path mountPoint,
         long memoryBytes,
+        List<SsdConfig> ssds,
+        long ssdReserveBytes,
         long stagingBytes,
         String indexRule,
+        PlacementPolicy policy,
+        ModelFile model,
         int loaders,
+        PrefetchSettings.Sharing sharing,
         int listers,
         long readTimeoutMs,
         List<String> fuseOptions) {
     public MountConfig {
+        ssds = List.copyOf(ssds);
         fuseOptions = List.copyOf(fuseOptions);
     }
 }

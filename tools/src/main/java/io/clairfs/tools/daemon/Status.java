@@ -44,7 +44,14 @@ public record Status(
             long deviations,
             int stagedAhead,
             int window,
+            List<Rank> readers,
             @Nullable String note) {}
+
+    /**
+     * One rank that reads here: how many loader threads it is to have now, how many samples are staged before it, and how long these
+     * last at its pace (0 while that is not known).
+     */
+    public record Rank(int rank, int loaders, int stagedAhead, double secondsStaged) {}
 
     /** Reads as readers see them: files opened, and of those how many never had to ask. */
     public record Reads(
@@ -54,5 +61,14 @@ public record Status(
 
     public record Staging(long capacityBytes, long usedBytes, int samples, long pushed) {}
 
-    public record Tier(String name, long capacityBytes, long usedBytes, int samples) {}
+    /** A tier of this node; what went wrong there is counted since the mount. */
+    public record Tier(
+            String name,
+            long capacityBytes,
+            long usedBytes,
+            int samples,
+            boolean writable,
+            long checksumFailures,
+            long readFailures,
+            long writeFailures) {}
 }

@@ -6,10 +6,13 @@ import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.prefetch.JobRun;
 import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.cache.prefetch.TierKeeper;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
-import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.status.Traffic;
+import io.clairfs.cache.tier.Tier;
+import io.clairfs.cache.tier.TierFailures;
 import io.clairfs.tools.Version;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -35,7 +38,7 @@ final class StatusReporter {
     private final DatasetTree tree;
     private final Indexes indexes;
     private final Prefetcher prefetcher;
-    private final MemoryTier memory;
+    private final TierKeeper keeper;
     private final Counters counters;
     private final ErrorLog errors;
     private final Clock clock;
@@ -46,7 +49,7 @@ final class StatusReporter {
             DatasetTree tree,
             Indexes indexes,
             Prefetcher prefetcher,
-            MemoryTier memory,
+            TierKeeper keeper,
             Counters counters,
             ErrorLog errors,
             Clock clock) {
@@ -54,7 +57,7 @@ final class StatusReporter {
         this.tree = tree;
         this.indexes = indexes;
         this.prefetcher = prefetcher;
-        this.memory = memory;
+        this.keeper = keeper;
         this.counters = counters;
         this.errors = errors;
         this.clock = clock;
@@ -82,6 +85,7 @@ final class StatusReporter {
                 indexError = e.getMessage();
             }
         }
+        List<Status.Tier> tiers = tiers();
         List<Status.Job> jobs = new ArrayList<>();
         for (JobRun run : prefetcher.jobs()) {
             jobs.add(job(run));
@@ -104,9 +108,9 @@ final class StatusReporter {
                         prefetcher.stagedBytes(),
                         prefetcher.stagedSamples(),
                         counters.staged.sum()),
-                List.of(new Status.Tier("memory", memory.capacity(), memory.used(), memory.count())),
+                tiers,
                 List.of(),
-                0,
+                tiers.stream().mapToLong(Status.Tier::checksumFailures).sum(),
                 errors.total(),
                 (clock.millis() - startedMs) / MILLIS_PER_SECOND);
     }
@@ -126,14 +130,35 @@ final class StatusReporter {
 
     private Map<String, Status.Fetched> fetched() {
         Map<String, Status.Fetched> fetched = new LinkedHashMap<>();
-        fetched.put("memory", new Status.Fetched(counters.fromMemory.sum(), counters.fromMemoryBytes.sum()));
-        fetched.put("ssd", new Status.Fetched(0, 0));
-        fetched.put("peer", new Status.Fetched(0, 0));
-        fetched.put("source", new Status.Fetched(counters.fromSource.sum(), counters.fromSourceBytes.sum()));
+        fetched.put("memory", fetched(counters.fromMemory));
+        fetched.put("ssd", fetched(counters.fromSsd));
+        fetched.put("peer", fetched(counters.fromPeer));
+        fetched.put("source", fetched(counters.fromSource));
         return fetched;
     }
 
-    private static Status.Job job(JobRun run) {
+    private static Status.Fetched fetched(Traffic traffic) {
+        return new Status.Fetched(traffic.count(), traffic.bytes());
+    }
+
+    private List<Status.Tier> tiers() {
+        List<Status.Tier> all = new ArrayList<>();
+        for (Tier tier : keeper.tiers()) {
+            TierFailures failures = tier.failures();
+            all.add(new Status.Tier(
+                    tier.name(),
+                    tier.capacityBytes(),
+                    tier.usedBytes(),
+                    tier.samples(),
+                    tier.isWritable(),
+                    failures.checksums(),
+                    failures.reads(),
+                    failures.writes()));
+        }
+        return all;
+    }
+
+    private Status.Job job(JobRun run) {
         JobSpec spec = run.spec();
         JobRun.Progress progress;
         try {
@@ -158,7 +183,21 @@ final class StatusReporter {
                 progress.deviations(),
                 progress.stagedAhead(),
                 spec.window(),
+                ranks(run),
                 note(progress));
+    }
+
+    private List<Status.Rank> ranks(JobRun run) {
+        List<Status.Rank> ranks = new ArrayList<>();
+        int[] loaders = prefetcher.loadersOf(run);
+        for (int stream = 0; stream < run.streams(); stream++) {
+            ranks.add(new Status.Rank(
+                    run.spec().firstRank() + stream,
+                    loaders[stream],
+                    run.stagedAhead(stream),
+                    run.secondsStaged(stream)));
+        }
+        return ranks;
     }
 
     private static @Nullable String note(JobRun.Progress progress) {

@@ -49,14 +49,7 @@ public final class StatusText {
                 size(s.staging().usedBytes()),
                 size(s.staging().capacityBytes()),
                 s.staging().samples());
-        s.tiers()
-                .forEach(t -> line(
-                        text,
-                        t.name(),
-                        "%s of %s, %,d samples",
-                        size(t.usedBytes()),
-                        size(t.capacityBytes()),
-                        t.samples()));
+        s.tiers().forEach(tier -> tier(text, tier));
         if (s.errors() > 0) {
             line(text, "errors", "%,d; the last ones: cat %s/.clairfs/errors", s.errors(), s.mount());
         }
@@ -85,11 +78,43 @@ public final class StatusText {
                 where,
                 job.inSync() ? "in sync" : "OUT OF SYNC",
                 job.stagedAhead());
+        if (job.readers().size() > 1) {
+            for (Status.Rank rank : job.readers()) {
+                line(
+                        text,
+                        "",
+                        "rank %d: %d loaders, %,d staged, enough for %.1f s",
+                        rank.rank(),
+                        rank.loaders(),
+                        rank.stagedAhead(),
+                        rank.secondsStaged());
+            }
+        }
         if (job.deviations() > 0) {
             line(text, "", "%,d reads deviated", job.deviations());
         }
         if (job.note() != null) {
             line(text, "", "%s", job.note());
+        }
+    }
+
+    private static void tier(StringBuilder text, Status.Tier t) {
+        line(
+                text,
+                t.name(),
+                "%s of %s, %,d samples%s",
+                size(t.usedBytes()),
+                size(t.capacityBytes()),
+                t.samples(),
+                t.writable() ? "" : ", takes nothing now");
+        if (t.checksumFailures() + t.readFailures() + t.writeFailures() > 0) {
+            line(
+                    text,
+                    "",
+                    "%,d samples damaged, %,d not read, %,d not written; all came from elsewhere",
+                    t.checksumFailures(),
+                    t.readFailures(),
+                    t.writeFailures());
         }
     }
 

@@ -1,0 +1,83 @@
+package io.clairfs.cache.prefetch;
+
+import io.clairfs.cache.tier.SampleBuffer;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Samples on their way to a tier that is slow to write, bounded in bytes; each can be read until it has arrived. */
+final class KeepQueue {
+    /** No sample waits. */
+    static final int NONE = -1;
+
+    private final long capacityBytes;
+    private final Map<Integer, SampleBuffer> samples = new HashMap<>();
+    private final ArrayDeque<Integer> waiting = new ArrayDeque<>();
+    private long bytes;
+    private boolean closed;
+
+    KeepQueue(long capacityBytes) {
+        this.capacityBytes = capacityBytes;
+    }
+
+    /** Takes a reference of its own. Returns whether the sample is on its way now; an empty queue takes any size. */
+    synchronized boolean offer(int file, SampleBuffer sample) {
+        if (samples.containsKey(file)) {
+            return true;
+        }
+        if (closed || (bytes > 0 && bytes + sample.size() > capacityBytes)) {
+            return false;
+        }
+        if (!sample.tryRetain()) {
+            throw new AssertionError("the caller holds no reference");
+        }
+        samples.put(file, sample);
+        waiting.add(file);
+        bytes += sample.size();
+        return true;
+    }
+
+    /** A sample that is on its way, with a reference for the caller, or null. */
+    synchronized @Nullable SampleBuffer get(int file) {
+        SampleBuffer sample = samples.get(file);
+        return sample != null && sample.tryRetain() ? sample : null;
+    }
+
+    synchronized boolean contains(int file) {
+        return samples.containsKey(file);
+    }
+
+    /** The file that has waited longest, now the caller's to write, or {@link #NONE}. */
+    synchronized int next() {
+        Integer file = waiting.poll();
+        return file == null ? NONE : file;
+    }
+
+    /** A file that was taken has arrived, or never will. */
+    synchronized void done(int file) {
+        SampleBuffer sample = samples.remove(file);
+        if (sample != null) {
+            bytes -= sample.size();
+            sample.release();
+        }
+    }
+
+    /** Whether less than half of its room is taken. */
+    synchronized boolean takesMore() {
+        return !closed && bytes <= capacityBytes / 2;
+    }
+
+    /** Bytes that wait or are being written. */
+    synchronized long bytes() {
+        return bytes;
+    }
+
+    /** Drops what nobody has taken yet, and takes nothing more. */
+    synchronized void close() {
+        closed = true;
+        while (!waiting.isEmpty()) {
+            done(waiting.poll());
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package io.clairfs.cache.prefetch;
+
+import java.util.List;
+
+/** How a fixed number of loader threads is shared out to the ranks of this node. */
+interface LoaderAssignment {
+    /** Gives every queue its number of loaders; they add up to {@code loaders}, or a little more when there are more ranks than that. */
+    void assign(List<RankQueue> queues, int loaders);
+
+    /** Whether a rank that has nothing to do for its loaders lends them to others. */
+    boolean lendsIdleLoaders();
+
+    /** The same number for every rank, come what may. */
+    static LoaderAssignment fixed() {
+        return new LoaderAssignment() {
+            @Override
+            public void assign(List<RankQueue> queues, int loaders) {
+                int rest = loaders;
+                for (int i = 0; i < queues.size(); i++) {
+                    int share = Math.ceilDiv(rest, queues.size() - i);
+                    queues.get(i).assign(Math.max(1, share));
+                    rest -= share;
+                }
+            }
+
+            @Override
+            public boolean lendsIdleLoaders() {
+                return false;
+            }
+        };
+    }
+}

@@ -1,0 +1,120 @@
+package io.clairfs.cache.prefetch;
+
+import io.clairfs.cache.order.InvalidSpecException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which rank a loader works for next.
+ *
+ * <p>Each rank has a number of loaders that it is to have, out of the fixed total; it is computed anew every few milliseconds, so
+ * that a rank that is predicted to be late gets more ({@link LoaderAssignment}). A loader that is free goes to the rank
+ * that lacks most of its number, and, when no rank that lacks any has work, to any that has: nobody is idle
+ * while there is something to stage.
+ */
+final class LoaderShares {
+    private static final long ASSIGN_EVERY_NS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final Comparator<RankQueue> MOST_LACKING =
+            Comparator.comparingInt(RankQueue::lacking).reversed();
+
+    private final LoaderAssignment assignment;
+    private final long stagingBytes;
+    private final int loaders;
+    private final LongSupplier clockNs;
+    private final List<RankQueue> queues = new ArrayList<>();
+    private long assignedAtNs;
+    private boolean stale = true;
+
+    /**
+     * Shares of {@code loaders} threads.
+     *
+     * @param stagingBytes the staging buffer's capacity, shared evenly by the ranks
+     */
+    LoaderShares(LoaderAssignment assignment, long stagingBytes, int loaders, LongSupplier clockNs) {
+        this.assignment = assignment;
+        this.stagingBytes = stagingBytes;
+        this.loaders = loaders;
+        this.clockNs = clockNs;
+    }
+
+    /** A position to stage and the rank that it is for. */
+    record Claim(RankQueue queue, StreamWindow.ToStage what) {}
+
+    synchronized void add(JobRun job) {
+        for (int stream = 0; stream < job.streams(); stream++) {
+            queues.add(new RankQueue(job, stream));
+        }
+        stale = true;
+    }
+
+    synchronized void remove(JobRun job) {
+        queues.removeIf(queue -> queue.job() == job);
+        stale = true;
+    }
+
+    /** Work for the calling loader, which {@link #done ends} it; null when there is none. */
+    synchronized @Nullable Claim claim() throws JobFailedException {
+        if (queues.isEmpty()) {
+            return null;
+        }
+        long now = clockNs.getAsLong();
+        if (stale || now - assignedAtNs >= ASSIGN_EVERY_NS) {
+            assignment.assign(queues, loaders);
+            assignedAtNs = now;
+            stale = false;
+        }
+        queues.sort(MOST_LACKING);
+        for (RankQueue queue : queues) {
+            if (queue.lacking() <= 0 && !assignment.lendsIdleLoaders()) {
+                return null;
+            }
+            StreamWindow.ToStage what = next(queue);
+            if (what != null) {
+                queue.begin();
+                return new Claim(queue, what);
+            }
+        }
+        return null;
+    }
+
+    private StreamWindow.@Nullable ToStage next(RankQueue queue) throws JobFailedException {
+        try {
+            return queue.job().nextToStage(queue.stream(), shareBytes());
+        } catch (InvalidSpecException e) {
+            throw new JobFailedException(queue.job(), e);
+        }
+    }
+
+    synchronized void done(Claim claim) {
+        claim.queue.end();
+    }
+
+    /** Whether some rank has less than half of its share of the staging buffer before it, and more to stage. */
+    synchronized boolean isHungry() {
+        for (RankQueue queue : queues) {
+            if (queue.job().isHungry(queue.stream(), shareBytes() / 2)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private long shareBytes() {
+        return stagingBytes / queues.size();
+    }
+
+    /** How many loaders each rank of a job is to have now. */
+    synchronized int[] assigned(JobRun job) {
+        int[] assigned = new int[job.streams()];
+        for (RankQueue queue : queues) {
+            if (queue.job() == job) {
+                assigned[queue.stream()] = queue.assigned();
+            }
+        }
+        return assigned;
+    }
+}

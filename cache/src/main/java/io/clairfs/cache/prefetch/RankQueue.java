@@ -1,0 +1,53 @@
+package io.clairfs.cache.prefetch;
+
+/**
+ * What one rank of a job waits for: its stream's positions to be staged, the loader threads that it is to have, and those that work for
+ * it now (Lobster, ICPP 2022, section 4.2: a queue of requests for each GPU of the node).
+ */
+final class RankQueue {
+    private final JobRun job;
+    private final int stream;
+
+    /** Guarded by {@link LoaderShares}. */
+    private int assigned;
+
+    private int running;
+
+    RankQueue(JobRun job, int stream) {
+        this.job = job;
+        this.stream = stream;
+    }
+
+    JobRun job() {
+        return job;
+    }
+
+    int stream() {
+        return stream;
+    }
+
+    int assigned() {
+        return assigned;
+    }
+
+    void assign(int threads) {
+        assigned = threads;
+    }
+
+    int running() {
+        return running;
+    }
+
+    void begin() {
+        running++;
+    }
+
+    void end() {
+        running--;
+    }
+
+    /** How many loaders it lacks; negative when others could use some of those that it has. */
+    int lacking() {
+        return assigned - running;
+    }
+}

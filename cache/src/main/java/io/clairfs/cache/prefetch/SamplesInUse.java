@@ -1,0 +1,70 @@
+package io.clairfs.cache.prefetch;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.RemovalCause;
+import com.github.benmanes.caffeine.cache.Scheduler;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Samples that no tier holds but somebody has in hand: a loader while it pushes one, a reader for a few seconds after its first
+ * request, since a reader comes in pieces. They keep loader and reader from fetching the same sample one after the other.
+ */
+public final class SamplesInUse implements AutoCloseable {
+    /** What readers may hold in all, bytes. */
+    static final long READERS_BYTES = 256L << 20;
+
+    private static final Duration READERS_KEEP = Duration.ofSeconds(5);
+
+    private final ConcurrentHashMap<Integer, SampleBuffer> ofLoaders = new ConcurrentHashMap<>();
+    private final Cache<Integer, SampleBuffer> ofReaders = Caffeine.newBuilder()
+            .maximumWeight(READERS_BYTES)
+            .weigher((Integer _, SampleBuffer sample) -> (int) Math.min(sample.size(), Integer.MAX_VALUE))
+            .expireAfterAccess(READERS_KEEP)
+            .executor(Runnable::run)
+            .scheduler(Scheduler.systemScheduler())
+            .removalListener(SamplesInUse::dropped)
+            .build();
+
+    private static void dropped(@Nullable Integer file, @Nullable SampleBuffer sample, RemovalCause cause) {
+        if (sample != null) {
+            sample.release();
+        }
+    }
+
+    /** The sample with a reference for the caller, or null. */
+    @Nullable
+    SampleBuffer get(int file) {
+        SampleBuffer sample = ofLoaders.get(file);
+        if (sample == null || !sample.tryRetain()) {
+            sample = ofReaders.getIfPresent(file);
+            return sample != null && sample.tryRetain() ? sample : null;
+        }
+        return sample;
+    }
+
+    /** A loader has it in hand until it {@link #letGo lets go}; its own reference lasts as long. */
+    void take(int file, SampleBuffer sample) {
+        ofLoaders.put(file, sample);
+    }
+
+    void letGo(int file, SampleBuffer sample) {
+        ofLoaders.remove(file, sample);
+    }
+
+    /** A reader will come for more of it. */
+    void readInPieces(int file, SampleBuffer sample) {
+        if (sample.tryRetain() && ofReaders.asMap().putIfAbsent(file, sample) != null) {
+            sample.release();
+        }
+    }
+
+    /** Lets go of everything that is held for readers. */
+    @Override
+    public void close() {
+        ofReaders.invalidateAll();
+    }
+}

@@ -1,0 +1,224 @@
+package io.clairfs.cache.prefetch;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.tier.Tier;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts what was fetched where the plan wants it, whoever fetched it and wherever it came from.
+ *
+ * <p>Memory takes a sample at once. A slower tier has a queue of samples on their way to it, which threads of its own write, so
+ * that nobody who waits for a sample waits for a disk; what does not fit into the queue comes by again the next time it is
+ * read. When the plan changes, nothing is thrown away for it: samples of the old one stay until their room is needed.
+ */
+public final class TierKeeper implements AutoCloseable {
+    private static final int MEMORY = 0;
+
+    private final DatasetTree tree;
+    private final MemoryTier memory;
+    private final List<Tier> tiers;
+    private final List<KeepQueue> queues;
+    private final List<AtomicInteger> leftovers;
+    private volatile LocalPlan plan = LocalPlan.NONE;
+    private volatile boolean planned;
+
+    /**
+     * A keeper of {@code memory} and of {@code slower} tiers, fastest first.
+     *
+     * @param queueBytes what may be on its way to each of the slower ones
+     */
+    public TierKeeper(DatasetTree tree, MemoryTier memory, List<? extends Tier> slower, long queueBytes) {
+        this.tree = tree;
+        this.memory = memory;
+        tiers = Stream.concat(Stream.of(memory), slower.stream()).toList();
+        queues = tiers.stream().map(_ -> new KeepQueue(queueBytes)).toList();
+        leftovers = tiers.stream().map(_ -> new AtomicInteger()).toList();
+    }
+
+    /** The tiers of this node, fastest first. */
+    public List<Tier> tiers() {
+        return tiers;
+    }
+
+    /** Whether there is a plan, be it the one to keep things while there is room. */
+    boolean hasPlan() {
+        return planned;
+    }
+
+    /** From now on samples go where {@code next} says; prefetchers bring what is missing. */
+    void follow(LocalPlan next) {
+        plan = next;
+        planned = true;
+        leftovers.forEach(at -> at.set(0));
+    }
+
+    /** There is no job any more: what is here stays until its room is needed. */
+    void followNone() {
+        follow(LocalPlan.NONE);
+        planned = false;
+    }
+
+    /** The sample if it is in memory or on its way to another tier, with a reference for the caller. */
+    @Nullable
+    SampleBuffer fromMemory(int file) {
+        SampleBuffer sample = memory.get(file);
+        for (int tier = 1; sample == null && tier < tiers.size(); tier++) {
+            sample = queues.get(tier).get(file);
+        }
+        return sample;
+    }
+
+    /** Whether the sample is in memory or on its way to another tier. */
+    boolean isInMemory(int file) {
+        for (KeepQueue queue : queues) {
+            if (queue.contains(file)) {
+                return true;
+            }
+        }
+        return memory.contains(file);
+    }
+
+    /** The names of the tiers that hold the sample, fastest first. */
+    List<String> holdersOf(int file) {
+        return tiers.stream()
+                .filter(tier -> tier.contains(file))
+                .map(Tier::name)
+                .toList();
+    }
+
+    /** The name of the tier that the plan wants the sample in, if it says. */
+    @Nullable
+    String plannedFor(int file) {
+        int planned = plan.tierOf(file);
+        return planned < 0 ? null : tiers.get(planned).name();
+    }
+
+    /** Whether a prefetcher has to bring this sample to this tier. */
+    boolean isMissing(int file, int tier) {
+        int planned = plan.tierOf(file);
+        if (planned == LocalPlan.ANYWHERE) {
+            return !isHere(file) && hasRoom(tier, tree.entry(file).size());
+        }
+        return planned == tier
+                && !tiers.get(tier).contains(file)
+                && !queues.get(tier).contains(file);
+    }
+
+    private boolean isHere(int file) {
+        for (int tier = 0; tier < tiers.size(); tier++) {
+            if (tiers.get(tier).contains(file) || queues.get(tier).contains(file)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean hasRoom(int tier, long bytes) {
+        Tier into = tiers.get(tier);
+        return into.isWritable() && into.usedBytes() + queues.get(tier).bytes() + bytes <= into.capacityBytes();
+    }
+
+    /** Whether it makes sense to fetch something for this tier now. */
+    boolean takesMore(int tier) {
+        return tiers.get(tier).isWritable() && planned && queues.get(tier).takesMore();
+    }
+
+    /**
+     * A sample was fetched. The caller keeps its reference.
+     *
+     * @param byReader whether a reader asked for it, rather than a prefetcher
+     */
+    void fetched(int file, SampleBuffer sample, boolean byReader) {
+        int planned = plan.tierOf(file);
+        if (planned == LocalPlan.ANYWHERE) {
+            keepWhereRoom(file, sample);
+        } else if (planned != LocalPlan.NOWHERE) {
+            keepIn(planned, file, sample);
+        } else if (byReader && !isHere(file)) {
+            makingRoom(MEMORY, () -> memory.keepRecent(file, sample));
+        }
+    }
+
+    private void keepWhereRoom(int file, SampleBuffer sample) {
+        for (int tier = 0; tier < tiers.size() && !isHere(file); tier++) {
+            if (hasRoom(tier, sample.size())) {
+                keepIn(tier, file, sample);
+            }
+        }
+    }
+
+    private void keepIn(int tier, int file, SampleBuffer sample) {
+        if (tier == MEMORY) {
+            put(tier, file, sample);
+        } else if (!tiers.get(tier).contains(file)) {
+            queues.get(tier).offer(file, sample);
+        }
+    }
+
+    /** Writes the sample that has waited longest for this tier. Returns whether there was one. */
+    boolean writeNext(int tier) {
+        KeepQueue queue = queues.get(tier);
+        int file = queue.next();
+        if (file == KeepQueue.NONE) {
+            return false;
+        }
+        try {
+            SampleBuffer sample = queue.get(file);
+            if (sample != null) {
+                try {
+                    put(tier, file, sample);
+                } finally {
+                    sample.release();
+                }
+            }
+        } finally {
+            queue.done(file);
+        }
+        return true;
+    }
+
+    private void put(int tier, int file, SampleBuffer sample) {
+        makingRoom(tier, () -> tiers.get(tier).keep(file, sample));
+    }
+
+    /** Tries until the sample is kept, each time at the cost of one that an older plan left in the tier, while there are any. */
+    private void makingRoom(int tier, BooleanSupplier keep) {
+        while (!keep.getAsBoolean()) {
+            int old = tiers.get(tier).isWritable() ? nextLeftover(tier) : LocalPlan.NOWHERE;
+            if (old == LocalPlan.NOWHERE) {
+                return;
+            }
+            tiers.get(tier).evict(old);
+        }
+    }
+
+    /** A file in this tier that the plan does not want there; each file is looked at once per plan. */
+    private int nextLeftover(int tier) {
+        AtomicInteger at = leftovers.get(tier);
+        int end = tree.entryCount();
+        while (at.get() < end) {
+            int file = at.getAndIncrement();
+            if (file < end && isUnwanted(file, tier) && tiers.get(tier).contains(file)) {
+                return file;
+            }
+        }
+        return LocalPlan.NOWHERE;
+    }
+
+    private boolean isUnwanted(int file, int tier) {
+        int planned = plan.tierOf(file);
+        return planned != tier && planned != LocalPlan.ANYWHERE;
+    }
+
+    /** Drops what is on its way. */
+    @Override
+    public void close() {
+        queues.forEach(KeepQueue::close);
+    }
+}

@@ -1,0 +1,37 @@
+package io.clairfs.tools.calibrate;
+
+import io.clairfs.tools.Progress;
+import io.clairfs.tools.config.ConfigFile;
+import io.clairfs.tools.config.ModelFile;
+import io.clairfs.tools.config.ModelFile.Device;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** Measures what was asked for, one device after the other, with a progress bar. */
+public final class Calibration {
+    private Calibration() {}
+
+    /**
+     * Measures.
+     *
+     * @param ssd a directory on the disk to measure; null for none
+     * @param memory whether to measure memory
+     * @param stepMs how long each step takes, milliseconds
+     */
+    public static ConfigFile run(Path source, @Nullable Path ssd, boolean memory, long stepMs) throws IOException {
+        int steps = SourceSpeed.steps() + (ssd == null ? 0 : SsdSpeed.steps()) + (memory ? MemorySpeed.steps() : 0);
+        AtomicInteger done = new AtomicInteger();
+        try (Progress progress = Progress.begin("calibrating", steps)) {
+            Runnable step = () -> progress.at(done.incrementAndGet());
+            progress.note("source");
+            Device ofSource = SourceSpeed.measure(source, stepMs, step);
+            progress.note("ssd");
+            Device ofSsd = ssd == null ? null : SsdSpeed.measure(ssd, stepMs, step);
+            progress.note("memory");
+            Device ofMemory = memory ? MemorySpeed.measure(stepMs, step) : null;
+            return new ConfigFile(null, new ModelFile(ofSource, ofMemory, ofSsd, null, null, null, null));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package io.clairfs.tools.calibrate;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.posix.NativeMemory;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.tools.config.ModelFile.Device;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * How fast the source gives whole files in random order, t(gamma), and how long it takes to give any byte at all.
+ *
+ * <p>Each file is read once, so that no cache of the source's client answers; when all found are used up, a step is cut short, and
+ * the ones that it would have measured are left out.
+ */
+final class SourceSpeed {
+    private static final int MOST_FILES = 100_000;
+    private static final int LATENCY_FILES = 32;
+    private static final int MOST_THREADS = 32;
+    private static final long LARGEST_READ = 64 << 20;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private final List<Path> files;
+    private final AtomicInteger next = new AtomicInteger();
+
+    private SourceSpeed(List<Path> files) {
+        this.files = files;
+    }
+
+    /** How many steps a measurement has. */
+    static int steps() {
+        return 1 + Integer.bitCount(2 * MOST_THREADS - 1);
+    }
+
+    static Device measure(Path source, long stepMs, Runnable stepDone) throws IOException {
+        SourceSpeed speed = new SourceSpeed(someFiles(source));
+        double latency = speed.latency();
+        stepDone.run();
+        return new Device(null, latency, ThreadSweep.measure(speed::reader, MOST_THREADS, stepMs, stepDone), null);
+    }
+
+    private static List<Path> someFiles(Path source) throws IOException {
+        List<Path> found = new ArrayList<>();
+        Files.walkFileTree(source, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                if (attributes.isRegularFile() && attributes.size() > 0) {
+                    found.add(file);
+                }
+                return found.size() < MOST_FILES ? FileVisitResult.CONTINUE : FileVisitResult.TERMINATE;
+            }
+        });
+        if (found.size() < 2 * LATENCY_FILES) {
+            throw new IOException(source + " has only " + found.size() + " files with content; to measure a source, "
+                    + 2 * LATENCY_FILES + " are needed");
+        }
+        Collections.shuffle(found, new Random());
+        return found;
+    }
+
+    /** Seconds from open to the first byte, median. */
+    private double latency() throws IOException {
+        long[] ns = new long[LATENCY_FILES];
+        MemorySegment first = NativeMemory.allocate(1);
+        try {
+            for (int i = 0; i < ns.length; i++) {
+                byte[] path = files.get(next.getAndIncrement()).toString().getBytes(UTF_8);
+                long start = System.nanoTime();
+                int fd = Posix.openAt(Posix.AT_FDCWD, path, Posix.O_RDONLY);
+                try {
+                    long _ = Posix.pread(fd, first, 0);
+                } finally {
+                    Posix.close(fd);
+                }
+                ns[i] = System.nanoTime() - start;
+            }
+        } finally {
+            NativeMemory.free(first);
+        }
+        Arrays.sort(ns);
+        return ns[ns.length / 2] / NANOS_PER_SECOND;
+    }
+
+    private ThreadSweep.Work reader() {
+        return () -> {
+            int file = next.getAndIncrement();
+            return file < files.size() ? readWhole(files.get(file)) : ThreadSweep.Work.NO_MORE;
+        };
+    }
+
+    private static long readWhole(Path file) throws IOException {
+        int fd = Posix.openAt(Posix.AT_FDCWD, file.toString().getBytes(UTF_8), Posix.O_RDONLY);
+        try {
+            long size = Math.min(Posix.stat(fd).size(), LARGEST_READ);
+            MemorySegment into = NativeMemory.allocate(size);
+            try {
+                long at = 0;
+                long n;
+                while (at < size && (n = Posix.pread(fd, into.asSlice(at), at)) > 0) {
+                    at += n;
+                }
+                return at;
+            } finally {
+                NativeMemory.free(into);
+            }
+        } finally {
+            Posix.close(fd);
+        }
+    }
+}

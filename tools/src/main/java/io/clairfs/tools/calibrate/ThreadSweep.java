@@ -1,0 +1,89 @@
+package io.clairfs.tools.calibrate;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Repeats a piece of work with 1, 2, 4, ... threads for a while each, and says how many bytes per second they got through together. */
+final class ThreadSweep {
+    private static final double MEGA = 1e6;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private ThreadSweep() {}
+
+    /** One piece of work. Returns the bytes it moved, or {@link #NO_MORE}. */
+    @FunctionalInterface
+    interface Work {
+        long NO_MORE = -1;
+
+        long run() throws IOException;
+    }
+
+    /** Makes the work of one thread. */
+    @FunctionalInterface
+    interface Worker {
+        Work start() throws IOException;
+    }
+
+    /**
+     * Measures.
+     *
+     * @param most threads of the last step
+     * @param stepMs how long each step takes, milliseconds; less when the work is used up
+     * @param stepDone is called after each step
+     * @return MB/s of all threads together, by their number
+     */
+    static Map<Integer, Double> measure(Worker worker, int most, long stepMs, Runnable stepDone) throws IOException {
+        Map<Integer, Double> rates = new TreeMap<>();
+        for (int threads = 1; threads <= most; threads *= 2) {
+            double rate = step(worker, threads, stepMs);
+            if (rate > 0) {
+                rates.put(threads, Math.round(rate * 10) / 10.0);
+            }
+            stepDone.run();
+        }
+        return rates;
+    }
+
+    private static double step(Worker worker, int threads, long stepMs) throws IOException {
+        AtomicLong bytes = new AtomicLong();
+        long start = System.nanoTime();
+        long end = start + TimeUnit.MILLISECONDS.toNanos(stepMs);
+        List<Future<?>> running = new ArrayList<>();
+        try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+            for (int t = 0; t < threads; t++) {
+                running.add(pool.submit(() -> {
+                    Work work = worker.start();
+                    while (System.nanoTime() < end) {
+                        long moved = work.run();
+                        if (moved == Work.NO_MORE) {
+                            break;
+                        }
+                        bytes.addAndGet(moved);
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> one : running) {
+                one.get();
+            }
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IOException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException("a measurement failed", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+        return bytes.get() / MEGA / ((System.nanoTime() - start) / NANOS_PER_SECOND);
+    }
+}

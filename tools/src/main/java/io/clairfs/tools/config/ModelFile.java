@@ -1,0 +1,101 @@
+package io.clairfs.tools.config;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.clairfs.cache.plan.PerformanceModel;
+import io.clairfs.cache.plan.StorageClass;
+import io.clairfs.cache.plan.Throughput;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The performance model as a file has it (NoPFS section 4, Table 2): rates in MB/s (10^6 bytes), latencies in seconds, maps
+ * from a number of threads to the rate of all of them together. What is left out is taken from {@link PerformanceModel#unmeasured}.
+ *
+ * @param source the slow store: t(gamma) as {@code read}
+ * @param memory the memory tier: r_1(p) and w_1(p)
+ * @param ssd each SSD
+ * @param network b_c, of one node
+ * @param peerLatency of one request to another node
+ * @param compute c, of one rank
+ * @param preprocess beta
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record ModelFile(
+        @Nullable Device source,
+        @Nullable Device memory,
+        @Nullable Device ssd,
+        @Nullable Double network,
+        @Nullable Double peerLatency,
+        @Nullable Double compute,
+        @Nullable Double preprocess) {
+    /** Nothing was measured. */
+    public static final ModelFile UNMEASURED = new ModelFile(null, null, null, null, null, null, null);
+
+    private static final double MEGA = 1e6;
+
+    /**
+     * Something that is read, and perhaps written.
+     *
+     * @param threads p_j, how many threads fill it; null for the default
+     * @param latency of one request
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Device(
+            @Nullable Integer threads,
+            @Nullable Double latency,
+            @Nullable Map<Integer, Double> read,
+            @Nullable Map<Integer, Double> write) {}
+
+    /** The model that the planner and the router work with. */
+    public PerformanceModel model() {
+        PerformanceModel rest = PerformanceModel.unmeasured();
+        return new PerformanceModel(
+                rate(compute, rest.computeBytesPerSecond()),
+                rate(preprocess, rest.preprocessBytesPerSecond()),
+                rate(network, rest.networkBytesPerSecond()),
+                throughput(source == null ? null : source.read, rest.source()),
+                rest.staging(),
+                Objects.requireNonNullElse(source == null ? null : source.latency, rest.sourceLatencySeconds()),
+                Objects.requireNonNullElse(peerLatency, rest.peerLatencySeconds()));
+    }
+
+    /** The memory tier as the planner's storage class. */
+    public StorageClass memoryClass(long capacityBytes) {
+        return storageClass(memory, StorageClass.memory(capacityBytes));
+    }
+
+    /** An SSD tier as the planner's storage class. */
+    public StorageClass ssdClass(long capacityBytes) {
+        return storageClass(ssd, StorageClass.ssd(capacityBytes));
+    }
+
+    private static StorageClass storageClass(@Nullable Device device, StorageClass rest) {
+        return device == null
+                ? rest
+                : new StorageClass(
+                        rest.name(),
+                        rest.capacityBytes(),
+                        Objects.requireNonNullElse(device.threads, rest.threads()),
+                        throughput(device.read, rest.read()),
+                        throughput(device.write, rest.write()),
+                        Objects.requireNonNullElse(device.latency, rest.latencySeconds()));
+    }
+
+    private static double rate(@Nullable Double mega, double otherwise) {
+        return mega == null ? otherwise : mega * MEGA;
+    }
+
+    private static Throughput throughput(@Nullable Map<Integer, Double> rates, Throughput otherwise) {
+        if (rates == null || rates.isEmpty()) {
+            return otherwise;
+        }
+        List<Throughput.Point> points = new TreeMap<>(rates)
+                .entrySet().stream()
+                        .map(e -> new Throughput.Point(e.getKey(), e.getValue() * MEGA))
+                        .toList();
+        return new Throughput(points);
+    }
+}

@@ -1,0 +1,22 @@
+package io.clairfs.tools.config;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Options of {@code clairfs mount} as a file has them, by the names that they have on the command line; each null where the file
+ * does not say. What is on the command line goes before them.
+ */
+public record MountFile(
+        @Nullable String memory,
+        @Nullable String staging,
+        @Nullable List<String> ssd,
+        @Nullable String ssdReserve,
+        @Nullable String indexRule,
+        @Nullable String policy,
+        @Nullable String loaderSharing,
+        @Nullable Integer loaders,
+        @Nullable Integer readTimeout) {
+    /** A file that says nothing. */
+    public static final MountFile EMPTY = new MountFile(null, null, null, null, null, null, null, null, null);
+}

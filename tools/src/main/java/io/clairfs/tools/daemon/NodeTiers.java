@@ -1,0 +1,107 @@
+package io.clairfs.tools.daemon;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.plan.FetchCosts;
+import io.clairfs.cache.plan.NodeStorage;
+import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.plan.PerformanceModel;
+import io.clairfs.cache.plan.PlanLimits;
+import io.clairfs.cache.plan.StorageClass;
+import io.clairfs.cache.prefetch.JobPlanner;
+import io.clairfs.cache.prefetch.NodePlanner;
+import io.clairfs.cache.prefetch.TierKeeper;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.tier.SsdTier;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The tiers of this node, what is known of their speed, and who plans for them. */
+final class NodeTiers implements AutoCloseable {
+    private static final long QUEUE_BYTES = 64 << 20;
+    private static final double OBSERVATIONS_LAST_SECONDS = 60;
+
+    /** What a sample on an SSD takes beside its bytes. */
+    private static final int SSD_ENTRY_BYTES = 64;
+
+    private final MountConfig config;
+    private final DatasetTree tree;
+    private final List<SsdTier> ssds;
+    private final TierKeeper keeper;
+
+    private NodeTiers(MountConfig config, DatasetTree tree, List<SsdTier> ssds, TierKeeper keeper) {
+        this.config = config;
+        this.tree = tree;
+        this.ssds = ssds;
+        this.keeper = keeper;
+    }
+
+    /** Opens what the configuration names; an SSD that cannot be used is a reason not to mount. */
+    static NodeTiers open(MountConfig config, DatasetTree tree, ErrorLog errors) throws IOException {
+        List<SsdTier> ssds = new ArrayList<>();
+        try {
+            for (SsdConfig ssd : config.ssds()) {
+                ssds.add(new SsdTier(
+                        ssd.directory(),
+                        config.source().toString(),
+                        ssd.bytes(),
+                        config.ssdReserveBytes(),
+                        System::nanoTime,
+                        errors::add));
+            }
+        } catch (IOException e) {
+            ssds.forEach(SsdTier::close);
+            throw e;
+        }
+        MemoryTier memory = new MemoryTier(config.memoryBytes());
+        return new NodeTiers(config, tree, ssds, new TierKeeper(tree, memory, ssds, QUEUE_BYTES));
+    }
+
+    TierKeeper keeper() {
+        return keeper;
+    }
+
+    /** Finds what the disks still hold; takes seconds for millions of samples. The dataset must be listed. */
+    void recover() {
+        ssds.forEach(ssd -> ssd.recover(tree));
+    }
+
+    /** What fetches cost: the model, corrected by what they take. */
+    ObservedRates rates() {
+        return new ObservedRates(
+                FetchCosts.of(model(), storage(0), config.loaders()), OBSERVATIONS_LAST_SECONDS, System::nanoTime);
+    }
+
+    /** Plans for this node alone. */
+    JobPlanner planner() {
+        return jobs -> new NodePlanner(
+                        tree,
+                        keeper,
+                        storage(tree.fileBytes() / Math.max(1, tree.fileCount())),
+                        model(),
+                        config.policy(),
+                        PlanLimits.DEFAULT)
+                .plan(jobs);
+    }
+
+    private PerformanceModel model() {
+        return config.model().model();
+    }
+
+    private NodeStorage storage(long meanSampleBytes) {
+        List<StorageClass> classes = new ArrayList<>();
+        classes.add(config.model().memoryClass(config.memoryBytes()));
+        for (SsdConfig ssd : config.ssds()) {
+            double share = (double) meanSampleBytes / (meanSampleBytes + SSD_ENTRY_BYTES);
+            classes.add(config.model().ssdClass((long) (ssd.bytes() * share)));
+        }
+        return new NodeStorage(classes);
+    }
+
+    @Override
+    public void close() {
+        keeper.close();
+        keeper.tiers().forEach(io.clairfs.cache.tier.Tier::close);
+    }
+}

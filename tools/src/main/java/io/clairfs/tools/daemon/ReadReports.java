@@ -1,0 +1,18 @@
+package io.clairfs.tools.daemon;
+
+import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.fs.kernel.ConsumptionWatcher;
+
+/** Hands on which files the kernel says were read. */
+record ReadReports(ReadAccounting accounting, Prefetcher prefetcher) implements ConsumptionWatcher.Reader {
+    @Override
+    public void read(int[] files, int count) {
+        accounting.closed(files, count);
+        prefetcher.read(files, count);
+    }
+
+    @Override
+    public void reportsLost() {
+        prefetcher.reportsLost();
+    }
+}

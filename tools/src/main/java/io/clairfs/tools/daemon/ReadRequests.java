@@ -1,0 +1,44 @@
+package io.clairfs.tools.daemon;
+
+import io.clairfs.cache.dataset.Entry;
+import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.cache.prefetch.SampleReader;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.fs.kernel.ConsumptionWatcher;
+import io.clairfs.fs.mount.DatasetMount;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Answers the kernel's read requests and keeps account of them. */
+final class ReadRequests implements DatasetMount.ReadRequests {
+    private final SampleReader reader;
+    private final ReadAccounting accounting;
+    private volatile @Nullable ConsumptionWatcher watcher;
+    private volatile @Nullable Prefetcher prefetcher;
+
+    ReadRequests(SampleReader reader, ReadAccounting accounting) {
+        this.reader = reader;
+        this.accounting = accounting;
+    }
+
+    /** Those that are to know of requests where closing is not reported; they need the mount, so they come after it. */
+    void connect(ConsumptionWatcher theWatcher, Prefetcher thePrefetcher) {
+        prefetcher = thePrefetcher;
+        watcher = theWatcher;
+    }
+
+    @Override
+    public int read(Entry file, long offset, MemorySegment into) throws SourceException {
+        int number = file.number();
+        ConsumptionWatcher reports = watcher;
+        Prefetcher followers = prefetcher;
+        boolean reported = reports != null && reports.isWatched(file.listing().directory());
+        boolean first = accounting.request(number, offset, reported);
+        if (first && !reported && followers != null) {
+            followers.reached(number);
+        }
+        int bytes = reader.read(number, offset, into);
+        accounting.answered(bytes);
+        return bytes;
+    }
+}
