@@ -1,0 +1,133 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.clairfs.fs.slow.SlowMount;
+import io.clairfs.fs.slow.SlowSourceSpec;
+import io.clairfs.fs.slow.SourceReads;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * What is read from the source, counted at the source: S + (E-1) (S-C) bytes for a dataset of S bytes, E epochs and caches of
+ * C bytes, which is the least that full shuffling allows.
+ */
+@Timeout(300)
+final class SourceTrafficTest {
+    private static final int SAMPLES = 600;
+    private static final int SAMPLE_BYTES = 50_000;
+    private static final long DATASET = (long) SAMPLES * SAMPLE_BYTES;
+    private static final int EPOCHS = 5;
+    private static final int PAUSE_US = 500;
+    private static final String STAGING = "1MiB";
+
+    /** Staged for the next epoch while the last is still read, or still there from it: reads that are saved or not needed. */
+    private static final Percentage TOLERANCE = Percentage.withPercentage(1);
+
+    @RegisterExtension
+    private final MountFixture fixture = new MountFixture();
+
+    @ParameterizedTest(name = "1/{0} of the data in memory, 1/{1} on an SSD")
+    @CsvSource({"3,0", "6,6", "0,3"})
+    void caches_for_a_third_of_the_data_reach_the_bound(int memory, int ssd) throws Exception {
+        Path dataset = makeSamples();
+        try (SlowMount source = slow(dataset)) {
+            LiveMount mount = mount(source, share(memory), share(ssd));
+            mount.job("sampler=torch-distributed seed=5 epochs=" + EPOCHS + " batch=4");
+            readEpochs(mount, dataset, 0, EPOCHS);
+
+            long cached = share(memory) + share(ssd);
+            long bound = DATASET + (EPOCHS - 1) * (DATASET - cached);
+            long read = source.counted().bytes();
+            System.out.printf("source: %d bytes, bound %d, ratio %.4f%n", read, bound, (double) read / bound);
+            assertThat(read).isCloseTo(bound, TOLERANCE);
+            assertThat(mount.lines("errors")).isEmpty();
+        }
+    }
+
+    @Test
+    void ssd_for_all_of_it_nothing_is_read_again_not_even_after_a_restart() throws Exception {
+        Path dataset = makeSamples();
+        Path disk = fixture.newDirectory("ssd");
+        try (SlowMount source = slow(dataset)) {
+            LiveMount first = mount(source, share(5), disk, 2 * DATASET);
+            first.job("seed=5 epochs=3 batch=4");
+            readEpochs(first, dataset, 0, 1);
+            first.await(
+                    "all written",
+                    s -> s.at("/tiers/0/samples").asInt()
+                                    + s.at("/tiers/1/samples").asInt()
+                            == SAMPLES);
+            SourceReads afterFirst = source.counted();
+            assertThat(afterFirst.bytes()).isEqualTo(DATASET);
+            readEpochs(first, dataset, 1, 2);
+            assertThat(source.counted()).isEqualTo(afterFirst);
+            assertThat(first.status().at("/fetched/ssd/count").asInt()).isPositive();
+            long kept = first.status().at("/tiers/1/samples").asLong();
+            fixture.clairfs("umount", first.point()).succeeded();
+
+            LiveMount second = mount(source, 0, disk, 2 * DATASET);
+            second.await("found again", s -> s.at("/tiers/1/samples").asLong() == kept);
+            second.job("seed=6 epochs=1 batch=4");
+            readEpochs(second, dataset, 0, 1);
+            assertThat(source.counted().bytes() - afterFirst.bytes())
+                    .as("read again: what only memory had")
+                    .isCloseTo((SAMPLES - kept) * SAMPLE_BYTES, within(0L));
+            assertThat(second.status().at("/checksum_failures").asLong()).isZero();
+        }
+    }
+
+    private static long share(int part) {
+        return part == 0 ? 0 : DATASET / part;
+    }
+
+    private SlowMount slow(Path dataset) throws IOException {
+        return SlowMount.mount(
+                dataset, fixture.newDirectory("slow"), new SlowSourceSpec(200_000_000, Duration.ofMillis(1)));
+    }
+
+    private LiveMount mount(SlowMount source, long memory, long ssd) throws Exception {
+        return mount(source, memory, fixture.newDirectory("ssd"), ssd);
+    }
+
+    private LiveMount mount(SlowMount source, long memory, Path disk, long ssd) throws Exception {
+        List<String> options = new java.util.ArrayList<>(
+                List.of("--index-rule", "sorted", "--memory", memory + "B", "--staging", STAGING, "--loaders", "4"));
+        if (ssd > 0) {
+            options.addAll(List.of("--ssd", disk + ":" + ssd + "B", "--ssd-reserve", "1MiB"));
+        }
+        LiveMount mount = fixture.mount(source.point(), options.toArray(String[]::new));
+        mount.awaitReady();
+        return mount;
+    }
+
+    private void readEpochs(LiveMount mount, Path dataset, int from, int to) throws Exception {
+        for (int epoch = from; epoch < to; epoch++) {
+            String equal =
+                    fixture.python("read_in_order.py", mount.point(), dataset, "train", epoch, SAMPLES, PAUSE_US, 0);
+            assertThat(equal.strip()).isEqualTo(Integer.toString(SAMPLES));
+        }
+    }
+
+    private Path makeSamples() throws IOException {
+        Path directory = fixture.newDirectory("dataset");
+        Random random = new Random(3);
+        byte[] content = new byte[SAMPLE_BYTES];
+        for (int i = 0; i < SAMPLES; i++) {
+            random.nextBytes(content);
+            Files.write(directory.resolve("s" + i), content);
+        }
+        return directory;
+    }
+}
