@@ -159,6 +159,33 @@ final class SsdTierFaultTest {
     }
 
     @Test
+    void fullTierWithDeletedFiles_makesRoomAllTheSame() throws Exception {
+        try (SsdTier tier = new SsdTier(root, "/data", 260_000, 0, clock::get, lines::add)) {
+            tier.recover(tree);
+            int kept = 0;
+            while (keep(tier, kept)) {
+                kept++;
+            }
+            comeOut(tier); // so that the files are open
+            try (Stream<Path> files = Files.list(file("lock").getParent())) {
+                for (Path each : files.filter(path -> !path.endsWith("lock")).toList()) {
+                    Files.delete(each);
+                }
+            }
+            for (int i = 0; i < kept; i += 2) {
+                tier.evict(FakeTree.number(tree, i));
+            }
+            for (int i = kept; i < FILES; i++) {
+                keep(tier, i);
+                clock.addAndGet(TimeUnit.SECONDS.toNanos(11));
+            }
+            assertThat(keep(tier, 0) || tier.usedBytes() > 250_000).isTrue();
+            assertThat(tier.usedBytes()).isBetween(200_000L, 260_000L);
+            assertThat(comeOut(tier)).isEqualTo(tier.samples());
+        }
+    }
+
+    @Test
     void halfOfAPair_isRemoved() throws Exception {
         filled().close();
         Files.copy(file("000001.data"), file("000007.data"));
