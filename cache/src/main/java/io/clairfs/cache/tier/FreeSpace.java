@@ -6,10 +6,14 @@ import java.util.function.LongSupplier;
 
 /**
  * What the filesystem must keep free for others: measured now and then, estimated in between from what was written.
+ *
+ * <p>The estimate takes every write for whole blocks and one more, since a filesystem gives space in blocks; when it says no, it is
+ * measured anew.
  */
 final class FreeSpace {
     private static final long MEASURED_FOR_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long MEASURED_FOR_BYTES = 64L << 20;
+    private static final long BLOCK_BYTES = 4096;
 
     private final TierDirectory directory;
     private final long reserveBytes;
@@ -31,12 +35,23 @@ final class FreeSpace {
         if (!measured || now - measuredAtNs >= MEASURED_FOR_NS || writtenBytes >= MEASURED_FOR_BYTES) {
             measure(now);
         }
-        return freeBytes - writtenBytes - bytes >= reserveBytes;
+        if (!isEnoughFor(bytes) && writtenBytes > 0) {
+            measure(now);
+        }
+        return isEnoughFor(bytes);
+    }
+
+    private boolean isEnoughFor(long bytes) {
+        return freeBytes - writtenBytes - inBlocks(bytes) >= reserveBytes;
+    }
+
+    private static long inBlocks(long bytes) {
+        return (Math.ceilDiv(bytes, BLOCK_BYTES) + 1) * BLOCK_BYTES;
     }
 
     /** Says that {@code bytes} were written. */
     synchronized void wrote(long bytes) {
-        writtenBytes += bytes;
+        writtenBytes += inBlocks(bytes);
     }
 
     private void measure(long now) {

@@ -26,6 +26,7 @@ final class TierDirectory implements AutoCloseable {
     private static final byte[] THIS_FORMAT = "clairfs ssd segments 1\n".getBytes(UTF_8);
     private static final int DIRECTORY_MODE = 0700;
     private static final int FILE_MODE = 0600;
+    private static final int FOR_OTHERS = 0077;
 
     private final Path path;
     private final int lock;
@@ -39,6 +40,7 @@ final class TierDirectory implements AutoCloseable {
         path = root.resolve(SampleIdentity.hexOf(sourcePath.getBytes(UTF_8)));
         makeDirectory(root);
         makeDirectory(path);
+        requirePrivate();
         lock = openLock();
         boolean ready = false;
         try {
@@ -65,6 +67,15 @@ final class TierDirectory implements AutoCloseable {
                                 + "); give a directory on a local disk that you may write to",
                         e);
             }
+        }
+    }
+
+    /** In a directory that others may write to, somebody could have made it first. */
+    private void requirePrivate() throws IOException {
+        FileStatus status = Posix.statAt(Posix.AT_FDCWD, bytes(path), Posix.AT_SYMLINK_NOFOLLOW);
+        if (!status.isDirectory() || status.uid() != Posix.userId() || (status.mode() & FOR_OTHERS) != 0) {
+            throw new IOException("SSD directory " + path
+                    + " is open to others or not this user's; remove it or give another directory");
         }
     }
 
@@ -188,9 +199,17 @@ final class TierDirectory implements AutoCloseable {
         }
     }
 
-    /** Makes a file end after {@code bytes}. */
+    /** Makes a file end after {@code bytes}; one that is gone takes no bytes any more. */
     void truncate(String name, long bytes) throws PosixException {
-        int fd = open(name, Posix.O_WRONLY);
+        int fd;
+        try {
+            fd = open(name, Posix.O_WRONLY);
+        } catch (PosixException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return;
+            }
+            throw e;
+        }
         try {
             Posix.truncate(fd, bytes);
         } finally {

@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -199,6 +198,17 @@ final class SsdTierTest extends TierContract {
     }
 
     @Test
+    void directoryThatIsOpenToOthers_isRefused() throws Exception {
+        DatasetTree tree = FakeTree.of(100);
+        open(100_000, tree).close();
+        Files.setPosixFilePermissions(directory(), PosixFilePermissions.fromString("rwxr-xr-x"));
+        assertThatThrownBy(() -> open(100_000, tree))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("open to others")
+                .hasMessageContaining("remove it");
+    }
+
+    @Test
     void dataFile_holdsSamplesAndNothingElse() throws Exception {
         DatasetTree tree = FakeTree.of(100, 50);
         try (SsdTier tier = open(100_000, tree)) {
@@ -365,7 +375,7 @@ final class SsdTierTest extends TierContract {
         try (SsdTier tier = open(100_000, tree)) {
             assertThat(tier.samples()).isEqualTo(1);
             assertThat(comesOut(tier, tree, file)).isTrue();
-            assertThat(Objects.requireNonNull(tier.failures())).isEqualTo(TierFailures.NONE);
+            assertThat(tier.failures()).isEqualTo(TierFailures.NONE);
         }
     }
 }
