@@ -1,49 +1,70 @@
 package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.plan.Place;
+import io.clairfs.cache.plan.RankLoad;
+import io.clairfs.cache.plan.ThreadAssignment;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
- * More loaders for a rank that is predicted to be late (Lobster, ICPP 2022, sections 4.2 to 4.4), out of a fixed total.
+ * More loaders for a rank that is predicted to be late, out of a fixed total ({@link ThreadAssignment}).
  *
- * <p>What is predicted is the loading of each rank's coming batch: how long one thread would take for it, by where its samples
- * are now, against how long the trainer can go on with what is staged.
+ * <p>What is predicted is the loading of each rank's coming batch: where its samples are now, against how long its trainer can go on
+ * with what is staged and then takes for the batch itself.
  */
 final class BalancedAssignment implements LoaderAssignment {
     private static final int BATCH_UNKNOWN = 32;
     private static final int BATCH_LOOKED_AT = 256;
 
+    /** Tau of the algorithm: differences below it are as good as none. */
+    private static final double THRESHOLD_SECONDS = 0.005;
+
     private final DatasetTree tree;
     private final FetchRouter router;
+    private final ObservedRates rates;
 
-    BalancedAssignment(DatasetTree tree, FetchRouter router) {
+    BalancedAssignment(DatasetTree tree, FetchRouter router, ObservedRates rates) {
         this.tree = tree;
         this.router = router;
+        this.rates = rates;
     }
 
     @Override
     public void assign(List<RankQueue> queues, int loaders) {
-        double[] work = new double[queues.size()];
-        double all = 0;
-        for (int i = 0; i < work.length; i++) {
-            work[i] = secondsOfOneLoader(queues.get(i));
-            all += work[i];
-        }
-        for (int i = 0; i < work.length; i++) {
-            queues.get(i).assign(all == 0 ? 1 : Math.max(1, (int) Math.round(loaders * work[i] / all)));
+        List<RankLoad> loads = queues.stream().map(this::load).toList();
+        int[] threads = ThreadAssignment.assign(loads, rates, loaders, THRESHOLD_SECONDS);
+        for (int i = 0; i < threads.length; i++) {
+            queues.get(i).assign(threads[i]);
         }
     }
 
-    /** How long one loader would take for the batch that this rank stages next. */
-    private double secondsOfOneLoader(RankQueue queue) {
-        int batch = queue.job().spec().batch();
-        double[] seconds = {0};
-        queue.job()
-                .forEachToStage(queue.stream(), batch == 0 ? BATCH_UNKNOWN : Math.min(batch, BATCH_LOOKED_AT), file -> {
-                    long bytes = tree.entry(file).size();
-                    seconds[0] += router.fetchSeconds(router.cheapest(file, bytes), bytes);
-                });
-        return seconds[0];
+    private RankLoad load(RankQueue queue) {
+        JobRun job = queue.job();
+        int said = job.spec().batch();
+        int batch = said == 0 ? BATCH_UNKNOWN : Math.min(said, BATCH_LOOKED_AT);
+        Map<Place, Sum> byPlace = new HashMap<>();
+        job.forEachToStage(queue.stream(), batch, file -> {
+            long bytes = tree.fileSize(file);
+            byPlace.computeIfAbsent(router.cheapest(file, bytes), _ -> new Sum())
+                    .add(bytes);
+        });
+        List<RankLoad.Pending> pending = new ArrayList<>();
+        byPlace.forEach((place, sum) -> pending.add(new RankLoad.Pending(place, sum.requests, sum.bytes)));
+        return new RankLoad(pending, job.secondsStaged(queue.stream()) + job.secondsOf(queue.stream(), batch));
+    }
+
+    private static final class Sum {
+        private int requests;
+        private long bytes;
+
+        void add(long size) {
+            requests++;
+            bytes += size;
+        }
     }
 
     @Override

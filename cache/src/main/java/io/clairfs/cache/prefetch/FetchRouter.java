@@ -90,9 +90,9 @@ public final class FetchRouter {
         return keeper.isInMemory(file) ? places.getFirst() : cheapest(file, bytes, Set.of());
     }
 
-    /** How long one loader takes for that, seconds. */
-    double fetchSeconds(Place place, long bytes) {
-        return rates.fetchSeconds(place, bytes);
+    /** What fetches take one loader. */
+    ObservedRates rates() {
+        return rates;
     }
 
     /** The place of least cost that is thought to have the sample and did not fail to give it; the source has all. */

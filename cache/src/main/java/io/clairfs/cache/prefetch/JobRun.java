@@ -195,6 +195,11 @@ public final class JobRun {
         return windows.get(stream).readyAhead(READY_LOOKED_AT) * paces[stream].nsPerSample() / NANOS_PER_SECOND;
     }
 
+    /** How long the trainer of a stream takes for so many samples, seconds; 0 when that is not known. */
+    synchronized double secondsOf(int stream, int samples) {
+        return samples * paces[stream].nsPerSample() / NANOS_PER_SECOND;
+    }
+
     /** The next file that a tier might have to be given, in access order over all streams, or {@link FillCursor#NONE}. */
     int nextToFill(int tier) throws InvalidSpecException {
         FillCursor nearest = fills.get(tier).getFirst();

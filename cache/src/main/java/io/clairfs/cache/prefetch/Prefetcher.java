@@ -59,7 +59,7 @@ public final class Prefetcher implements AutoCloseable {
         shares = new LoaderShares(
                 switch (settings.sharing()) {
                     case FIXED -> LoaderAssignment.fixed();
-                    case BALANCED -> new BalancedAssignment(tree, router);
+                    case BALANCED -> new BalancedAssignment(tree, router, router.rates());
                 },
                 settings.stagingBytes(),
                 settings.loaders(),

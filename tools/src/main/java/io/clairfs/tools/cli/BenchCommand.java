@@ -3,11 +3,13 @@ package io.clairfs.tools.cli;
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.Progress;
 import io.clairfs.tools.bench.ReadBenchmark;
+import io.clairfs.tools.bench.SharingBenchmark;
 import io.clairfs.tools.bench.WorkDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -29,7 +31,7 @@ final class BenchCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new picocli.CommandLine.ParameterException(spec.commandLine(), "say what to measure: read");
+        throw new picocli.CommandLine.ParameterException(spec.commandLine(), "say what to measure: read or sharing");
     }
 
     @Command(
@@ -58,14 +60,36 @@ final class BenchCommand implements Runnable {
                 progress.at(++measured);
             }
         }
-        System.out.print(
-                json
-                        ? JsonMapper.builder()
-                                        .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-                                        .build()
-                                        .writeValueAsString(rows)
-                                + "\n"
-                        : ReadBenchmark.table(rows));
+        System.out.print(json ? json(rows) : ReadBenchmark.table(rows));
         return Main.DONE;
+    }
+
+    @Command(
+            name = "sharing",
+            mixinStandardHelpOptions = true,
+            description = "Loaders shared out by predicted load, beside the same number for each rank.")
+    int sharing(
+            @Parameters(paramLabel = "DIRECTORY", defaultValue = ".", description = "For the files of the measurement.")
+                    Path directory,
+            @Option(names = "--json", description = "As JSON.") boolean json,
+            @Option(names = "--rounds", defaultValue = "3", description = "Of each way (default: ${DEFAULT-VALUE}).")
+                    int rounds)
+            throws IOException, InterruptedException {
+        List<SharingBenchmark.Row> rows;
+        AtomicInteger done = new AtomicInteger();
+        try (WorkDirectory work = WorkDirectory.in(directory);
+                Progress progress = Progress.begin("measuring", 2L * rounds)) {
+            rows = SharingBenchmark.run(work.path(), rounds, () -> progress.at(done.incrementAndGet()));
+        }
+        System.out.print(json ? json(rows) : SharingBenchmark.table(rows));
+        return Main.DONE;
+    }
+
+    private static String json(List<?> rows) {
+        return JsonMapper.builder()
+                        .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+                        .build()
+                        .writeValueAsString(rows)
+                + "\n";
     }
 }
