@@ -5,7 +5,8 @@ import java.util.Arrays;
 /**
  * NoPFS (section 5.1): each node keeps the samples that it uses most itself, whatever the others keep.
  *
- * <p>Samples of one frequency are taken in access order. A node ends with the first frequency of which not all fit. The home of
+ * <p>Samples of one frequency are taken in the order of first use, by anyone: at the start of a run that
+ * is nearly the node's own access order, and it costs one list instead of one per node. A node ends with the first frequency of which not all fit. The home of
  * a sample is, of the nodes that keep it, the one that uses it most. Two passes over the table serve all nodes: one adds up the
  * bytes of each frequency, one picks.
  */

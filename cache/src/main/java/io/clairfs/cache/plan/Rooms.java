@@ -66,6 +66,6 @@ final class Rooms {
 
     /** Whether any class of this node takes a sample of this size. */
     boolean takes(int node, long size) {
-        return size <= largestClass[node];
+        return largestClass[node] > 0 && size <= largestClass[node];
     }
 }

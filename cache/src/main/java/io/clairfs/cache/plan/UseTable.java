@@ -61,10 +61,6 @@ abstract sealed class UseTable permits UseCounts, UseLists {
         return nodes;
     }
 
-    final int samples() {
-        return byFirstUse.length;
-    }
-
     /** How many samples are used at all. */
     final int used() {
         return used;

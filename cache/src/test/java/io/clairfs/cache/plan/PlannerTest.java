@@ -199,7 +199,7 @@ final class PlannerTest {
         int samples = 1 + random.nextInt(60);
         int nodes = 1 + random.nextInt(5);
         boolean oneSize = random.nextBoolean();
-        long[] sizes = random.longs(samples, 1, 100).toArray();
+        long[] sizes = random.longs(samples, 0, 100).toArray();
         List<NodeStorage> storage = new ArrayList<>();
         for (int node = 0; node < nodes; node++) {
             StorageClass memory = StorageClass.memory(random.nextInt(1500));
