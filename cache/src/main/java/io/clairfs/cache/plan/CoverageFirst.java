@@ -125,19 +125,17 @@ final class CoverageFirst {
             return;
         }
         float worth = (float) (users.total() * prices.coverage(node, size) + localUses * prices.locality(node, size));
-        if (worth > bestValue || (worth == bestValue && isBetterTie(sample, node))) {
+        if (request.held().holds(node, sample)) {
+            worth = Math.nextUp(worth); // of samples that are worth as much, those stay that are there
+        }
+        if (worth > bestValue || (worth == bestValue && isBetterTie(node))) {
             best = node;
             bestValue = worth;
         }
     }
 
-    /** Nothing is moved for nothing; else the emptier node; else the lower number. */
-    private boolean isBetterTie(int sample, int node) {
-        boolean here = request.held().holds(node, sample);
-        boolean there = request.held().holds(best, sample);
-        if (here != there) {
-            return here;
-        }
+    /** The emptier node, else the lower number. */
+    private boolean isBetterTie(int node) {
         return room(node) != room(best) ? room(node) > room(best) : node < best;
     }
 }

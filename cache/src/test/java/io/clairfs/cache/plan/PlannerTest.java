@@ -51,6 +51,20 @@ final class PlannerTest {
     }
 
     @Test
+    void plan_oneNodeThatHoldsWhatIsReadLast_keepsThat() throws InvalidSpecException {
+        EpochSource orders = PlanCases.written(new int[][] {{4, 2, 0, 1, 3}}, new int[][] {{0, 1, 2, 3, 4}});
+        PlanRequest empty = PlanCases.request(5, 10, orders, 2, PlanCases.sameNodes(1, 20));
+        PlanRequest request = new PlanRequest(
+                5,
+                empty.sizes(),
+                empty.needs(),
+                empty.nodes(),
+                empty.model(),
+                (_, sample) -> sample == 1 || sample == 3);
+        assertThat(classes(plan(request), 0)).containsExactly(NONE, 0, NONE, 0, NONE);
+    }
+
+    @Test
     void plan_slowSource_coversAllAtTheNodesThatUseThemMost() throws InvalidSpecException {
         // node 0 reads 0 and 1 always, 2 twice; node 1 reads 3 always and 2 once
         EpochSource orders = PlanCases.written(

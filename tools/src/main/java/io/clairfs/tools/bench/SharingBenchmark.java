@@ -142,9 +142,7 @@ public final class SharingBenchmark {
                         .toList();
                 waits.add(ranks.submit(() -> train(point, files)));
             }
-            double[] both = {seconds(waits.get(0)), seconds(waits.get(1))};
-            System.err.println(mount.status().toPrettyString());
-            return both;
+            return new double[] {seconds(waits.get(0)), seconds(waits.get(1))};
         }
     }
 
