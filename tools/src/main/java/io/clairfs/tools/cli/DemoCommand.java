@@ -67,6 +67,20 @@ final class DemoCommand implements Callable<Integer> {
             description = "Reader processes of the trainer (default: ${DEFAULT-VALUE}).")
     private int workers = 2;
 
+    @Option(
+            names = "--memory-percent",
+            paramLabel = "N",
+            defaultValue = "125",
+            description = "Memory for samples, percent of the dataset (default: ${DEFAULT-VALUE}).")
+    private int memoryPercent = 125;
+
+    @Option(
+            names = "--ssd-percent",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Room for samples on the local disk, percent of the dataset (default: ${DEFAULT-VALUE}).")
+    private int ssdPercent;
+
     @Option(names = "--json", description = "The figures as JSON.")
     private boolean json;
 
@@ -89,6 +103,8 @@ final class DemoCommand implements Callable<Integer> {
                     Duration.ofMillis(openLatencyMs),
                     Duration.ofMillis(computeMs),
                     workers,
+                    memoryPercent,
+                    ssdPercent,
                     keep);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);

@@ -88,7 +88,7 @@ public final class Demo {
         // The end of the scratch directory is the end of this mount too, whoever brings it about.
         SlowMount source = SlowMount.mount(dataset, scratch.subdirectory("source"), slowness);
         TrainingRecord direct = train(trainer, "training on the source", source, source.point());
-        DemoMount mount = DemoMount.mount(clairfs, scratch, source.point(), content.bytes());
+        DemoMount mount = DemoMount.mount(clairfs, scratch, source.point(), content.bytes(), spec);
         TrainingRecord mounted = train(trainer, "training through clairfs", source, mount.point());
         JsonNode status = mount.status();
         mount.unmount();
@@ -96,7 +96,7 @@ public final class Demo {
     }
 
     private void requireRoom() throws IOException {
-        long needed = spec.files() * ROOM_PER_FILE;
+        long needed = spec.files() * ROOM_PER_FILE * (100 + spec.ssdPercent()) / 100;
         long free = Files.getFileStore(scratch.directory()).getUsableSpace();
         if (free < needed) {
             throw new DemoException("the dataset needs " + needed / MIB + " MiB, but "

@@ -15,7 +15,6 @@ import tools.jackson.databind.json.JsonMapper;
 final class DemoMount {
     private static final long COMMAND_TIMEOUT_S = 90;
     private static final long STAGING_MIB = 64;
-    private static final long MIB = 1 << 20;
 
     private final List<String> clairfs;
     private final Scratch scratch;
@@ -28,23 +27,33 @@ final class DemoMount {
     }
 
     /**
-     * Mounts {@code source} with memory for all of it, and a staging buffer for a part.
+     * Mounts {@code source} with the tiers that the demonstration is to have, and a staging buffer.
      *
      * @param clairfs the words that run the command {@code clairfs}
      * @param bytes of the dataset
      */
-    static DemoMount mount(List<String> clairfs, Scratch scratch, Path source, long bytes) throws IOException {
+    static DemoMount mount(List<String> clairfs, Scratch scratch, Path source, long bytes, DemoSpec spec)
+            throws IOException {
         DemoMount mount = new DemoMount(clairfs, scratch, scratch.subdirectory("mount"));
-        long memoryMib = Math.ceilDiv(bytes + bytes / 4, MIB) + STAGING_MIB;
-        mount.run(
+        List<String> arguments = new ArrayList<>(List.of(
                 "mount",
                 source.toString(),
                 mount.point.toString(),
                 "--memory",
-                memoryMib + "MiB",
+                percent(spec.memoryPercent(), bytes),
                 "--staging",
-                STAGING_MIB + "MiB");
+                STAGING_MIB + "MiB"));
+        if (spec.ssdPercent() > 0) {
+            Path disk = scratch.subdirectory("ssd");
+            arguments.addAll(
+                    List.of("--ssd", disk + ":" + percent(spec.ssdPercent(), bytes), "--ssd-reserve", "64MiB"));
+        }
+        mount.run(arguments.toArray(String[]::new));
         return mount;
+    }
+
+    private static String percent(int percent, long bytes) {
+        return bytes * percent / 100 + "B";
     }
 
     Path point() {

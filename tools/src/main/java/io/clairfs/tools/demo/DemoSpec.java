@@ -11,10 +11,20 @@ import java.time.Duration;
  * @param openLatency what each open of the slow source takes
  * @param compute how long the trainer computes per batch
  * @param workers reader processes of the trainer
+ * @param memoryPercent memory for samples, percent of the dataset
+ * @param ssdPercent room for samples on the disk of the demonstration's directory, percent of the dataset; 0 for none
  * @param keep whether the dataset and the logs stay afterwards
  */
 public record DemoSpec(
-        int files, int epochs, long bytesPerSecond, Duration openLatency, Duration compute, int workers, boolean keep) {
+        int files,
+        int epochs,
+        long bytesPerSecond,
+        Duration openLatency,
+        Duration compute,
+        int workers,
+        int memoryPercent,
+        int ssdPercent,
+        boolean keep) {
     /** Samples per batch. */
     public static final int BATCH = 32;
 
@@ -28,6 +38,8 @@ public record DemoSpec(
         require(within(openLatency, Duration.ofSeconds(1)), "the latency per open must be 0 to 1000 ms");
         require(within(compute, Duration.ofSeconds(10)), "the compute time per batch must be 0 to 10000 ms");
         require(workers >= 1 && workers <= 64, "the number of workers must be 1 to 64");
+        require(memoryPercent >= 0 && memoryPercent <= 1000, "memory must be 0 to 1000 percent of the dataset");
+        require(ssdPercent >= 0 && ssdPercent <= 1000, "the SSD must be 0 to 1000 percent of the dataset");
     }
 
     /** Steps of one epoch. */
