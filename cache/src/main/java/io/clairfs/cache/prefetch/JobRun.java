@@ -48,6 +48,10 @@ public final class JobRun {
     private final long[] centres;
 
     private final int[] lastRead;
+
+    /** For {@link #moveCentre}, which comes with every read and should leave no garbage. */
+    private final long[] orderly;
+
     private long reads;
     private long searchAtRead;
     private long searchPause;
@@ -88,6 +92,7 @@ public final class JobRun {
         int memory = SyncJudge.memoryFor(orders.epoch(spec.startEpoch()).length(spec.firstRank()), ranks);
         judge = new SyncJudge(memory);
         lastRead = new int[memory];
+        orderly = new long[memory];
         reach = reach(spec);
         centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
         searchPause = memory;
@@ -266,16 +271,19 @@ public final class JobRun {
      * was read unseen, or will not be.
      */
     private void moveCentre(int stream) throws InvalidSpecException {
-        long[] orderly = judge.orderlyReads(stream);
-        StreamWindow window = windows.get(stream);
-        if (!judge.inSync() || orderly.length < FEW_READS) {
+        if (!judge.inSync()) {
             return;
         }
-        centres[stream] = orderly[orderly.length / 2];
+        int count = judge.orderlyReads(stream, orderly);
+        StreamWindow window = windows.get(stream);
+        if (count < FEW_READS) {
+            return;
+        }
+        centres[stream] = orderly[count / 2];
         if (centres[stream] - window.headSequence() > reach) {
             window.readUpTo(orderly[0] - 1);
-            for (long sequence : orderly) {
-                window.read(sequence);
+            for (int i = 0; i < count; i++) {
+                window.read(orderly[i]);
             }
         }
     }

@@ -99,17 +99,16 @@ final class SyncJudge {
         judged++;
     }
 
-    /** The remembered reads of a stream that have neighbours, ascending. */
-    long[] orderlyReads(int stream) {
-        long[] found = new long[remembered];
+    /** Puts the remembered reads of a stream that have neighbours into {@code into}, ascending. Returns how many there are. */
+    int orderlyReads(int stream, long[] into) {
         int count = 0;
         for (int i = 0; i < remembered; i++) {
             if (close[i] && streams[i] == stream) {
-                found[count++] = sequences[i];
+                into[count++] = sequences[i];
             }
         }
-        Arrays.sort(found, 0, count);
-        return Arrays.copyOf(found, count);
+        Arrays.sort(into, 0, count);
+        return count;
     }
 
     /** Whether the reads that were judged so far follow the prediction; before there are a few, they are taken to. */

@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.JsonNode;
 
 /**
  * What a first read through the mount costs beside a warm read of the same files where they are stored.
@@ -50,9 +51,17 @@ public final class ReadBenchmark {
      * @param mountedUs the same file through the mount, for the first time in its epoch
      * @param ratio {@code mountedUs / nativeUs}
      * @param upcalls files for which the kernel asked the daemon
+     * @param garbageBytes allocated on the daemon's heap for each sample that it staged
      */
     public record Row(
-            long fileBytes, int threads, int files, double nativeUs, double mountedUs, double ratio, long upcalls) {}
+            long fileBytes,
+            int threads,
+            int files,
+            double nativeUs,
+            double mountedUs,
+            double ratio,
+            long upcalls,
+            double garbageBytes) {}
 
     /**
      * Measures one size of files.
@@ -104,11 +113,11 @@ public final class ReadBenchmark {
         List<String> index = mount.index();
         long[] nativeNs = {};
         long[] mountedNs = {};
-        long upcallsBefore = 0;
+        JsonNode before = mount.status();
         try (ExecutorService readers = Executors.newFixedThreadPool(threads)) {
             for (int epoch = 0; epoch <= epochs; epoch++) {
                 if (epoch == 1) { // the first epoch warms the source, the compiler and the branch predictors
-                    upcallsBefore = mount.status().path("reads").path("upcalls").asLong();
+                    before = mount.status();
                     nativeNs = new long[0];
                     mountedNs = new long[0];
                 }
@@ -120,11 +129,19 @@ public final class ReadBenchmark {
                 mountedNs = concat(mountedNs, both[1]);
             }
         }
-        long upcalls = mount.status().path("reads").path("upcalls").asLong() - upcallsBefore;
+        JsonNode after = mount.status();
+        long upcalls = difference(before, after, "/reads/upcalls");
+        double garbage = (double) difference(before, after, "/process/allocated_bytes")
+                / Math.max(1, difference(before, after, "/staging/pushed"));
         mount.writeJob("stop=bench" + threads);
         double nativeUs = medianUs(nativeNs);
         double mountedUs = medianUs(mountedNs);
-        return new Row(fileBytes, threads, mountedNs.length, nativeUs, mountedUs, mountedUs / nativeUs, upcalls);
+        return new Row(
+                fileBytes, threads, mountedNs.length, nativeUs, mountedUs, mountedUs / nativeUs, upcalls, garbage);
+    }
+
+    private static long difference(JsonNode before, JsonNode after, String field) {
+        return after.at(field).asLong() - before.at(field).asLong();
     }
 
     private long[][] readEpoch(ExecutorService readers, List<String> order, int threads, long stepUs, int seed)
@@ -205,19 +222,20 @@ public final class ReadBenchmark {
     /** The rows as a table. */
     public static String table(List<Row> rows) {
         StringBuilder text = new StringBuilder(String.format(
-                "%10s %8s %8s %12s %14s %7s %8s%n",
-                "file size", "threads", "reads", "warm local", "mounted first", "ratio", "upcalls"));
+                "%10s %8s %8s %12s %14s %7s %8s %14s%n",
+                "file size", "threads", "reads", "warm local", "mounted first", "ratio", "upcalls", "garbage"));
         for (Row r : rows) {
             text.append(String.format(
                     java.util.Locale.ROOT,
-                    "%10s %8d %8d %9.1f us %11.1f us %7.2f %8d%n",
+                    "%10s %8d %8d %9.1f us %11.1f us %7.2f %8d %8.0f bytes%n",
                     ByteSize.show(r.fileBytes),
                     r.threads,
                     r.files,
                     r.nativeUs,
                     r.mountedUs,
                     r.ratio,
-                    r.upcalls));
+                    r.upcalls,
+                    r.garbageBytes));
         }
         return text.toString();
     }

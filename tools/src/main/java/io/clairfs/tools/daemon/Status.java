@@ -1,5 +1,8 @@
 package io.clairfs.tools.daemon;
 
+import com.sun.management.ThreadMXBean;
+import com.sun.management.UnixOperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +26,7 @@ public record Status(
         List<Object> peers,
         long checksumFailures,
         long errors,
+        Resources process,
         double uptimeSeconds) {
 
     /**
@@ -52,6 +56,26 @@ public record Status(
      * last at its pace (0 while that is not known).
      */
     public record Rank(int rank, int loaders, int stagedAhead, double secondsStaged) {}
+
+    /**
+     * The daemon itself.
+     *
+     * @param heapBytes used now, garbage included
+     * @param allocatedBytes on the heap since it began, by all threads
+     * @param descriptors open now
+     */
+    public record Resources(long heapBytes, long allocatedBytes, long descriptors, int threads) {
+        static Resources now() {
+            Runtime runtime = Runtime.getRuntime();
+            ThreadMXBean threads = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
+            UnixOperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(UnixOperatingSystemMXBean.class);
+            return new Resources(
+                    runtime.totalMemory() - runtime.freeMemory(),
+                    threads.getTotalThreadAllocatedBytes(),
+                    system.getOpenFileDescriptorCount(),
+                    threads.getThreadCount());
+        }
+    }
 
     /** Reads as readers see them: files opened, and of those how many never had to ask. */
     public record Reads(

@@ -112,6 +112,7 @@ final class StatusReporter {
                 List.of(),
                 tiers.stream().mapToLong(Status.Tier::checksumFailures).sum(),
                 errors.total(),
+                Status.Resources.now(),
                 (clock.millis() - startedMs) / MILLIS_PER_SECOND);
     }
 
