@@ -36,6 +36,7 @@ class ArchitectureTest {
             Map.entry("com.kenai.jffi", "fs"),
             Map.entry("ru.serce", "fs"),
             Map.entry("com.github.benmanes", "cache"),
+            Map.entry("it.unimi.dsi", "cache"),
             Map.entry("io.netty", "peer"),
             Map.entry("com.hazelcast", "peer"),
             Map.entry("jcuda", "gpufeeder"),

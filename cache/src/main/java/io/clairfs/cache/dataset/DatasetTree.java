@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * the tree lives and mean nothing beyond it. The order of a dataset is the business of {@link IndexRule}.
  */
 public final class DatasetTree implements AutoCloseable {
+    private static final int BLOCK_BITS = 8;
+
     private final TreeLister lister;
     private final Directory root = new Directory(null, new byte[0]);
     private final FileStatus rootStatus;
@@ -31,6 +33,7 @@ public final class DatasetTree implements AutoCloseable {
     private final Object numbering = new Object();
     private volatile Listing[] listings = {};
     private volatile int listingCount;
+    private volatile int[] blockStarts = {};
     private int entryCount;
     private long fileCount;
     private long fileBytes;
@@ -131,6 +134,13 @@ public final class DatasetTree implements AutoCloseable {
         Listing[] all = listings;
         int low = 0;
         int high = listingCount - 1;
+        int[] starts = blockStarts;
+        int block = number >>> BLOCK_BITS;
+        if (block < starts.length) { // all is listed: the listing is among those that begin in this block, or the one
+            // before
+            low = starts[block];
+            high = block + 1 < starts.length ? starts[block + 1] : high;
+        }
         while (low < high) {
             int middle = (low + high + 1) >>> 1;
             if (all[middle].base() <= number) {
@@ -140,6 +150,21 @@ public final class DatasetTree implements AutoCloseable {
             }
         }
         return all[low];
+    }
+
+    /** For each block of numbers the listing that has its first one: entries are looked up all the time. */
+    private int[] blockStarts() {
+        synchronized (numbering) {
+            int[] starts = new int[(entryCount >>> BLOCK_BITS) + 1];
+            int listing = 0;
+            for (int block = 0; block < starts.length; block++) {
+                while (listing + 1 < listingCount && listings[listing + 1].base() <= block << BLOCK_BITS) {
+                    listing++;
+                }
+                starts[block] = listing;
+            }
+            return starts;
+        }
     }
 
     /** Mode, owner and group of an entry. */
@@ -202,6 +227,7 @@ public final class DatasetTree implements AutoCloseable {
     }
 
     void allListed() {
+        blockStarts = blockStarts();
         complete.complete(this);
     }
 

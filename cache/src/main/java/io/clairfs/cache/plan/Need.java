@@ -10,8 +10,16 @@ import java.util.function.IntUnaryOperator;
  * @param firstEpoch the first that is still to be read
  * @param endEpoch behind the last; {@link #NO_KNOWN_END} when nobody said
  * @param nodeOfRank by rank, so as long as the world is large; -1 for a rank that reads elsewhere
+ * @param sameInEveryEpoch whether each epoch is the same samples on the same nodes, as where one node reads everything; then one
+ *     look does for all epochs
  */
-public record Need(EpochSource orders, IntUnaryOperator sampleOf, int firstEpoch, int endEpoch, int[] nodeOfRank) {
+public record Need(
+        EpochSource orders,
+        IntUnaryOperator sampleOf,
+        int firstEpoch,
+        int endEpoch,
+        int[] nodeOfRank,
+        boolean sameInEveryEpoch) {
     /** The end of a job that tells none. */
     public static final int NO_KNOWN_END = Integer.MAX_VALUE;
 
@@ -23,6 +31,11 @@ public record Need(EpochSource orders, IntUnaryOperator sampleOf, int firstEpoch
         if (nodeOfRank.length == 0) {
             throw new IllegalArgumentException("no ranks");
         }
+    }
+
+    /** A job whose epochs may differ in what is read where. */
+    public Need(EpochSource orders, IntUnaryOperator sampleOf, int firstEpoch, int endEpoch, int[] nodeOfRank) {
+        this(orders, sampleOf, firstEpoch, endEpoch, nodeOfRank, false);
     }
 
     /** A job that numbers the samples as the plan does. */

@@ -28,8 +28,8 @@ final class UseTally {
         this.limits = limits;
     }
 
-    /** One epoch of one job. */
-    private record Pass(Need need, int epoch) {
+    /** One epoch of one job, which counts {@code times} times. */
+    private record Pass(Need need, int epoch, int times) {
         EpochOrder order() throws InvalidSpecException {
             return need.orders().epoch(epoch);
         }
@@ -45,7 +45,7 @@ final class UseTally {
         if (limits.threads() == 1) {
             for (long uses = 0; uses < most && passes.hasNext(); ) {
                 Pass pass = passes.next();
-                uses += add(pass.need, pass.order(), table);
+                uses += add(pass, pass.order(), table);
             }
             return table;
         }
@@ -57,7 +57,7 @@ final class UseTally {
                 EpochOrder order = next == null ? pass.order() : result(next);
                 Pass following = passes.hasNext() ? passes.next() : null;
                 next = following == null ? null : second.submit(following::order);
-                uses += add(pass.need, order, table);
+                uses += add(pass, order, table);
                 pass = following;
             }
         }
@@ -96,8 +96,9 @@ final class UseTally {
         List<Pass> passes = new ArrayList<>();
         for (int after = 0; after < limits.mostEpochs(); after++) {
             for (Need need : request.needs()) {
-                if (after < limits.epochs(need)) {
-                    passes.add(new Pass(need, need.firstEpoch() + after));
+                boolean same = need.sameInEveryEpoch();
+                if (after < (same ? Math.min(1, limits.epochs(need)) : limits.epochs(need))) {
+                    passes.add(new Pass(need, need.firstEpoch() + after, same ? limits.epochs(need) : 1));
                 }
             }
         }
@@ -120,7 +121,8 @@ final class UseTally {
         return uses;
     }
 
-    private static long add(Need need, EpochOrder order, UseTable table) {
+    private static long add(Pass pass, EpochOrder order, UseTable table) {
+        Need need = pass.need;
         int[] nodeOfRank = need.nodeOfRank();
         IntUnaryOperator sampleOf = need.sampleOf();
         int[] lengths = new int[nodeOfRank.length];
@@ -135,7 +137,7 @@ final class UseTally {
             for (int rank = 0; rank < lengths.length; rank++) {
                 if (step < lengths[rank]) {
                     int sample = sampleOf.applyAsInt(order.sample(rank, step));
-                    if (sample >= 0) {
+                    for (int time = 0; sample >= 0 && time < pass.times; time++) {
                         table.add(sample, nodeOfRank[rank]);
                     }
                 }

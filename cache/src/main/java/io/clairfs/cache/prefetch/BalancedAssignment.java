@@ -35,6 +35,10 @@ final class BalancedAssignment implements LoaderAssignment {
 
     @Override
     public void assign(List<RankQueue> queues, int loaders) {
+        if (queues.size() == 1) {
+            queues.getFirst().assign(loaders);
+            return;
+        }
         List<RankLoad> loads = queues.stream().map(this::load).toList();
         int[] threads = ThreadAssignment.assign(loads, rates, loaders, THRESHOLD_SECONDS);
         for (int i = 0; i < threads.length; i++) {

@@ -2,7 +2,9 @@ package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.plan.Need;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.PerformanceModel;
@@ -14,12 +16,14 @@ import io.clairfs.cache.plan.Planner;
 import io.clairfs.cache.tier.Tier;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 
 /** Plans for a node that is on its own: everything that its jobs' local ranks will read, over what its tiers can hold. */
 public final class NodePlanner implements JobPlanner {
     private static final int THIS_NODE = 0;
     private static final int ELSEWHERE = -1;
+    private static final String ORDER_FILE = "order-file";
 
     private final DatasetTree tree;
     private final TierKeeper keeper;
@@ -53,19 +57,23 @@ public final class NodePlanner implements JobPlanner {
             needs.add(need(job));
         }
         int files = tree.entryCount();
+        BitSet held = held(files);
         PlanRequest request =
-                new PlanRequest(files, tree::fileSize, needs, List.of(storage), model, (_, file) -> isHeld(file));
+                new PlanRequest(files, tree::fileSize, needs, List.of(storage), model, (_, file) -> held.get(file));
         Placement placement = planner.plan(request, policy).onlyFor(THIS_NODE);
         return file -> file < files ? placement.storageClass(THIS_NODE, file) : LocalPlan.NOWHERE;
     }
 
-    private boolean isHeld(int file) {
+    private BitSet held(int files) {
+        BitSet held = new BitSet(files);
         for (Tier tier : keeper.tiers()) {
-            if (tier.contains(file)) {
-                return true;
+            for (int file = 0; file < files && tier.samples() > 0; file++) {
+                if (tier.contains(file)) {
+                    held.set(file);
+                }
             }
         }
-        return false;
+        return held;
     }
 
     private static Need need(JobRun job) throws InvalidSpecException {
@@ -75,6 +83,22 @@ public final class NodePlanner implements JobPlanner {
         Arrays.fill(nodeOfRank, spec.firstRank(), spec.lastRank() + 1, THIS_NODE);
         int epoch = Math.min(job.epoch(), spec.epochs());
         // A sampler of its own: planning looks at many epochs, and the job's few are in use.
-        return new Need(spec.sampler(job.index())::epoch, job.index()::file, epoch, spec.epochs(), nodeOfRank);
+        Sampler sampler = spec.sampler(job.index());
+        return new Need(
+                sampler::epoch, job.index()::file, epoch, spec.epochs(), nodeOfRank, readsEverythingHere(job, epoch));
+    }
+
+    /** Only orders that the user wrote may differ in what they read. */
+    private static boolean readsEverythingHere(JobRun job, int epoch) throws InvalidSpecException {
+        JobSpec spec = job.spec();
+        if (job.streams() < spec.world() || spec.sampler().equals(ORDER_FILE) || epoch >= spec.epochs()) {
+            return false;
+        }
+        EpochOrder order = job.orders().peek(epoch);
+        long reads = 0;
+        for (int rank = 0; rank < spec.world(); rank++) {
+            reads += order.length(rank);
+        }
+        return reads >= job.index().size();
     }
 }

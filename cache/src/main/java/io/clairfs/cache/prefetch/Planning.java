@@ -20,18 +20,22 @@ final class Planning implements AutoCloseable {
     private final TierKeeper keeper;
     private final JobPlanner planner;
     private final List<JobRun> jobs;
-    private final WorkSignal signal;
+    private final Runnable planned;
     private final ErrorLog errors;
     private final Thread thread;
     private boolean changed;
     private boolean closed;
 
-    /** Starts the thread. */
-    Planning(TierKeeper keeper, JobPlanner planner, List<JobRun> jobs, WorkSignal signal, ErrorLog errors) {
+    /**
+     * Starts the thread.
+     *
+     * @param planned is called when there is a new plan
+     */
+    Planning(TierKeeper keeper, JobPlanner planner, List<JobRun> jobs, Runnable planned, ErrorLog errors) {
         this.keeper = keeper;
         this.planner = planner;
         this.jobs = jobs;
-        this.signal = signal;
+        this.planned = planned;
         this.errors = errors;
         thread = Thread.ofPlatform().daemon().name("planner").start(this::run);
     }
@@ -88,7 +92,7 @@ final class Planning implements AutoCloseable {
             keeper.follow(plan);
         }
         plannedFor.forEach(JobRun::fillAgain);
-        signal.wake();
+        planned.run();
     }
 
     @Override

@@ -35,7 +35,12 @@ public final class Prefetcher implements AutoCloseable {
     private final ErrorLog errors;
     private final List<JobRun> jobs = new CopyOnWriteArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
+
+    /** For loaders. */
     private final WorkSignal signal = new WorkSignal();
+
+    /** For the threads of each tier, which look around every moment and are woken for what cannot wait. */
+    private final List<WorkSignal> tierSignals = new CopyOnWriteArrayList<>();
 
     private volatile boolean closed;
 
@@ -54,7 +59,7 @@ public final class Prefetcher implements AutoCloseable {
         this.counters = counters;
         this.errors = errors;
         this.keeper = keeper;
-        planning = new Planning(keeper, planner, jobs, signal, errors);
+        planning = new Planning(keeper, planner, jobs, this::wakeAll, errors);
         staging = new StagingBuffer(area, settings.stagingBytes(), settings.stagingSamples());
         shares = new LoaderShares(
                 switch (settings.sharing()) {
@@ -65,12 +70,15 @@ public final class Prefetcher implements AutoCloseable {
                 settings.loaders(),
                 System::nanoTime);
         StagingPrefetcher stager = new StagingPrefetcher(tree, router, inUse, staging, shares, signal, counters);
-        start("loader-", settings.loaders(), stager::stageOne);
+        start("loader-", settings.loaders(), stager::stageOne, signal);
         for (int tier = 0; tier < keeper.tiers().size(); tier++) {
             TierPrefetcher filler = new TierPrefetcher(tier, keeper, router, shares, jobs);
             String role = keeper.tiers().get(tier).name() + "-filler-";
-            start(role, settings.fillers().get(tier), filler::fillOne);
+            WorkSignal ofTier = new WorkSignal();
+            tierSignals.add(ofTier);
+            start(role, settings.fillers().get(tier), filler::fillOne, ofTier);
         }
+        keeper.onQueued(tier -> tierSignals.get(tier).wake(1));
     }
 
     /** One piece of work. Returns whether there was any. */
@@ -79,18 +87,18 @@ public final class Prefetcher implements AutoCloseable {
         boolean run() throws SourceException, JobFailedException;
     }
 
-    private void start(String role, int count, Work work) {
+    private void start(String role, int count, Work work, WorkSignal news) {
         for (int i = 0; i < count; i++) {
-            threads.add(Thread.ofPlatform().daemon().name(role + i).start(() -> repeat(work)));
+            threads.add(Thread.ofPlatform().daemon().name(role + i).start(() -> repeat(work, news)));
         }
     }
 
-    private void repeat(Work work) {
+    private void repeat(Work work, WorkSignal news) {
         while (!closed) {
-            long seen = signal.seen();
+            long seen = news.seen();
             try {
                 if (!work.run()) {
-                    signal.await(seen);
+                    news.await(seen);
                 }
             } catch (JobFailedException e) {
                 fail(e.job(), String.valueOf(e.getMessage()));
@@ -128,7 +136,7 @@ public final class Prefetcher implements AutoCloseable {
         jobs.add(run);
         shares.add(run);
         planning.jobsChanged();
-        signal.wake();
+        wakeAll();
         return run;
     }
 
@@ -177,17 +185,20 @@ public final class Prefetcher implements AutoCloseable {
                 Thread.ofPlatform().daemon().name("search").start(() -> search(job));
             }
         });
+        signal.wake(count);
     }
 
     /** A reader had to ask for this file, and it lies where closing is not reported. */
     public void reached(int file) {
         forEachJob(job -> job.reached(file));
+        signal.wake();
     }
 
     /** Reports of reads were lost. */
     public void reportsLost() {
         counters.eventsLost.increment();
         forEachJob(JobRun::reportsLost);
+        signal.wake();
     }
 
     @FunctionalInterface
@@ -203,7 +214,6 @@ public final class Prefetcher implements AutoCloseable {
                 fail(job, String.valueOf(e.getMessage()));
             }
         }
-        signal.wake();
     }
 
     private void search(JobRun job) {
@@ -218,7 +228,12 @@ public final class Prefetcher implements AutoCloseable {
     /** Tiers have changed by themselves, such as by finding what a disk still holds: plans again. */
     public void tiersChanged() {
         planning.jobsChanged();
+        wakeAll();
+    }
+
+    private void wakeAll() {
         signal.wake();
+        tierSignals.forEach(WorkSignal::wake);
     }
 
     /** How many loaders each rank of a job here is to have now, in order of ranks. */
@@ -256,7 +271,7 @@ public final class Prefetcher implements AutoCloseable {
         closed = true;
         planning.close();
         jobs.forEach(job -> remove(job.spec().name()));
-        signal.wake();
+        wakeAll();
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_TIMEOUT_MS);
         for (Thread thread : threads) {
             try {

@@ -1,12 +1,11 @@
 package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.tier.SampleBuffer;
+import it.unimi.dsi.fastutil.ints.Int2ObjectLinkedOpenHashMap;
+import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,10 +19,10 @@ final class StagingBuffer {
     private final StagingArea area;
     private final long capacityBytes;
     private final int capacitySamples;
-    private final Map<Integer, Place> places = new HashMap<>();
+    private final Int2ObjectOpenHashMap<Place> places = new Int2ObjectOpenHashMap<>();
 
     /** In the order in which they ceased to be wanted. */
-    private final LinkedHashMap<Integer, Place> unwanted = new LinkedHashMap<>();
+    private final Int2ObjectLinkedOpenHashMap<Place> unwanted = new Int2ObjectLinkedOpenHashMap<>();
 
     private long unwantedBytes;
     private long usedBytes;
@@ -81,7 +80,7 @@ final class StagingBuffer {
         long bytesLeft = capacityBytes - usedBytes;
         int placesLeft = capacitySamples - usedSamples;
         while ((bytesLeft < bytes || placesLeft < 1) && !unwanted.isEmpty()) {
-            Place oldest = unwanted.pollFirstEntry().getValue();
+            Place oldest = unwanted.removeFirst();
             oldest.leaving = true;
             unwantedBytes -= oldest.bytes;
             bytesLeft += oldest.bytes;

@@ -4,10 +4,9 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
+import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +35,7 @@ final class StreamWindow {
     private final StagingBuffer staging;
 
     /** The first position of each file in the window; further ones are chained to it in order. */
-    private final Map<Integer, Slot> byFile = new HashMap<>();
+    private final Int2ObjectOpenHashMap<Slot> byFile = new Int2ObjectOpenHashMap<>();
 
     private Slot[] ring = new Slot[2 * RECOGNISED_AHEAD];
     private long head;

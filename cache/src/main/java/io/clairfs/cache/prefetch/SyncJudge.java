@@ -103,12 +103,22 @@ final class SyncJudge {
     int orderlyReads(int stream, long[] into) {
         int count = 0;
         for (int i = 0; i < remembered; i++) {
-            if (close[i] && streams[i] == stream) {
-                into[count++] = sequences[i];
+            int oldestFirst = (int) ((reads - remembered + i) % sequences.length);
+            if (close[oldestFirst] && streams[oldestFirst] == stream) {
+                insert(sequences[oldestFirst], into, count++);
             }
         }
-        Arrays.sort(into, 0, count);
         return count;
+    }
+
+    /** Reads come nearly in order, so a place is found at the end of the sorted ones at once. */
+    private static void insert(long sequence, long[] sorted, int count) {
+        int at = count;
+        while (at > 0 && sorted[at - 1] > sequence) {
+            sorted[at] = sorted[at - 1];
+            at--;
+        }
+        sorted[at] = sequence;
     }
 
     /** Whether the reads that were judged so far follow the prediction; before there are a few, they are taken to. */

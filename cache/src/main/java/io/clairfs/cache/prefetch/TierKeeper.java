@@ -7,6 +7,7 @@ import io.clairfs.cache.tier.Tier;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,7 @@ public final class TierKeeper implements AutoCloseable {
     private final List<AtomicInteger> leftovers;
     private volatile LocalPlan plan = LocalPlan.NONE;
     private volatile boolean planned;
+    private volatile IntConsumer queued = _ -> {};
 
     /**
      * A keeper of {@code memory} and of {@code slower} tiers, fastest first.
@@ -44,6 +46,11 @@ public final class TierKeeper implements AutoCloseable {
     /** The tiers of this node, fastest first. */
     public List<Tier> tiers() {
         return tiers;
+    }
+
+    /** Who is told that a sample waits to be written to a tier. */
+    void onQueued(IntConsumer listener) {
+        queued = listener;
     }
 
     /** Whether there is a plan, be it the one to keep things while there is room. */
@@ -76,12 +83,15 @@ public final class TierKeeper implements AutoCloseable {
 
     /** Whether the sample is in memory or on its way to another tier. */
     boolean isInMemory(int file) {
-        for (KeepQueue queue : queues) {
-            if (queue.contains(file)) {
+        if (memory.contains(file)) {
+            return true;
+        }
+        for (int tier = 1; tier < tiers.size(); tier++) {
+            if (queues.get(tier).contains(file)) {
                 return true;
             }
         }
-        return memory.contains(file);
+        return false;
     }
 
     /** The names of the tiers that hold the sample, fastest first. */
@@ -156,8 +166,8 @@ public final class TierKeeper implements AutoCloseable {
     private void keepIn(int tier, int file, SampleBuffer sample) {
         if (tier == MEMORY) {
             put(tier, file, sample);
-        } else if (!tiers.get(tier).contains(file)) {
-            queues.get(tier).offer(file, sample);
+        } else if (!tiers.get(tier).contains(file) && queues.get(tier).offer(file, sample)) {
+            queued.accept(tier);
         }
     }
 

@@ -33,11 +33,19 @@ final class WorkSignal {
         }
     }
 
+    /** There may be work for everybody. */
     void wake() {
+        wake(Integer.MAX_VALUE);
+    }
+
+    /** There may be work for so many threads; those that are at work will look again by themselves. */
+    void wake(int threads) {
         lock.lock();
         try {
             news.incrementAndGet();
-            work.signalAll();
+            for (int i = 0; i < threads && lock.hasWaiters(work); i++) {
+                work.signal();
+            }
         } finally {
             lock.unlock();
         }

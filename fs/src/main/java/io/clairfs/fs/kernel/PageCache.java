@@ -97,14 +97,14 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
     private void push(long node, MemorySegment bytes) throws PosixException {
         for (long offset = 0; offset < bytes.byteSize(); offset += PIECE) {
-            MemorySegment piece = bytes.asSlice(offset, Math.min(PIECE, bytes.byteSize() - offset));
-            store(node, offset, piece);
-            store(node, offset, piece);
+            long length = Math.min(PIECE, bytes.byteSize() - offset);
+            store(node, offset, bytes.address() + offset, length);
+            store(node, offset, bytes.address() + offset, length);
         }
     }
 
-    private void store(long node, long offset, MemorySegment piece) throws PosixException {
-        int rc = MESSAGE.get().store(session, node, offset, piece);
+    private void store(long node, long offset, long address, long length) throws PosixException {
+        int rc = MESSAGE.get().store(session, node, offset, address, (int) length);
         if (rc < 0) {
             throw new PosixException("push into the page cache", -rc);
         }
@@ -135,15 +135,15 @@ public final class PageCache implements StagingArea, AutoCloseable {
         private final MemorySegment head = Arena.ofAuto().allocate(HEADER_BYTES + STORE_BYTES, 8);
         private final MemorySegment pieces = Arena.ofAuto().allocate(2 * IOVEC_BYTES, 8);
 
-        int store(int session, long node, long offset, MemorySegment bytes) {
-            int size = (int) bytes.byteSize();
+        /** Stores {@code size} bytes at {@code address}, which the caller keeps alive, at {@code offset} of the file. */
+        int store(int session, long node, long offset, long address, int size) {
             header(HEADER_BYTES + STORE_BYTES + size, NOTIFY_STORE);
             head.set(JAVA_LONG, HEADER_BYTES, node);
             head.set(JAVA_LONG, HEADER_BYTES + 8, offset);
             head.set(JAVA_INT, HEADER_BYTES + 16, size);
             head.set(JAVA_INT, HEADER_BYTES + 20, 0);
-            piece(0, head, HEADER_BYTES + STORE_BYTES);
-            piece(1, bytes, size);
+            piece(0, head.address(), HEADER_BYTES + STORE_BYTES);
+            piece(1, address, size);
             return KernelCalls.writev(session, pieces, 2);
         }
 
@@ -152,7 +152,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
             head.set(JAVA_LONG, HEADER_BYTES, node);
             head.set(JAVA_LONG, HEADER_BYTES + 8, 0); // from the first byte
             head.set(JAVA_LONG, HEADER_BYTES + 16, 0); // to the last
-            piece(0, head, HEADER_BYTES + INVALIDATE_BYTES);
+            piece(0, head.address(), HEADER_BYTES + INVALIDATE_BYTES);
             return KernelCalls.writev(session, pieces, 1);
         }
 
@@ -162,8 +162,8 @@ public final class PageCache implements StagingArea, AutoCloseable {
             head.set(JAVA_LONG, 8, 0);
         }
 
-        private void piece(int at, MemorySegment bytes, long length) {
-            pieces.set(JAVA_LONG, (long) at * IOVEC_BYTES, bytes.address());
+        private void piece(int at, long address, long length) {
+            pieces.set(JAVA_LONG, (long) at * IOVEC_BYTES, address);
             pieces.set(JAVA_LONG, (long) at * IOVEC_BYTES + 8, length);
         }
     }
