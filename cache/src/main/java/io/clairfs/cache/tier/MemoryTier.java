@@ -27,6 +27,7 @@ public final class MemoryTier implements Tier {
     private final AtomicLong pinnedBytes = new AtomicLong();
     private final AtomicLong recentBytes = new AtomicLong();
     private final AtomicInteger count = new AtomicInteger();
+    private volatile boolean closed;
 
     /** A sample and why it is here; {@code pinned} changes under no lock but that of the cache's entry. */
     private record Held(SampleBuffer sample, boolean pinned) {}
@@ -67,7 +68,7 @@ public final class MemoryTier implements Tier {
         if (present != null && present.pinned) {
             return true;
         }
-        if (!reservePinned(sample.size())) {
+        if (closed || !reservePinned(sample.size())) {
             return false;
         }
         if (!sample.tryRetain()) {
@@ -84,7 +85,7 @@ public final class MemoryTier implements Tier {
         if (replaced != null && replaced.pinned) {
             forget(mine); // somebody else pinned it meanwhile; a recent one was released by the listener
         }
-        return true;
+        return isOpenFor(file);
     }
 
     /**
@@ -92,7 +93,7 @@ public final class MemoryTier implements Tier {
      * or others were preferred to it.
      */
     public boolean keepRecent(int file, SampleBuffer sample) {
-        if (sample.size() > recentRoom.getMaximum()) {
+        if (closed || sample.size() > recentRoom.getMaximum()) {
             return false;
         }
         if (!sample.tryRetain()) {
@@ -105,7 +106,15 @@ public final class MemoryTier implements Tier {
             forget(mine);
         }
         clearUp();
-        return true;
+        return isOpenFor(file);
+    }
+
+    /** A sample that came in behind {@link #close} goes again. */
+    private boolean isOpenFor(int file) {
+        if (closed) {
+            evict(file);
+        }
+        return !closed;
     }
 
     /** Caffeine throws out what is too much a little later when others are at it; not here. */
@@ -202,6 +211,7 @@ public final class MemoryTier implements Tier {
     /** Gives up everything; readers that hold references finish undisturbed. */
     @Override
     public void close() {
+        closed = true;
         samples.invalidateAll();
         samples.cleanUp();
     }

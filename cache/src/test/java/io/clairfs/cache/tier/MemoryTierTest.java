@@ -2,6 +2,7 @@ package io.clairfs.cache.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.dataset.DatasetTree;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,8 +14,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the memory tier promises about room, references and contents. */
-final class MemoryTierTest {
+/** What the memory tier promises: the contract of tiers, and what it does with samples that nobody planned. */
+final class MemoryTierTest extends TierContract {
+    @Override
+    Tier tier(long capacityBytes, DatasetTree tree) {
+        return new MemoryTier(capacityBytes);
+    }
+
     private static SampleBuffer sample(int file, long size) {
         SampleBuffer buffer = SampleBuffer.allocate(size);
         buffer.bytes().fill((byte) file);
@@ -47,7 +53,7 @@ final class MemoryTierTest {
     }
 
     @Test
-    void sampleTakenOut_staysReadableUntilReleased() {
+    void closed_sampleTakenOutStaysReadableUntilReleased() {
         MemoryTier tier = new MemoryTier(100);
         SampleBuffer buffer = sample(7, 50);
         tier.keep(7, buffer);
@@ -74,7 +80,7 @@ final class MemoryTierTest {
 
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {11, 12, 13})
-    void manyThreads_neverAWrongByteNorMoreThanItsRoom(long seed) throws Exception {
+    void pinsAndRecentsFromManyThreads_neverAWrongByteNorMoreThanItsRoom(long seed) throws Exception {
         MemoryTier tier = new MemoryTier(10_000);
         List<Future<?>> readers = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
@@ -108,5 +114,16 @@ final class MemoryTierTest {
         tier.close();
         assertThat(tier.usedBytes()).isZero();
         assertThat(tier.samples()).isZero();
+    }
+
+    @Test
+    void keepRecent_inAClosedTier_takesNothing() {
+        MemoryTier tier = new MemoryTier(100);
+        tier.close();
+        SampleBuffer late = sample(1, 50);
+        assertThat(tier.keepRecent(1, late)).isFalse();
+        assertThat(tier.usedBytes()).isZero();
+        late.release();
+        assertThat(late.tryRetain()).isFalse();
     }
 }
