@@ -93,6 +93,9 @@ public final class MemoryTier implements Tier {
      * or others were preferred to it.
      */
     public boolean keepRecent(int file, SampleBuffer sample) {
+        if (contains(file)) {
+            return true;
+        }
         if (closed || sample.size() > recentRoom.getMaximum()) {
             return false;
         }

@@ -117,6 +117,18 @@ final class MemoryTierTest extends TierContract {
     }
 
     @Test
+    void keepRecent_ofAPinnedSample_isHereHoweverLittleRoomIsLeft() {
+        try (MemoryTier tier = new MemoryTier(100)) {
+            SampleBuffer pinned = sample(1, 80);
+            tier.keep(1, pinned);
+            assertThat(tier.keepRecent(1, pinned)).isTrue();
+            assertThat(tier.pinnedBytes()).isEqualTo(80);
+            assertThat(tier.usedBytes()).isEqualTo(80);
+            pinned.release();
+        }
+    }
+
+    @Test
     void keepRecent_inAClosedTier_takesNothing() {
         MemoryTier tier = new MemoryTier(100);
         tier.close();
