@@ -6,7 +6,6 @@ import com.github.benmanes.caffeine.cache.Policy;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,24 +67,29 @@ public final class MemoryTier implements Tier {
         if (present != null && present.pinned) {
             return true;
         }
-        if (closed || !reservePinned(sample.size())) {
+        Held mine = new Held(sample, true);
+        // Room is taken under the entry's lock, so that who comes second for the same sample is not refused for the
+        // first one's room.
+        Held held = samples.asMap().compute(file, (_, now) -> {
+            if ((now != null && now.pinned) || closed || !reservePinned(sample.size())) {
+                return now;
+            }
+            retain(sample);
+            return mine;
+        });
+        if (held == null || !held.pinned) {
             return false;
         }
+        adjustRecentRoom();
+        clearUp();
+        return isOpenFor(file);
+    }
+
+    private void retain(SampleBuffer sample) {
         if (!sample.tryRetain()) {
             throw new AssertionError("the caller holds no reference");
         }
         count.incrementAndGet();
-        Held mine = new Held(sample, true);
-        AtomicReference<@Nullable Held> other = new AtomicReference<>();
-        samples.asMap().compute(file, (_, now) -> {
-            other.set(now);
-            return now == null || !now.pinned ? mine : now;
-        });
-        Held replaced = other.get();
-        if (replaced != null && replaced.pinned) {
-            forget(mine); // somebody else pinned it meanwhile; a recent one was released by the listener
-        }
-        return isOpenFor(file);
     }
 
     /**
@@ -99,10 +103,7 @@ public final class MemoryTier implements Tier {
         if (closed || sample.size() > recentRoom.getMaximum()) {
             return false;
         }
-        if (!sample.tryRetain()) {
-            throw new AssertionError("the caller holds no reference");
-        }
-        count.incrementAndGet();
+        retain(sample);
         recentBytes.addAndGet(sample.size());
         Held mine = new Held(sample, false);
         if (samples.asMap().putIfAbsent(file, mine) != null) {
@@ -134,8 +135,6 @@ public final class MemoryTier implements Tier {
                 return false;
             }
             if (pinnedBytes.compareAndSet(now, now + size)) {
-                adjustRecentRoom();
-                clearUp();
                 return true;
             }
         }

@@ -7,9 +7,11 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -137,5 +139,30 @@ final class MemoryTierTest extends TierContract {
         assertThat(tier.usedBytes()).isZero();
         late.release();
         assertThat(late.tryRetain()).isFalse();
+    }
+
+    @Test
+    void sameSampleFromManyThreads_withRoomForOneOnly_allAreTold() throws Exception {
+        try (MemoryTier tier = new MemoryTier(100);
+                ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            for (int round = 0; round < 2_000; round++) {
+                CyclicBarrier together = new CyclicBarrier(4);
+                List<Future<Boolean>> kept = new ArrayList<>();
+                for (int t = 0; t < 4; t++) {
+                    kept.add(threads.submit(() -> {
+                        SampleBuffer mine = sample(1, 60);
+                        together.await(30, TimeUnit.SECONDS);
+                        boolean here = tier.keep(1, mine);
+                        mine.release();
+                        return here;
+                    }));
+                }
+                for (Future<Boolean> each : kept) {
+                    assertThat(each.get()).as("round " + round).isTrue();
+                }
+                assertThat(tier.pinnedBytes()).isEqualTo(60);
+                tier.evict(1);
+            }
+        }
     }
 }
