@@ -145,8 +145,8 @@ public final class MemoryTier implements Tier {
         long step = Math.max(1, capacity / ROOM_STEPS);
         if (recentRoomNow(step) != recentRoom.getMaximum()) {
             synchronized (recentRoom) {
-                long room = recentRoomNow(step);
-                if (room != recentRoom.getMaximum()) {
+                // Again until it holds: who pins meanwhile may have seen the old maximum, and found that it fits.
+                for (long room = recentRoomNow(step); room != recentRoom.getMaximum(); room = recentRoomNow(step)) {
                     recentRoom.setMaximum(room);
                 }
             }
