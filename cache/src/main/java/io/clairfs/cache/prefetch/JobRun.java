@@ -8,6 +8,7 @@ import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntConsumer;
@@ -129,40 +130,40 @@ public final class JobRun {
     /** When a rank that reads here reads this file next, within the next epochs; null when none does. */
     Whereabouts.@Nullable NextUse nextUse(int file) throws InvalidSpecException {
         int sample = index.sampleOf(file);
+        long[] from = new long[windows.size()];
+        synchronized (this) {
+            Arrays.setAll(from, stream -> windows.get(stream).position());
+        }
+        // From there to the beginning of the epoch looked at, which lies behind at first.
+        long[] before = Arrays.stream(from).map(at -> -AccessStream.step(at)).toArray();
+        Whereabouts.NextUse nearest = null;
         for (int ahead = 0; sample >= 0 && ahead < EPOCHS_LOOKED_AHEAD; ahead++) {
-            Whereabouts.NextUse first = null;
-            for (int stream = 0; stream < windows.size(); stream++) {
-                Whereabouts.NextUse use = nextUse(stream, sample, ahead);
-                if (use != null && (first == null || use.samplesBefore() < first.samplesBefore())) {
-                    first = use;
+            for (int stream = 0; stream < from.length; stream++) {
+                int epoch = AccessStream.epoch(from[stream]) + ahead;
+                boolean ended = from[stream] == AccessStream.END || epoch >= spec.epochs();
+                if (ended || (nearest != null && before[stream] >= nearest.samplesBefore())) {
+                    continue; // another rank may be epochs ahead and still be the next to read it
                 }
-            }
-            if (first != null) {
-                return first;
+                EpochOrder order = orders.peek(epoch);
+                int rank = spec.firstRank() + stream;
+                int step = stepOf(sample, order, rank, ahead == 0 ? AccessStream.step(from[stream]) : 0);
+                if (step >= 0 && (nearest == null || before[stream] + step < nearest.samplesBefore())) {
+                    nearest = new Whereabouts.NextUse(spec.name(), rank, epoch, step, before[stream] + step);
+                }
+                before[stream] += order.length(rank);
             }
         }
-        return null;
+        return nearest;
     }
 
-    private Whereabouts.@Nullable NextUse nextUse(int stream, int sample, int ahead) throws InvalidSpecException {
-        long from;
-        synchronized (this) {
-            from = windows.get(stream).position();
-        }
-        int epoch = AccessStream.epoch(from) + ahead;
-        if (from == AccessStream.END || epoch >= spec.epochs()) {
-            return null;
-        }
-        int rank = spec.firstRank() + stream;
-        EpochOrder order = orders.peek(epoch);
-        int start = ahead == 0 ? AccessStream.step(from) : 0;
+    /** The first step of a rank, {@code start} or later, at which it reads the sample; -1 when there is none. */
+    private static int stepOf(int sample, EpochOrder order, int rank, int start) {
         for (int step = start; step < order.length(rank); step++) {
             if (order.sample(rank, step) == sample) {
-                long before = (long) ahead * order.length(rank) + step - AccessStream.step(from);
-                return new Whereabouts.NextUse(spec.name(), rank, epoch, step, before);
+                return step;
             }
         }
-        return null;
+        return -1;
     }
 
     /** How many ranks read here. */

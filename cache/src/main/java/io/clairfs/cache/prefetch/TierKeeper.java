@@ -151,7 +151,7 @@ public final class TierKeeper implements AutoCloseable {
         } else if (planned != LocalPlan.NOWHERE) {
             keepIn(planned, file, sample);
         } else if (byReader && !isHere(file)) {
-            makingRoom(MEMORY, () -> memory.keepRecent(file, sample));
+            makingRoom(MEMORY, sample.size(), () -> memory.keepRecent(file, sample));
         }
     }
 
@@ -194,18 +194,24 @@ public final class TierKeeper implements AutoCloseable {
     }
 
     private void put(int tier, int file, SampleBuffer sample) {
-        makingRoom(tier, () -> tiers.get(tier).keep(file, sample));
+        makingRoom(tier, sample.size(), () -> tiers.get(tier).keep(file, sample));
     }
 
     /** Tries until the sample is kept, each time at the cost of one that an older plan left in the tier, while there are any. */
-    private void makingRoom(int tier, BooleanSupplier keep) {
+    private void makingRoom(int tier, long bytes, BooleanSupplier keep) {
         while (!keep.getAsBoolean()) {
-            int old = tiers.get(tier).isWritable() ? nextLeftover(tier) : LocalPlan.NOWHERE;
+            int old = couldTake(tier, bytes) ? nextLeftover(tier) : LocalPlan.NOWHERE;
             if (old == LocalPlan.NOWHERE) {
                 return;
             }
             tiers.get(tier).evict(old);
         }
+    }
+
+    /** Whether the tier would take so many bytes if it were empty. */
+    private boolean couldTake(int tier, long bytes) {
+        Tier into = tiers.get(tier);
+        return into.isWritable() && bytes <= into.capacityBytes();
     }
 
     /** A file in this tier that the plan does not want there; each file is looked at once per plan. */

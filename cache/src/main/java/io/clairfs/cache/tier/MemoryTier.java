@@ -6,7 +6,6 @@ import com.github.benmanes.caffeine.cache.Policy;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +26,7 @@ public final class MemoryTier implements Tier {
     private final AtomicLong pinnedBytes = new AtomicLong();
     private final AtomicLong recentBytes = new AtomicLong();
     private final AtomicInteger count = new AtomicInteger();
+    private volatile boolean closed;
 
     /** A sample and why it is here; {@code pinned} changes under no lock but that of the cache's entry. */
     private record Held(SampleBuffer sample, boolean pinned) {}
@@ -67,24 +67,29 @@ public final class MemoryTier implements Tier {
         if (present != null && present.pinned) {
             return true;
         }
-        if (!reservePinned(sample.size())) {
+        Held mine = new Held(sample, true);
+        // Room is taken under the entry's lock, so that who comes second for the same sample is not refused for the
+        // first one's room.
+        Held held = samples.asMap().compute(file, (_, now) -> {
+            if ((now != null && now.pinned) || closed || !reservePinned(sample.size())) {
+                return now;
+            }
+            retain(sample);
+            return mine;
+        });
+        if (held == null || !held.pinned) {
             return false;
         }
+        adjustRecentRoom();
+        clearUp();
+        return isOpenFor(file);
+    }
+
+    private void retain(SampleBuffer sample) {
         if (!sample.tryRetain()) {
             throw new AssertionError("the caller holds no reference");
         }
         count.incrementAndGet();
-        Held mine = new Held(sample, true);
-        AtomicReference<@Nullable Held> other = new AtomicReference<>();
-        samples.asMap().compute(file, (_, now) -> {
-            other.set(now);
-            return now == null || !now.pinned ? mine : now;
-        });
-        Held replaced = other.get();
-        if (replaced != null && replaced.pinned) {
-            forget(mine); // somebody else pinned it meanwhile; a recent one was released by the listener
-        }
-        return true;
     }
 
     /**
@@ -92,20 +97,28 @@ public final class MemoryTier implements Tier {
      * or others were preferred to it.
      */
     public boolean keepRecent(int file, SampleBuffer sample) {
-        if (sample.size() > recentRoom.getMaximum()) {
+        if (contains(file)) {
+            return true;
+        }
+        if (closed || sample.size() > recentRoom.getMaximum()) {
             return false;
         }
-        if (!sample.tryRetain()) {
-            throw new AssertionError("the caller holds no reference");
-        }
-        count.incrementAndGet();
+        retain(sample);
         recentBytes.addAndGet(sample.size());
         Held mine = new Held(sample, false);
         if (samples.asMap().putIfAbsent(file, mine) != null) {
             forget(mine);
         }
         clearUp();
-        return true;
+        return isOpenFor(file);
+    }
+
+    /** A sample that came in behind {@link #close} goes again. */
+    private boolean isOpenFor(int file) {
+        if (closed) {
+            evict(file);
+        }
+        return !closed;
     }
 
     /** Caffeine throws out what is too much a little later when others are at it; not here. */
@@ -122,8 +135,6 @@ public final class MemoryTier implements Tier {
                 return false;
             }
             if (pinnedBytes.compareAndSet(now, now + size)) {
-                adjustRecentRoom();
-                clearUp();
                 return true;
             }
         }
@@ -134,8 +145,8 @@ public final class MemoryTier implements Tier {
         long step = Math.max(1, capacity / ROOM_STEPS);
         if (recentRoomNow(step) != recentRoom.getMaximum()) {
             synchronized (recentRoom) {
-                long room = recentRoomNow(step);
-                if (room != recentRoom.getMaximum()) {
+                // Again until it holds: who pins meanwhile may have seen the old maximum, and found that it fits.
+                for (long room = recentRoomNow(step); room != recentRoom.getMaximum(); room = recentRoomNow(step)) {
                     recentRoom.setMaximum(room);
                 }
             }
@@ -202,6 +213,7 @@ public final class MemoryTier implements Tier {
     /** Gives up everything; readers that hold references finish undisturbed. */
     @Override
     public void close() {
+        closed = true;
         samples.invalidateAll();
         samples.cleanUp();
     }

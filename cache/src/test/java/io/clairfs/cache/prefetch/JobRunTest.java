@@ -8,6 +8,7 @@ import io.clairfs.cache.order.InvalidSpecException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Trainers that keep to their order, leave it, and come back. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -249,5 +251,80 @@ final class JobRunTest {
             staged++;
         }
         assertThat(staged).isEqualTo(64);
+    }
+
+    @Test
+    void nextUse_isTheNextTimeThatARankHereReadsTheSample() throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        List<Integer> first = epoch(line, 0, 0);
+        List<Integer> second = epoch(line, 1, 0);
+        int sample = first.get(700);
+        int file = dataset.index.file(sample);
+        assertThat(run.nextUse(file)).isEqualTo(new Whereabouts.NextUse("train", 0, 0, 700, 700));
+        read(run, first.subList(0, 700));
+        assertThat(run.nextUse(file)).isEqualTo(new Whereabouts.NextUse("train", 0, 0, 700, 0));
+        read(run, first.subList(700, 800));
+        int again = second.indexOf(sample);
+        assertThat(run.nextUse(file)).isEqualTo(new Whereabouts.NextUse("train", 0, 1, again, SAMPLES - 800 + again));
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3, 4})
+    void nextUse_overSeveralRanks_isTheNearestOfAll(long seed) throws Exception {
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        String line = "seed=" + seed + " epochs=3 batch=16 world=4 ranks=1-3 name=several";
+        JobRun run = start(line);
+        List<List<Integer>> streams = new ArrayList<>();
+        for (int rank = 1; rank <= 3; rank++) {
+            List<Integer> stream = new ArrayList<>();
+            for (int epoch = 0; epoch < 3; epoch++) {
+                stream.addAll(epoch(line, epoch, rank));
+            }
+            streams.add(stream);
+        }
+        int length = SAMPLES / 4;
+        int[] at = new int[3];
+        for (int look = 0; look < 20; look++) {
+            for (int rank = 0; rank < 3; rank++) {
+                int to = Math.min(3 * length, at[rank] + random.nextInt(2 * length / 20));
+                read(run, streams.get(rank).subList(at[rank], to));
+                at[rank] = to;
+            }
+            for (int n = 0; n < 50; n++) {
+                int sample = random.nextInt(SAMPLES);
+                Whereabouts.NextUse nearest = null;
+                for (int rank = 0; rank < 3; rank++) {
+                    int ahead = streams.get(rank).subList(at[rank], 3 * length).indexOf(sample);
+                    if (ahead >= 0 && (nearest == null || ahead < nearest.samplesBefore())) {
+                        int position = at[rank] + ahead;
+                        nearest = new Whereabouts.NextUse(
+                                "several", rank + 1, position / length, position % length, ahead);
+                    }
+                }
+                assertThat(run.nextUse(dataset.index.file(sample)))
+                        .as("sample %d, read %s", sample, Arrays.toString(at))
+                        .isEqualTo(nearest);
+            }
+        }
+    }
+
+    @Test
+    void nextUse_ofASampleThatIsNeverReadAgain_isNone() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0));
+        read(run, epoch(line, 1, 0).subList(0, 600));
+        assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(300)))).isNull();
+        assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(900))))
+                .isEqualTo(new Whereabouts.NextUse("train", 0, 1, 900, 300));
+        read(run, epoch(line, 1, 0).subList(600, SAMPLES));
+        assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(900)))).isNull();
+    }
+
+    @Test
+    void nextUse_ofAFileThatIsNoSample_isNone() throws Exception {
+        assertThat(start("seed=5 epochs=2").nextUse(dataset.tree.entryCount())).isNull();
     }
 }

@@ -2,19 +2,27 @@ package io.clairfs.cache.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.dataset.DatasetTree;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the memory tier promises about room, references and contents. */
-final class MemoryTierTest {
+/** What the memory tier promises: the contract of tiers, and what it does with samples that nobody planned. */
+final class MemoryTierTest extends TierContract {
+    @Override
+    Tier tier(long capacityBytes, DatasetTree tree) {
+        return new MemoryTier(capacityBytes);
+    }
+
     private static SampleBuffer sample(int file, long size) {
         SampleBuffer buffer = SampleBuffer.allocate(size);
         buffer.bytes().fill((byte) file);
@@ -47,7 +55,7 @@ final class MemoryTierTest {
     }
 
     @Test
-    void sampleTakenOut_staysReadableUntilReleased() {
+    void closed_sampleTakenOutStaysReadableUntilReleased() {
         MemoryTier tier = new MemoryTier(100);
         SampleBuffer buffer = sample(7, 50);
         tier.keep(7, buffer);
@@ -74,7 +82,7 @@ final class MemoryTierTest {
 
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {11, 12, 13})
-    void manyThreads_neverAWrongByteNorMoreThanItsRoom(long seed) throws Exception {
+    void pinsAndRecentsFromManyThreads_neverAWrongByteNorMoreThanItsRoom(long seed) throws Exception {
         MemoryTier tier = new MemoryTier(10_000);
         List<Future<?>> readers = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
@@ -108,5 +116,53 @@ final class MemoryTierTest {
         tier.close();
         assertThat(tier.usedBytes()).isZero();
         assertThat(tier.samples()).isZero();
+    }
+
+    @Test
+    void keepRecent_ofAPinnedSample_isHereHoweverLittleRoomIsLeft() {
+        try (MemoryTier tier = new MemoryTier(100)) {
+            SampleBuffer pinned = sample(1, 80);
+            tier.keep(1, pinned);
+            assertThat(tier.keepRecent(1, pinned)).isTrue();
+            assertThat(tier.pinnedBytes()).isEqualTo(80);
+            assertThat(tier.usedBytes()).isEqualTo(80);
+            pinned.release();
+        }
+    }
+
+    @Test
+    void keepRecent_inAClosedTier_takesNothing() {
+        MemoryTier tier = new MemoryTier(100);
+        tier.close();
+        SampleBuffer late = sample(1, 50);
+        assertThat(tier.keepRecent(1, late)).isFalse();
+        assertThat(tier.usedBytes()).isZero();
+        late.release();
+        assertThat(late.tryRetain()).isFalse();
+    }
+
+    @Test
+    void sameSampleFromManyThreads_withRoomForOneOnly_allAreTold() throws Exception {
+        try (MemoryTier tier = new MemoryTier(100);
+                ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            for (int round = 0; round < 2_000; round++) {
+                CyclicBarrier together = new CyclicBarrier(4);
+                List<Future<Boolean>> kept = new ArrayList<>();
+                for (int t = 0; t < 4; t++) {
+                    kept.add(threads.submit(() -> {
+                        SampleBuffer mine = sample(1, 60);
+                        together.await(30, TimeUnit.SECONDS);
+                        boolean here = tier.keep(1, mine);
+                        mine.release();
+                        return here;
+                    }));
+                }
+                for (Future<Boolean> each : kept) {
+                    assertThat(each.get()).as("round " + round).isTrue();
+                }
+                assertThat(tier.pinnedBytes()).isEqualTo(60);
+                tier.evict(1);
+            }
+        }
     }
 }

@@ -1,0 +1,358 @@
+package io.clairfs.cache.prefetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.plan.FetchCosts;
+import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.plan.Place;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.source.SourceFailedException;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** From where a sample comes, and how often. */
+@Timeout(120)
+final class FetchRouterTest {
+    private static final int SAMPLES = 60;
+    private static final long SIZE = 100;
+    private static final int DISK = 1;
+
+    private final FakeDataset dataset;
+    private final MemoryTier memory = new MemoryTier(SAMPLES * SIZE);
+    private final RecordingTier disk = new RecordingTier(SAMPLES * SIZE);
+    private final FakePeers peers = new FakePeers();
+    private final SamplesInUse inUse = new SamplesInUse();
+    private final Counters counters = new Counters();
+    private final TierKeeper keeper;
+    private final FetchRouter router;
+    private volatile double peerSeconds = 1e-2;
+    private volatile double diskSeconds = 1e-3;
+
+    FetchRouterTest() throws Exception {
+        dataset = new FakeDataset(SAMPLES, _ -> SIZE);
+        keeper = new TierKeeper(dataset.tree, memory, List.of(disk), 10 * SIZE);
+        FetchCosts costs = (place, _) -> switch (place) {
+            case Place.Source() -> 1;
+            case Place.Peer() -> peerSeconds;
+            case Place.Local(int tier) -> tier == DISK ? diskSeconds : 1e-6;
+        };
+        ObservedRates rates = new ObservedRates(costs, 60, System::nanoTime);
+        router = new FetchRouter(dataset.tree, dataset, keeper, inUse, peers, rates, counters);
+    }
+
+    @AfterEach
+    void close() {
+        keeper.close();
+        memory.close();
+        disk.close();
+        inUse.close();
+    }
+
+    /** Peers that are known to have some samples, and give them or not. */
+    private final class FakePeers implements PeerFetch {
+        private final ConcurrentHashMap<Integer, Boolean> answersBySample = new ConcurrentHashMap<>();
+        private final List<Integer> asked = Collections.synchronizedList(new ArrayList<>());
+
+        @Override
+        public boolean mayHave(int file) {
+            return answersBySample.containsKey(dataset.index.sampleOf(file));
+        }
+
+        @Override
+        public @Nullable SampleBuffer fetch(int file) {
+            int sample = dataset.index.sampleOf(file);
+            asked.add(sample);
+            return answersBySample.getOrDefault(sample, false) ? dataset.sample(sample) : null;
+        }
+    }
+
+    private void planAll(int tier) {
+        keeper.follow(_ -> tier);
+    }
+
+    private void requireFetched(int sample) throws SourceException {
+        SampleBuffer buffer = router.fetch(dataset.file(sample), false);
+        assertThat(dataset.isRight(sample, buffer)).isTrue();
+        buffer.release();
+    }
+
+    private void putOnDisk(int sample) {
+        SampleBuffer buffer = dataset.sample(sample);
+        assertThat(disk.keep(dataset.file(sample), buffer)).isTrue();
+        buffer.release();
+        disk.operations();
+    }
+
+    @Test
+    void sampleThatIsNowhere_comesFromTheSource_andBelongsToTheCallerAlone() throws Exception {
+        SampleBuffer buffer = router.fetch(dataset.file(3), false);
+        assertThat(dataset.isRight(3, buffer)).isTrue();
+        assertThat(router.isUnderWay(dataset.file(3))).isFalse();
+        buffer.release();
+        assertThat(buffer.tryRetain()).isFalse();
+        assertThat(dataset.reads()).containsExactly(3);
+        assertThat(counters.fromSource.bytes()).isEqualTo(SIZE);
+    }
+
+    @Test
+    void cheapestPlaceThatHasIt_isAsked() throws Exception {
+        int file = dataset.file(1);
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.SOURCE);
+        peers.answersBySample.put(1, true);
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.PEER);
+        requireFetched(1);
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(counters.fromPeer.count()).isEqualTo(1);
+
+        putOnDisk(1);
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(new Place.Local(DISK));
+        requireFetched(1);
+        assertThat(disk.operations()).containsExactly("get " + file);
+        assertThat(counters.fromSsd.count()).isEqualTo(1);
+
+        SampleBuffer held = dataset.sample(1);
+        memory.keep(file, held);
+        held.release();
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(new Place.Local(0));
+        requireFetched(1);
+        assertThat(counters.fromMemory.count()).isEqualTo(1);
+        assertThat(disk.operations()).isEmpty();
+        assertThat(dataset.reads()).isEmpty();
+    }
+
+    @Test
+    void diskThatIsSlowerThanPeers_isPassedOver() throws Exception {
+        putOnDisk(1);
+        peers.answersBySample.put(1, true);
+        diskSeconds = 0.5;
+        requireFetched(1);
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(disk.operations()).isEmpty();
+    }
+
+    @Test
+    void sourceIsAskedWhenEverythingElseIsMuchSlower() throws Exception {
+        putOnDisk(1);
+        diskSeconds = 3.9;
+        assertThat(router.cheapest(dataset.file(1), SIZE))
+                .as("it is shared with others")
+                .isEqualTo(new Place.Local(DISK));
+        diskSeconds = 4.1;
+        requireFetched(1);
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    @Test
+    void placesThatDoNotGiveWhatTheySaid_arePassedOverOnceEach() throws Exception {
+        putOnDisk(1);
+        disk.damage(dataset.file(1));
+        peers.answersBySample.put(1, false);
+        requireFetched(1);
+        assertThat(disk.operations()).containsExactly("lose " + dataset.file(1));
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(dataset.reads()).containsExactly(1);
+        assertThat(counters.fromSsd.count()).isZero();
+        assertThat(counters.fromPeer.count()).isZero();
+    }
+
+    @Test
+    void diskThatLostASample_getsItBack() throws Exception {
+        planAll(DISK);
+        putOnDisk(1);
+        disk.damage(dataset.file(1));
+        requireFetched(1);
+        assertThat(keeper.writeNext(DISK)).isTrue();
+        assertThat(disk.operations()).containsExactly("lose " + dataset.file(1), "keep " + dataset.file(1));
+        requireFetched(1);
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    @Test
+    void sampleInALoadersHands_isNotFetchedAgain() throws Exception {
+        SampleBuffer mine = router.fetch(dataset.file(2), false);
+        inUse.take(dataset.file(2), mine);
+        SampleBuffer shared = router.fetch(dataset.file(2), true);
+        assertThat(shared).isSameAs(mine);
+        inUse.letGo(dataset.file(2), mine);
+        mine.release();
+        assertThat(dataset.isRight(2, shared)).isTrue();
+        shared.release();
+        assertThat(dataset.reads()).containsExactly(2);
+    }
+
+    @Test
+    void sampleOnItsWayToTheDisk_isNotFetchedAgain() throws Exception {
+        planAll(DISK);
+        requireFetched(2);
+        requireFetched(2);
+        assertThat(dataset.reads()).containsExactly(2);
+        assertThat(counters.fromMemory.count()).isEqualTo(1);
+    }
+
+    @Test
+    void readersSample_isKeptForTheNextReader_aPrefetchersIsNot() throws Exception {
+        SampleBuffer read = router.fetch(dataset.file(1), true);
+        read.release();
+        assertThat(memory.contains(dataset.file(1))).isTrue();
+        requireFetched(2);
+        assertThat(memory.contains(dataset.file(2))).isFalse();
+    }
+
+    @Test
+    void newPlan_movesASampleToTheTierItIsPlannedFor_withoutTheSource() throws Exception {
+        planAll(0);
+        requireFetched(1);
+        planAll(DISK);
+        requireFetched(1);
+        assertThat(keeper.writeNext(DISK)).isTrue();
+        assertThat(disk.contains(dataset.file(1))).isTrue();
+        memory.evict(dataset.file(1));
+        planAll(0);
+        requireFetched(1);
+        assertThat(memory.contains(dataset.file(1))).isTrue();
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    private static <T> List<FutureTask<T>> start(int count, Callable<T> work) {
+        List<FutureTask<T>> tasks = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            FutureTask<T> task = new FutureTask<>(work);
+            tasks.add(task);
+            Thread.ofPlatform().daemon().name("fetch-" + i).start(task);
+        }
+        return tasks;
+    }
+
+    /** Starts threads that fetch the same sample, and returns when all but the one who reads the source wait for it. */
+    private List<FutureTask<SampleBuffer>> startWaiting(int count, int sample) throws InterruptedException {
+        List<Thread> threads = Collections.synchronizedList(new ArrayList<>());
+        List<FutureTask<SampleBuffer>> tasks = start(count, () -> {
+            threads.add(Thread.currentThread());
+            return router.fetch(dataset.file(sample), false);
+        });
+        dataset.awaitReads(1);
+        Await.until(
+                "all wait",
+                () -> threads.size() == count
+                        && List.copyOf(threads).stream()
+                                .map(Thread::getState)
+                                .allMatch(
+                                        state -> state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING));
+        return tasks;
+    }
+
+    @Test
+    void whoAsksForASampleUnderWay_waitsForItAndSharesIt() throws Exception {
+        CountDownLatch gate = dataset.hang();
+        planAll(0);
+        List<FutureTask<SampleBuffer>> tasks = startWaiting(12, 5);
+        assertThat(router.isUnderWay(dataset.file(5))).isTrue();
+        gate.countDown();
+        List<SampleBuffer> got = new ArrayList<>();
+        for (FutureTask<SampleBuffer> task : tasks) {
+            got.add(task.get(30, TimeUnit.SECONDS));
+        }
+        assertThat(dataset.reads()).containsExactly(5);
+        assertThat(got).allMatch(each -> dataset.isRight(5, each));
+        got.forEach(SampleBuffer::release);
+        memory.evict(dataset.file(5));
+        assertThat(got).noneMatch(SampleBuffer::tryRetain);
+        assertThat(router.isUnderWay(dataset.file(5))).isFalse();
+    }
+
+    @Test
+    void failureOfTheSource_reachesAllWhoWait_andTheNextTriesAgain() throws Exception {
+        CountDownLatch gate = dataset.hang();
+        dataset.fail(true);
+        List<FutureTask<SampleBuffer>> tasks = startWaiting(12, 5);
+        gate.countDown();
+        for (FutureTask<SampleBuffer> task : tasks) {
+            assertThatThrownBy(() -> task.get(30, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOf(SourceFailedException.class)
+                    .hasMessageContaining("injected");
+        }
+        assertThat(dataset.reads()).containsExactly(5);
+        assertThat(router.isUnderWay(dataset.file(5))).isFalse();
+        assertThat(memory.samples()).isZero();
+        dataset.fail(false);
+        requireFetched(5);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3, 4, 5})
+    void manyThreadsOverAllSamples_theSourceIsReadOnceForEach(long seed) throws Exception {
+        System.out.println("seed " + seed);
+        keeper.follow(file -> file % 2);
+        int threads = 6;
+        CyclicBarrier together = new CyclicBarrier(threads + 1);
+        List<FutureTask<@Nullable Void>> tasks = start(threads, () -> {
+            Random random = new Random(seed * 31 + Thread.currentThread().threadId());
+            List<Integer> order =
+                    new ArrayList<>(IntStream.range(0, SAMPLES).boxed().toList());
+            Collections.shuffle(order, random);
+            together.await(30, TimeUnit.SECONDS);
+            for (int sample : order) {
+                requireFetched(sample);
+                keeper.writeNext(DISK);
+            }
+            return null;
+        });
+        together.await(30, TimeUnit.SECONDS);
+        for (FutureTask<@Nullable Void> task : tasks) {
+            task.get(60, TimeUnit.SECONDS);
+        }
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            assertThat(dataset.readsOf(sample)).as("reads of " + sample).isEqualTo(1);
+        }
+        assertThat(counters.fromSource.count()).isEqualTo(SAMPLES);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3})
+    void sourceThatFailsNowAndThen_nothingIsLostAndNobodyHangs(long seed) throws Exception {
+        System.out.println("seed " + seed);
+        planAll(0);
+        List<FutureTask<@Nullable Void>> tasks = start(6, () -> {
+            Random random = new Random(seed * 31 + Thread.currentThread().threadId());
+            for (int n = 0; n < 3_000; n++) {
+                dataset.fail(random.nextInt(3) == 0);
+                int sample = random.nextInt(SAMPLES);
+                try {
+                    requireFetched(sample);
+                } catch (SourceFailedException e) {
+                    assertThat(e).hasMessageContaining("injected");
+                }
+                if (random.nextBoolean()) {
+                    memory.evict(dataset.file(random.nextInt(SAMPLES)));
+                }
+            }
+            return null;
+        });
+        for (FutureTask<@Nullable Void> task : tasks) {
+            task.get(60, TimeUnit.SECONDS);
+        }
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            assertThat(router.isUnderWay(dataset.file(sample))).isFalse();
+        }
+    }
+}

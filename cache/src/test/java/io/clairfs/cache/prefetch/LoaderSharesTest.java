@@ -1,0 +1,260 @@
+package io.clairfs.cache.prefetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.InvalidSpecException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which rank a loader works for. Samples have 100 bytes; the staging buffer holds 40. */
+final class LoaderSharesTest {
+    private static final int SAMPLES = 200;
+    private static final long SIZE = 100;
+    private static final long STAGING = 40 * SIZE;
+    private static final long MS = 1_000_000;
+
+    private final FakeDataset dataset;
+    private final StagingBuffer staging = new StagingBuffer(new RecordingArea(), STAGING, 1000);
+    private long nowNs;
+
+    LoaderSharesTest() throws Exception {
+        dataset = new FakeDataset(SAMPLES, _ -> SIZE);
+    }
+
+    /** Gives each rank what the test says, by number, and counts how often it is asked. */
+    private static final class Numbers implements LoaderAssignment {
+        private final boolean lends;
+        private int[] byRank;
+        private int asked;
+
+        Numbers(boolean lends, int... byRank) {
+            this.lends = lends;
+            this.byRank = byRank;
+        }
+
+        @Override
+        public void assign(List<RankQueue> queues, int loaders) {
+            asked++;
+            queues.forEach(queue -> queue.assign(byRank[queue.stream()]));
+        }
+
+        @Override
+        public boolean lendsIdleLoaders() {
+            return lends;
+        }
+    }
+
+    private JobRun job(String line) throws InvalidSpecException {
+        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 1, () -> nowNs);
+    }
+
+    private LoaderShares shares(LoaderAssignment assignment, JobRun... jobs) {
+        LoaderShares shares = new LoaderShares(assignment, STAGING, 4, () -> nowNs);
+        for (JobRun job : jobs) {
+            shares.add(job);
+        }
+        return shares;
+    }
+
+    private static LoaderShares.Claim claim(LoaderShares shares) throws JobFailedException {
+        return Objects.requireNonNull(shares.claim());
+    }
+
+    private static List<Integer> ranksOf(List<LoaderShares.Claim> claims) {
+        return claims.stream().map(claim -> claim.queue().stream()).toList();
+    }
+
+    private static List<LoaderShares.Claim> claims(LoaderShares shares, int most) throws JobFailedException {
+        List<LoaderShares.Claim> claims = new ArrayList<>();
+        for (int i = 0; i < most; i++) {
+            LoaderShares.Claim claim = shares.claim();
+            if (claim == null) {
+                break;
+            }
+            claims.add(claim);
+        }
+        return claims;
+    }
+
+    @Test
+    void noJob_noWork() throws Exception {
+        LoaderShares shares = shares(LoaderAssignment.fixed());
+        assertThat(shares.claim()).isNull();
+        assertThat(shares.isHungry()).isFalse();
+    }
+
+    @Test
+    void mostLackingRank_isServedFirst() throws Exception {
+        LoaderShares shares = shares(new Numbers(true, 1, 3), job("world=2 seed=1"));
+        List<LoaderShares.Claim> claims = claims(shares, 4);
+        assertThat(ranksOf(claims).subList(0, 2)).containsExactly(1, 1);
+        assertThat(ranksOf(claims).subList(2, 4)).containsExactlyInAnyOrder(0, 1);
+        assertThat(claims)
+                .allSatisfy(claim -> assertThat(claim.queue().lacking()).isZero());
+        claims.forEach(shares::done);
+        assertThat(claims)
+                .allSatisfy(claim -> assertThat(claim.queue().running()).isZero());
+        assertThat(claims.getFirst().queue().lacking()).isEqualTo(3);
+    }
+
+    @Test
+    void loaderThatIsDone_isFreeForTheRankThatLacksIt() throws Exception {
+        LoaderShares shares = shares(new Numbers(false, 1, 1), job("world=2 seed=1"));
+        List<LoaderShares.Claim> claims = claims(shares, 3);
+        assertThat(ranksOf(claims)).containsExactlyInAnyOrder(0, 1);
+        shares.done(claims.get(1));
+        assertThat(claim(shares).queue()).isSameAs(claims.get(1).queue());
+        assertThat(shares.claim()).isNull();
+    }
+
+    @Test
+    void claimsOfOneRank_areItsStreamInOrder() throws Exception {
+        JobRun job = job("world=2 seed=1 ranks=1");
+        List<LoaderShares.Claim> claims = claims(shares(new Numbers(true, 4), job), 10);
+        List<Integer> expected = new ArrayList<>();
+        for (int step = 0; step < 10; step++) {
+            expected.add(job.orders().epoch(0).sample(1, step));
+        }
+        assertThat(claims.stream()
+                        .map(claim -> dataset.index.sampleOf(claim.what().file())))
+                .containsExactlyElementsOf(expected);
+    }
+
+    @Test
+    void fixedShares_noLoaderWorksForARankBeyondItsNumber() throws Exception {
+        LoaderShares shares = shares(LoaderAssignment.fixed(), job("world=2 seed=1"));
+        List<LoaderShares.Claim> claims = claims(shares, 10);
+        assertThat(ranksOf(claims)).hasSize(4).containsExactlyInAnyOrder(0, 0, 1, 1);
+    }
+
+    /** Fills one rank's part of the staging buffer, so that its loaders have nothing to do. */
+    private static void exhaust(JobRun job, int stream) throws InvalidSpecException {
+        while (job.nextToStage(stream, STAGING / 2) != null) {
+            assertThat(job.stagedAhead(stream)).isLessThan(SAMPLES);
+        }
+    }
+
+    @Test
+    void fixedShares_idleLoadersAreNotLent() throws Exception {
+        JobRun job = job("world=2 seed=1");
+        LoaderShares shares = shares(LoaderAssignment.fixed(), job);
+        exhaust(job, 0);
+        assertThat(ranksOf(claims(shares, 10))).containsExactly(1, 1);
+    }
+
+    @Test
+    void lendingShares_idleLoadersWorkForWhomeverHasWork() throws Exception {
+        JobRun job = job("world=2 seed=1");
+        LoaderShares shares = shares(new Numbers(true, 2, 2), job);
+        exhaust(job, 0);
+        assertThat(ranksOf(claims(shares, 4))).containsExactly(1, 1, 1, 1);
+    }
+
+    @Test
+    void everythingStaged_noWork() throws Exception {
+        JobRun job = job("world=2 seed=1");
+        LoaderShares shares = shares(new Numbers(true, 2, 2), job);
+        exhaust(job, 0);
+        exhaust(job, 1);
+        assertThat(shares.claim()).isNull();
+        assertThat(shares.isHungry()).isFalse();
+    }
+
+    @Test
+    void isHungry_whileSomeRankHasLessThanHalfOfItsShare() throws Exception {
+        JobRun job = job("world=2 seed=1");
+        LoaderShares shares = shares(new Numbers(true, 2, 2), job);
+        exhaust(job, 0);
+        for (int i = 0; i < 10; i++) {
+            assertThat(shares.isHungry()).as("with " + i + " of 20").isTrue();
+            assertThat(job.nextToStage(1, STAGING)).isNotNull();
+        }
+        assertThat(shares.isHungry()).isFalse();
+        shares.add(job("name=other seed=2"));
+        assertThat(shares.isHungry()).as("the new one has nothing").isTrue();
+    }
+
+    @Test
+    void sharesOfTheStagingBuffer_areEvenForAllRanksOfAllJobs() throws Exception {
+        JobRun two = job("world=2 seed=1");
+        JobRun one = job("name=other seed=2");
+        LoaderShares shares = shares(new Numbers(true, 1, 1), two, one);
+        List<LoaderShares.Claim> claims = claims(shares, 100);
+        assertThat(claims).hasSize(39);
+        assertThat(claims.stream().filter(claim -> claim.queue().job() == one)).hasSize(13);
+    }
+
+    @Test
+    void numbers_areComputedAnewNowAndThen_andWhenJobsChange() throws Exception {
+        Numbers numbers = new Numbers(true, 3, 1);
+        JobRun job = job("world=2 seed=1");
+        LoaderShares shares = shares(numbers, job);
+        shares.done(claim(shares));
+        assertThat(shares.assigned(job)).containsExactly(3, 1);
+        numbers.byRank = new int[] {0, 4};
+        nowNs += 19 * MS;
+        shares.done(claim(shares));
+        assertThat(shares.assigned(job)).containsExactly(3, 1);
+        assertThat(numbers.asked).isEqualTo(1);
+        nowNs += MS;
+        shares.done(claim(shares));
+        assertThat(shares.assigned(job)).containsExactly(0, 4);
+        assertThat(numbers.asked).isEqualTo(2);
+        JobRun other = job("name=other seed=2");
+        shares.add(other);
+        shares.done(claim(shares));
+        assertThat(numbers.asked).isEqualTo(3);
+        shares.remove(other);
+        assertThat(shares.assigned(other)).containsExactly(0);
+        shares.done(claim(shares));
+        assertThat(numbers.asked).isEqualTo(4);
+    }
+
+    @Test
+    void removedJob_givesNoWork_andALoaderAtItEndsInPeace() throws Exception {
+        JobRun job = job("world=2 seed=1");
+        LoaderShares shares = shares(new Numbers(true, 1, 1), job);
+        LoaderShares.Claim claim = claim(shares);
+        shares.remove(job);
+        assertThat(shares.claim()).isNull();
+        assertThat(shares.isHungry()).isFalse();
+        shares.done(claim);
+        assertThat(claim.queue().running()).isZero();
+    }
+
+    @Test
+    void jobWhoseNextEpochCannotBeComputed_fails_andTheOthersGoOn(@TempDir Path directory) throws Exception {
+        int many = 2 * StreamWindow.RECOGNISED_AHEAD;
+        FakeDataset large = new FakeDataset(many, _ -> 0);
+        Path order = directory.resolve("order-0");
+        Files.write(order, IntStream.range(0, many).mapToObj(Integer::toString).toList());
+        JobSpec spec = JobSpec.parse("sampler=order-file epochs=2 file=" + directory.resolve("order-{epoch}"));
+        StagingBuffer roomy = new StagingBuffer(new RecordingArea(), STAGING, 2 * many);
+        JobRun bad = new JobRun(spec, large.index, large.tree, roomy, 1, () -> nowNs);
+        LoaderShares shares = shares(new Numbers(true, 1), bad);
+        int[] claimed = new int[1];
+        assertThatThrownBy(() -> {
+                    for (; claimed[0] <= many; claimed[0]++) {
+                        shares.done(claim(shares));
+                    }
+                })
+                .isInstanceOf(JobFailedException.class)
+                .hasMessageContaining("order-1")
+                .extracting(e -> ((JobFailedException) e).job())
+                .isSameAs(bad);
+        assertThat(claimed[0])
+                .isBetween(many - StreamWindow.RECOGNISED_AHEAD, many - StreamWindow.RECOGNISED_AHEAD + 1);
+        JobRun good = job("name=good seed=1");
+        shares.add(good);
+        shares.remove(bad);
+        assertThat(claim(shares).queue().job()).isSameAs(good);
+    }
+}

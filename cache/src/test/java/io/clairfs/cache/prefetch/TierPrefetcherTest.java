@@ -1,0 +1,303 @@
+package io.clairfs.cache.prefetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.plan.FetchCosts;
+import io.clairfs.cache.plan.NodeStorage;
+import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.plan.PerformanceModel;
+import io.clairfs.cache.plan.StorageClass;
+import io.clairfs.cache.source.SourceFailedException;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** In which order a tier is filled, and when not. Samples have 100 bytes. */
+@Timeout(120)
+final class TierPrefetcherTest {
+    private static final int SAMPLES = 40;
+    private static final long SIZE = 100;
+    private static final int MEMORY = 0;
+    private static final int DISK = 1;
+    private static final long STAGING = 20 * SIZE;
+
+    private final FakeDataset dataset;
+    private final MemoryTier memory = new MemoryTier(SAMPLES * SIZE);
+    private final RecordingTier disk = new RecordingTier(SAMPLES * SIZE);
+    private final SamplesInUse inUse = new SamplesInUse();
+    private final StagingBuffer staging = new StagingBuffer(new RecordingArea(), STAGING, 100);
+    private final LoaderShares shares = new LoaderShares(LoaderAssignment.fixed(), STAGING, 2, System::nanoTime);
+    private final List<JobRun> jobs = new CopyOnWriteArrayList<>();
+    private final TierKeeper keeper;
+    private final FetchRouter router;
+
+    TierPrefetcherTest() throws Exception {
+        dataset = new FakeDataset(SAMPLES, _ -> SIZE);
+        keeper = new TierKeeper(dataset.tree, memory, List.of(disk), 4 * SIZE);
+        NodeStorage storage = NodeStorage.of(StorageClass.memory(10_000), StorageClass.ssd(10_000));
+        ObservedRates rates =
+                new ObservedRates(FetchCosts.of(PerformanceModel.unmeasured(), storage, 1), 60, System::nanoTime);
+        router = new FetchRouter(dataset.tree, dataset, keeper, inUse, PeerFetch.NONE, rates, new Counters());
+    }
+
+    @AfterEach
+    void close() {
+        keeper.close();
+        memory.close();
+        disk.close();
+        inUse.close();
+    }
+
+    private TierPrefetcher filler(int tier) {
+        return new TierPrefetcher(tier, keeper, router, shares, jobs);
+    }
+
+    private JobRun start(String line) throws InvalidSpecException {
+        JobRun run = new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 2, System::nanoTime);
+        jobs.add(run);
+        return run;
+    }
+
+    private static void fillAll(TierPrefetcher filler) throws Exception {
+        int bound = 0;
+        while (filler.fillOne()) {
+            assertThat(bound++).isLessThan(10_000);
+        }
+    }
+
+    private static int sample(JobRun run, int epoch, int rank, int step) throws InvalidSpecException {
+        return run.orders().epoch(epoch).sample(rank, step);
+    }
+
+    @Test
+    void oneRank_filledInItsOrder_eachSampleOnce() throws Exception {
+        JobRun run = start("seed=1 epochs=3");
+        keeper.follow(_ -> MEMORY);
+        fillAll(filler(MEMORY));
+        List<Integer> order = new ArrayList<>();
+        for (int step = 0; step < SAMPLES; step++) {
+            order.add(sample(run, 0, 0, step));
+        }
+        assertThat(dataset.reads()).isEqualTo(order);
+        assertThat(memory.samples()).isEqualTo(SAMPLES);
+        assertThat(memory.pinnedBytes()).isEqualTo(SAMPLES * SIZE);
+    }
+
+    @Test
+    void severalRanks_filledInTheOrderInWhichTheyAreReadTogether() throws Exception {
+        JobRun run = start("seed=1 epochs=3 world=4 ranks=1-3");
+        keeper.follow(_ -> MEMORY);
+        TierPrefetcher filler = filler(MEMORY);
+        for (int i = 0; i < 15; i++) {
+            assertThat(filler.fillOne()).isTrue();
+        }
+        List<Integer> reads = dataset.reads();
+        for (int step = 0; step < 5; step++) {
+            assertThat(reads.subList(3 * step, 3 * step + 3))
+                    .as("step " + step)
+                    .containsExactlyInAnyOrder(
+                            sample(run, 0, 1, step), sample(run, 0, 2, step), sample(run, 0, 3, step));
+        }
+    }
+
+    @Test
+    void severalJobs_filledInTurns_eachInItsOrder() throws Exception {
+        JobRun one = start("name=one seed=1 epochs=3");
+        JobRun two = start("name=two seed=2 epochs=3");
+        keeper.follow(_ -> MEMORY);
+        List<Integer> expected = new ArrayList<>();
+        int[] step = new int[2];
+        for (int turn = 0; turn < SAMPLES; turn++) {
+            JobRun job = turn % 2 == 0 ? one : two;
+            int next = sample(job, 0, 0, step[turn % 2]++);
+            while (expected.contains(next)) {
+                next = sample(job, 0, 0, step[turn % 2]++);
+            }
+            expected.add(next);
+        }
+        fillAll(filler(MEMORY));
+        assertThat(dataset.reads()).isEqualTo(expected);
+    }
+
+    @Test
+    void jobThatHasReadSomething_filledFromThereOn() throws Exception {
+        JobRun run = start("seed=1 epochs=3");
+        for (int step = 0; step < 10; step++) {
+            run.read(dataset.file(sample(run, 0, 0, step)));
+        }
+        run.fillAgain();
+        keeper.follow(_ -> MEMORY);
+        assertThat(filler(MEMORY).fillOne()).isTrue();
+        assertThat(dataset.reads()).containsExactly(sample(run, 0, 0, 10));
+    }
+
+    @Test
+    void onlyWhatThePlanWantsThere_isBrought() throws Exception {
+        start("seed=1 epochs=3");
+        keeper.follow(file -> file % 2);
+        fillAll(filler(MEMORY));
+        assertThat(dataset.reads()).hasSize(SAMPLES / 2);
+        fillAll(filler(DISK));
+        assertThat(dataset.reads()).hasSize(SAMPLES).doesNotHaveDuplicates();
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            int file = dataset.file(sample);
+            assertThat(keeper.holdersOf(file)).containsExactly(file % 2 == 0 ? "memory" : "disk");
+        }
+    }
+
+    @Test
+    void sampleInAnotherTier_isMovedWithoutTheSource() throws Exception {
+        start("seed=1 epochs=3");
+        keeper.follow(_ -> MEMORY);
+        fillAll(filler(MEMORY));
+        keeper.follow(_ -> DISK);
+        jobs.getFirst().fillAgain();
+        fillAll(filler(DISK));
+        assertThat(disk.samples()).isEqualTo(SAMPLES);
+        assertThat(dataset.reads()).hasSize(SAMPLES);
+    }
+
+    @Test
+    void sampleThatSomebodyIsFetching_isPassedOver() throws Exception {
+        JobRun run = start("seed=1 epochs=3");
+        keeper.follow(_ -> MEMORY);
+        CountDownLatch gate = dataset.hang();
+        int first = dataset.file(sample(run, 0, 0, 0));
+        FutureTask<SampleBuffer> fetch = new FutureTask<>(() -> router.fetch(first, false));
+        Thread.ofPlatform().daemon().start(fetch);
+        dataset.awaitReads(1);
+        FutureTask<Boolean> fill = new FutureTask<>(filler(MEMORY)::fillOne);
+        Thread.ofPlatform().daemon().start(fill);
+        dataset.awaitReads(1);
+        gate.countDown();
+        assertThat(fill.get(30, TimeUnit.SECONDS)).isTrue();
+        fetch.get(30, TimeUnit.SECONDS).release();
+        assertThat(dataset.reads()).containsExactly(sample(run, 0, 0, 0), sample(run, 0, 0, 1));
+    }
+
+    @Test
+    void whileATrainerIsHungry_nothingIsFetched_butWhatIsThereIsWritten() throws Exception {
+        JobRun run = start("seed=1 epochs=3");
+        shares.add(run);
+        keeper.follow(_ -> DISK);
+        SampleBuffer brought = dataset.sample(7);
+        keeper.fetched(dataset.file(7), brought, false);
+        brought.release();
+        TierPrefetcher filler = filler(DISK);
+        assertThat(filler.fillOne()).isTrue();
+        assertThat(disk.operations()).containsExactly("keep " + dataset.file(7));
+        assertThat(filler.fillOne()).isFalse();
+        assertThat(dataset.reads()).isEmpty();
+        for (int i = 0; i < 10; i++) {
+            assertThat(shares.isHungry()).isTrue();
+            assertThat(run.nextToStage(0, STAGING)).isNotNull();
+        }
+        assertThat(filler.fillOne())
+                .as("half of the staging buffer is on its way")
+                .isTrue();
+        assertThat(dataset.reads()).containsExactly(sample(run, 0, 0, 0));
+    }
+
+    @Test
+    void withoutAPlanOrAMediumThatTakesIt_nothingIsFetched_andItGoesOnWhereItWas() throws Exception {
+        JobRun run = start("seed=1 epochs=3");
+        TierPrefetcher filler = filler(DISK);
+        assertThat(filler.fillOne()).as("no plan").isFalse();
+        keeper.follow(_ -> DISK);
+        disk.setWritable(false);
+        assertThat(filler.fillOne()).as("not writable").isFalse();
+        assertThat(dataset.reads()).isEmpty();
+        disk.setWritable(true);
+        assertThat(filler.fillOne()).isTrue();
+        assertThat(dataset.reads()).containsExactly(sample(run, 0, 0, 0));
+        assertThat(filler.fillOne()).as("writes it").isTrue();
+        disk.setWritable(false);
+        assertThat(filler.fillOne()).isFalse();
+        disk.setWritable(true);
+        fillAll(filler);
+        assertThat(disk.samples()).isEqualTo(SAMPLES);
+        assertThat(dataset.reads()).hasSize(SAMPLES);
+    }
+
+    @Test
+    void queueThatIsHalfFull_isWrittenBeforeMoreIsFetched() throws Exception {
+        start("seed=1 epochs=3");
+        keeper.follow(_ -> DISK);
+        TierPrefetcher filler = filler(DISK);
+        List<Integer> queued = new ArrayList<>();
+        for (int sample = 0; sample < 3; sample++) {
+            SampleBuffer brought = dataset.sample(sample);
+            keeper.fetched(dataset.file(sample), brought, false);
+            brought.release();
+            queued.add(dataset.file(sample));
+        }
+        for (int i = 0; i < 3; i++) {
+            assertThat(filler.fillOne()).isTrue();
+        }
+        assertThat(disk.operations())
+                .containsExactlyElementsOf(
+                        queued.stream().map(file -> "keep " + file).toList());
+        assertThat(dataset.reads()).isEmpty();
+        assertThat(filler.fillOne()).isTrue();
+        assertThat(dataset.reads()).hasSize(1);
+    }
+
+    @Test
+    void everythingIsThere_nothingIsLeftToDo() throws Exception {
+        start("seed=1 epochs=3");
+        keeper.follow(_ -> LocalPlan.NOWHERE);
+        fillAll(filler(MEMORY));
+        assertThat(dataset.reads()).isEmpty();
+        assertThat(filler(MEMORY).fillOne()).isFalse();
+    }
+
+    @Test
+    void failingSource_isTheCallersFailure_andTheRestIsFilled() throws Exception {
+        JobRun run = start("seed=1 epochs=2");
+        keeper.follow(_ -> MEMORY);
+        TierPrefetcher filler = filler(MEMORY);
+        dataset.fail(true);
+        assertThatThrownBy(filler::fillOne).isInstanceOf(SourceFailedException.class);
+        dataset.fail(false);
+        fillAll(filler);
+        assertThat(memory.samples())
+                .as("what failed comes by in the next epoch")
+                .isEqualTo(SAMPLES);
+        assertThat(dataset.readsOf(sample(run, 0, 0, 0))).isEqualTo(2);
+        assertThat(dataset.reads()).hasSize(SAMPLES + 1);
+    }
+
+    @Test
+    void jobWhoseNextEpochCannotBeComputed_isNamedInTheFailure(@TempDir Path directory) throws Exception {
+        int many = StreamWindow.RECOGNISED_AHEAD + 2;
+        FakeDataset large = new FakeDataset(many, _ -> 0);
+        Files.write(
+                directory.resolve("order-0"),
+                IntStream.range(0, many).mapToObj(Integer::toString).toList());
+        JobSpec spec = JobSpec.parse("sampler=order-file epochs=2 file=" + directory.resolve("order-{epoch}"));
+        JobRun bad = new JobRun(spec, large.index, large.tree, staging, 2, System::nanoTime);
+        jobs.add(bad);
+        keeper.follow(_ -> LocalPlan.NOWHERE);
+        TierPrefetcher filler = filler(MEMORY);
+        assertThatThrownBy(() -> fillAll(filler))
+                .isInstanceOf(JobFailedException.class)
+                .extracting(e -> ((JobFailedException) e).job())
+                .isSameAs(bad);
+    }
+}
