@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * that answers do not congest the way to it. Here both factors are measured all the time, as in BBR: bandwidth is the most
  * that was delivered between a request and the end of its answer, delay the least time to an answer's first byte. Samples
  * taken while the window was not the limit only count if they raise the estimate. As a full window delays every answer, the
- * least delay is looked for now and then with a small one.
+ * line is left to run empty every few seconds, and the delay taken from one request alone.
  *
  * <p>Used on one event loop; times are nanoseconds of one clock.
  */
@@ -49,15 +49,16 @@ final class FlightWindow {
      * What is remembered of a request when it goes out.
      *
      * @param limited whether the window held back others behind it
-     * @param looking whether it went out with a small window, to find the least delay
+     * @param alone whether nothing else was in flight
      */
-    record Sent(long sentNs, long delivered, long deliveredAtNs, boolean limited, boolean looking) {}
+    record Sent(long sentNs, long delivered, long deliveredAtNs, boolean limited, boolean alone) {}
 
     Sent sent(long inFlightBytes, boolean limited, long nowNs) {
-        if (inFlightBytes == 0) {
+        boolean alone = inFlightBytes == 0;
+        if (alone) {
             deliveredAtNs = nowNs;
         }
-        return new Sent(nowNs, delivered, deliveredAtNs, limited, looking);
+        return new Sent(nowNs, delivered, deliveredAtNs, limited && !alone, alone);
     }
 
     /** An answer's first byte is here. */
@@ -67,12 +68,10 @@ final class FlightWindow {
             delayBeforeNs = delayNs;
             delayNs = delay;
             delaySinceNs = nowNs;
-            looking = true;
+            looking = !sent.alone();
         } else {
             delayNs = Math.min(delayNs, delay);
-            if (sent.looking()) {
-                looking = false;
-            }
+            looking &= !sent.alone();
         }
     }
 
@@ -90,13 +89,13 @@ final class FlightWindow {
         }
     }
 
-    /** How many bytes may be in flight. */
+    /** How many bytes may be in flight; one sample always may. 0 while the line is to run empty. */
     long bytes() {
         if (delivered == 0 || delayNs() == 0) {
             return startBytes;
         }
         if (looking) {
-            return leastBytes;
+            return 0;
         }
         double product = GAIN * Math.max(bandwidth, bandwidthBefore) * (delayNs() + TURN_NS);
         return Math.clamp((long) product, leastBytes, mostBytes);
