@@ -12,6 +12,8 @@ import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent;
 import com.hazelcast.map.MapEvent;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.util.Comparator;
 import java.util.List;
@@ -20,12 +22,10 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** This node's seat in the group: who else is there, which jobs run, and who holds what. */
 public final class Directory implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Directory.class);
+    private static final Logger LOG = System.getLogger(Directory.class.getName());
 
     private final ClusterConfig config;
     private final HazelcastInstance hazelcast;
@@ -87,7 +87,7 @@ public final class Directory implements AutoCloseable {
         });
         hazelcast.getLifecycleService().addLifecycleListener(event -> {
             if (event.getState() == LifecycleEvent.LifecycleState.MERGED) {
-                LOG.info("two halves of the group have met again");
+                LOG.log(Level.INFO, "two halves of the group have met again");
                 members(hazelcast.getCluster());
                 soon(this::afterMerge);
             }
@@ -145,7 +145,7 @@ public final class Directory implements AutoCloseable {
         try {
             thread.execute(() -> quietly(task));
         } catch (RejectedExecutionException closing) {
-            LOG.debug("an event while closing", closing);
+            LOG.log(Level.DEBUG, "an event while closing", closing);
         }
     }
 
@@ -153,9 +153,9 @@ public final class Directory implements AutoCloseable {
         try {
             task.run();
         } catch (HazelcastInstanceNotActiveException closing) {
-            LOG.debug("a task while closing", closing);
+            LOG.log(Level.DEBUG, "a task while closing", closing);
         } catch (RuntimeException e) {
-            LOG.error("the directory goes on after", e);
+            LOG.log(Level.ERROR, "the directory goes on after", e);
         }
     }
 

@@ -6,14 +6,14 @@ import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.topic.ITopic;
 import com.hazelcast.topic.Message;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Carries holdings between nodes: deltas to all over one topic, the whole to one node over that node's own topic.
@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * and healed by asking for the whole; a node that joins asks everybody. So nothing depends on any one message.
  */
 final class HoldingsExchange {
-    private static final Logger LOG = LoggerFactory.getLogger(HoldingsExchange.class);
+    private static final Logger LOG = System.getLogger(HoldingsExchange.class.getName());
     private static final String TO_ALL = "holdings";
     private static final String TO_ONE = "holdings-";
 
@@ -102,9 +102,9 @@ final class HoldingsExchange {
                 send(TO_ONE + from.getUuid(), List.of(new HoldingsMessage.Ask()));
             }
         } catch (IOException e) {
-            LOG.warn("holdings of {}: {}", there.node(), e.getMessage());
+            LOG.log(Level.WARNING, "holdings of " + there.node() + ": " + e.getMessage());
         } catch (HazelcastInstanceNotActiveException closing) {
-            LOG.debug("holdings while closing", closing);
+            LOG.log(Level.DEBUG, "holdings while closing", closing);
         }
     }
 

@@ -2,14 +2,14 @@ package io.clairfs.peer.directory;
 
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.replicatedmap.ReplicatedMap;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The jobs of the group: written on one node, known on all, with each node's own ranks beside them. Every node has all of
@@ -19,7 +19,7 @@ public final class Jobs {
     static final String LINES = "jobs";
     static final String RANKS = "ranks";
 
-    private static final Logger LOG = LoggerFactory.getLogger(Jobs.class);
+    private static final Logger LOG = System.getLogger(Jobs.class.getName());
     private static final char BETWEEN = '\n';
     private static final int MOST_JOBS = 1_000;
     private static final int MOST_NAME_LENGTH = 64;
@@ -95,7 +95,7 @@ public final class Jobs {
             try {
                 listener.accept(known);
             } catch (RuntimeException e) {
-                LOG.error("a listener to jobs", e);
+                LOG.log(Level.ERROR, "a listener to jobs", e);
             }
         }
     }

@@ -2,6 +2,8 @@ package io.clairfs.peer.directory;
 
 import com.hazelcast.cluster.Member;
 import com.hazelcast.config.MemberAttributeConfig;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -9,8 +11,6 @@ import java.util.Base64;
 import java.util.HexFormat;
 import java.util.Optional;
 import java.util.UUID;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A member of the group as all others see it.
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * @param self whether it is this node
  */
 public record Node(UUID id, String name, String transferHost, int transferPort, byte[] about, boolean self) {
-    private static final Logger LOG = LoggerFactory.getLogger(Node.class);
+    private static final Logger LOG = System.getLogger(Node.class.getName());
     private static final int MOST_ABOUT_BYTES = 4096;
     private static final int MOST_NAME_LENGTH = 64;
     private static final String SIGNED = "clairfs directory member";
@@ -70,9 +70,9 @@ public record Node(UUID id, String name, String transferHost, int transferPort, 
                         new Node(member.getUuid(), name, host, Integer.parseInt(port), about, member.localMember()));
             }
         } catch (IllegalArgumentException e) {
-            LOG.debug("attributes of {}", member.getAddress(), e);
+            LOG.log(Level.DEBUG, "attributes of " + member.getAddress(), e);
         }
-        LOG.warn("{} is in the cluster without knowing the secret: ignored", member.getAddress());
+        LOG.log(Level.WARNING, member.getAddress() + " is in the cluster without knowing the secret: ignored");
         return Optional.empty();
     }
 

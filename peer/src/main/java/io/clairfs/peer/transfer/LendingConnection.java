@@ -11,14 +11,14 @@ import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One peer that asks: takes its requests in, asks the lender while the connection takes bytes, and writes the answers.
@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
 final class LendingConnection extends ByteToMessageDecoder {
-    private static final Logger LOG = LoggerFactory.getLogger(LendingConnection.class);
+    private static final Logger LOG = System.getLogger(LendingConnection.class.getName());
     private static final int TICK_MS = 20;
     private static final int COPY_BYTES = 64 << 10;
 
@@ -136,7 +136,7 @@ final class LendingConnection extends ByteToMessageDecoder {
 
     private void garbage(ChannelHandlerContext ctx, ByteBuf in, String what) {
         counters.garbage.increment();
-        LOG.warn("{} sent {}: disconnected", ctx.channel().remoteAddress(), what);
+        LOG.log(Level.WARNING, ctx.channel().remoteAddress() + " sent " + what + ": disconnected");
         in.skipBytes(in.readableBytes());
         ctx.close();
     }
@@ -178,7 +178,7 @@ final class LendingConnection extends ByteToMessageDecoder {
         try {
             loan = lender.lend(asked.sample, asked.bytes, asked.deadlineNs);
         } catch (RuntimeException e) {
-            LOG.error("lending sample {}", asked.sample, e);
+            LOG.log(Level.ERROR, "lending sample " + asked.sample, e);
             answer(ctx, asked, null);
             return;
         }
@@ -212,7 +212,7 @@ final class LendingConnection extends ByteToMessageDecoder {
         switch (loan) {
             case null -> fail(ctx, asked, Failure.LENDER);
             case Loan.Later later -> {
-                LOG.error("a lender promised a loan and then a promise: {}", later);
+                LOG.log(Level.ERROR, "a lender promised a loan and then a promise: " + later);
                 fail(ctx, asked, Failure.LENDER);
             }
             case Loan.NotHere _ -> {
@@ -282,7 +282,7 @@ final class LendingConnection extends ByteToMessageDecoder {
                 at += length;
             }
         } catch (IOException e) {
-            LOG.error("a stored sample cannot be read: {}", e.getMessage());
+            LOG.log(Level.ERROR, "a stored sample cannot be read: " + e.getMessage());
             ctx.close();
         } finally {
             loan.release();
@@ -320,10 +320,10 @@ final class LendingConnection extends ByteToMessageDecoder {
             ChannelOutboundBuffer unsent = ctx.channel().unsafe().outboundBuffer();
             if (unsent != null && !unsent.isEmpty()) {
                 counters.stalled.increment();
-                LOG.warn(
-                        "{} has taken nothing for {} ms: disconnected",
-                        ctx.channel().remoteAddress(),
-                        limits.stallMs());
+                LOG.log(
+                        Level.WARNING,
+                        ctx.channel().remoteAddress() + " has taken nothing for " + limits.stallMs()
+                                + " ms: disconnected");
                 ctx.close();
             }
         }
@@ -332,7 +332,7 @@ final class LendingConnection extends ByteToMessageDecoder {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        LOG.warn("{}: {}: disconnected", ctx.channel().remoteAddress(), cause.getMessage());
+        LOG.log(Level.INFO, ctx.channel().remoteAddress() + ": " + cause.getMessage() + ": disconnected");
         ctx.close();
     }
 }

@@ -8,6 +8,8 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
@@ -18,8 +20,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Another node that can be asked for samples.
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
 public final class Peer {
-    private static final Logger LOG = LoggerFactory.getLogger(Peer.class);
+    private static final Logger LOG = System.getLogger(Peer.class.getName());
     private static final int TICK_MS = 10;
     private static final int NOTICE_MOST_MS = 1_000;
 
@@ -265,8 +265,10 @@ public final class Peer {
             if (!closed) {
                 backOff.failed(System.nanoTime());
                 counters.leftAlone.increment();
-                LOG.warn(
-                        "peer {} is left alone for {} ms: {}", address, backOff.remainingMs(System.nanoTime()), reason);
+                LOG.log(
+                        Level.WARNING,
+                        "peer " + address + " is left alone for " + backOff.remainingMs(System.nanoTime()) + " ms: "
+                                + reason);
             }
             failWaiting(reason);
         }
@@ -331,7 +333,7 @@ public final class Peer {
         try {
             loop.submit(end).awaitUninterruptibly(NOTICE_MOST_MS);
         } catch (RejectedExecutionException threadsEnded) {
-            LOG.debug("closed after its threads", threadsEnded);
+            LOG.log(Level.DEBUG, "closed after its threads", threadsEnded);
         }
     }
 }

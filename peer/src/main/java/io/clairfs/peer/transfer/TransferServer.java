@@ -12,6 +12,8 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,13 +21,11 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Lends this node's samples to peers that prove to belong to the group. */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
 public final class TransferServer implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(TransferServer.class);
+    private static final Logger LOG = System.getLogger(TransferServer.class.getName());
     private static final int BACKLOG = 128;
     private static final int UNSENT_LOW_BYTES = 512 << 10;
     private static final int UNSENT_HIGH_BYTES = 1 << 20;
@@ -144,7 +144,7 @@ public final class TransferServer implements AutoCloseable {
         long now = System.nanoTime();
         long last = refusalLoggedNs.get();
         if (now - last >= REFUSAL_LOG_INTERVAL_NS && refusalLoggedNs.compareAndSet(last, now)) {
-            LOG.warn("refused peer {}: {}", channel.remoteAddress(), reason);
+            LOG.log(Level.WARNING, "refused peer " + channel.remoteAddress() + ": " + reason);
         }
     }
 

@@ -3,6 +3,10 @@ package io.clairfs.peer.directory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.hazelcast.core.HazelcastInstance;
 import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.Secret;
@@ -10,6 +14,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 /** What a group promises, with two and three real members on loopback. */
 @Timeout(120)
@@ -197,6 +203,38 @@ final class DirectoryTest {
         b.heldHere().added(0, 21);
         a.heldHere().added(0, 11);
         eventually(() -> holds(a, "node1", 0, 21) && holds(b, "node0", 0, 11));
+    }
+
+    @Test
+    void logs_atInfo_showTheClusterNameInOneCategoryOnly() throws Exception {
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        Logger hazelcast = (Logger) LoggerFactory.getLogger("com.hazelcast");
+        Level before = hazelcast.getLevel();
+        lines.start();
+        hazelcast.addAppender(lines);
+        hazelcast.setAdditive(false);
+        hazelcast.setLevel(Level.INFO);
+        try {
+            Directory a = open(0);
+            open(1, Secret.of("another secret, as long".getBytes(StandardCharsets.US_ASCII)));
+            a.close();
+        } finally {
+            hazelcast.setLevel(before);
+            hazelcast.setAdditive(true);
+            hazelcast.detachAppender(lines);
+        }
+        assertThat(lines.list).isNotEmpty();
+        String name = config(0, secret).clusterName();
+        assertThat(lines.list.stream().filter(line -> line.getFormattedMessage().contains(name)))
+                .allMatch(line -> line.getLoggerName().equals("com.hazelcast.system"));
+    }
+
+    @Test
+    void open_listensOnItsAddressOnly() throws Exception {
+        open(0);
+        new Socket(InetAddress.getLoopbackAddress(), ports.get(0)).close();
+        InetAddress other = InetAddress.getByAddress(new byte[] {127, 0, 0, 2});
+        assertThatThrownBy(() -> new Socket(other, ports.get(0)).close()).isInstanceOf(IOException.class);
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.clairfs.peer.Secret;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -280,6 +281,29 @@ final class TransferTest {
                         threads))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("wildcard");
+    }
+
+    @Test
+    void start_listensOnItsAddressOnly() throws IOException {
+        try (TransferServer server = serve(samples)) {
+            int port = server.addresses().getFirst().getPort();
+            InetAddress other = InetAddress.getByAddress(new byte[] {127, 0, 0, 2});
+            new Socket(InetAddress.getLoopbackAddress(), port).close();
+            assertThatThrownBy(() -> new Socket(other, port).close()).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void start_moreConnectionsThanItMay_refusesWithAReason() throws IOException {
+        samples.add(1, 10);
+        TransferLimits one = TransferLimits.DEFAULT.withCounts(8, 8, 1, 8);
+        try (TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, one, threads);
+                TransferClient second = new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, threads)) {
+            LentSamples.assertGot(peer(server).fetch(1, 10, in(5_000)), 1, 10);
+            assertThat(second.peer(server.addresses().getFirst()).fetch(1, 10, in(5_000)))
+                    .isEqualTo(new Answer.Failed("it has as many connections as it may"));
+            LentSamples.assertGot(peer(server).fetch(1, 10, in(5_000)), 1, 10);
+        }
     }
 
     @Test
