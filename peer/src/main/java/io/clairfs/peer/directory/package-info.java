@@ -10,8 +10,8 @@
  * listed nowhere here; only the member protocol is open on the port (no clients, REST or memcache), on named addresses. What
  * is not protected: this traffic is neither encrypted nor authenticated on the wire, so whoever can listen on the network sees
  * the cluster's name and may join with it, and whoever can alter packets may say anything. Samples do not travel here, a wrong
- * holding costs a refused fetch, a wrong job only preparation in vain; on an untrusted network use a tunnel. Hazelcast logs the name once, at INFO under
- * {@code com.hazelcast.system}: keep that category at WARN.
+ * holding costs a refused fetch, a wrong job only preparation in vain; on an untrusted network use a tunnel. Hazelcast
+ * logs the name once, at INFO under {@code com.hazelcast.system}: keep that category at WARN.
  */
 @NullMarked
 package io.clairfs.peer.directory;

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * One peer that asks: takes its requests in, asks the lender while the connection takes bytes, and writes the answers.
  *
  * <p>Requests wait here, not in the connection's send queue: a sample is lent only when there is room to send it, so a slow
- * reader holds up to one queue's worth of samples and no more. Answers that come later are written as they come.
+ * reader holds up to one queue's worth of samples and no more. Answers that come later are written as they come; while
+ * too many bytes are promised, nothing else is asked for.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
 final class LendingConnection extends ByteToMessageDecoder {
@@ -38,6 +39,7 @@ final class LendingConnection extends ByteToMessageDecoder {
     private final ArrayDeque<Asked> queue = new ArrayDeque<>();
     private final IntObjectHashMap<Asked> open = new IntObjectHashMap<>();
     private @Nullable Future<?> tick;
+    private long promisedBytes;
     private boolean encrypted;
 
     LendingConnection(Lender lender, TransferLimits limits, LendCounters counters) {
@@ -160,7 +162,7 @@ final class LendingConnection extends ByteToMessageDecoder {
         Channel channel = ctx.channel();
         channel.config()
                 .setOption(EpollChannelOption.TCP_CORK, true); // headers travel with what follows, file or memory
-        while (channel.isActive() && channel.isWritable()) {
+        while (channel.isActive() && channel.isWritable() && promisedBytes < limits.windowMostBytes()) {
             Asked asked = queue.poll();
             if (asked == null) {
                 break;
@@ -183,22 +185,27 @@ final class LendingConnection extends ByteToMessageDecoder {
             return;
         }
         if (loan instanceof Loan.Later later) {
+            long promised = Math.clamp(asked.bytes, 0, limits.largestSampleBytes());
+            promisedBytes += promised;
             later.loan()
-                    .whenComplete((Loan then, Throwable error) -> answerLater(ctx, asked, error == null ? then : null));
+                    .whenComplete((Loan then, Throwable error) ->
+                            answerLater(ctx, asked, promised, error == null ? then : null));
         } else {
             answer(ctx, asked, loan);
         }
     }
 
-    private void answerLater(ChannelHandlerContext ctx, Asked asked, @Nullable Loan loan) {
+    private void answerLater(ChannelHandlerContext ctx, Asked asked, long promised, @Nullable Loan loan) {
         try {
             ctx.executor().execute(() -> {
+                promisedBytes -= promised;
                 if (open.get(asked.id) == asked && ctx.channel().isActive()) {
                     answer(ctx, asked, loan);
                     ctx.flush();
                 } else if (loan instanceof Loan.Held held) {
                     held.release();
                 }
+                serve(ctx);
             });
         } catch (RejectedExecutionException closed) {
             if (loan instanceof Loan.Held held) {

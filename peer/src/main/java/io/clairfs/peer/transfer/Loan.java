@@ -61,7 +61,8 @@ public sealed interface Loan {
 
     /**
      * The answer comes later, by the request's deadline at best. A loan that comes too late, or after the connection is
-     * gone, is released. It must not be another {@code Later}.
+     * gone, is released. It must not be another {@code Later}, and it must be completed in the end, with a failure if need
+     * be: until then its size counts against what the connection may be promised.
      */
     record Later(CompletionStage<? extends Loan> loan) implements Loan {}
 }

@@ -9,7 +9,7 @@ package io.clairfs.peer.transfer;
  * @param stallMs how long a reader may take nothing of what is sent to it, before it is disconnected
  * @param windowLeastBytes in flight from one peer, however little was measured
  * @param windowStartBytes in flight from one peer before anything was measured
- * @param windowMostBytes in flight from one peer, however much was measured
+ * @param windowMostBytes in flight from one peer, however much was measured; also what a lender may owe one connection
  * @param allPeersBytes in flight from all peers together, divided among those that are asked now; each has the least
  *     window in any case
  * @param requestsInFlight on one connection

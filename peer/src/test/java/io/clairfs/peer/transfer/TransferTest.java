@@ -219,6 +219,35 @@ final class TransferTest {
     }
 
     @Test
+    void ask_moreThanMayBePromised_waitsForWhatWas() throws Exception {
+        TransferLimits lending = TransferLimits.DEFAULT.withWindows(100, 100, 1_000, 1_000);
+        List<CompletableFuture<Loan>> promises = java.util.Collections.synchronizedList(new ArrayList<>());
+        for (int i = 0; i < 10; i++) {
+            samples.add(i, 400);
+        }
+        Lender later = (sample, size, deadline) -> {
+            CompletableFuture<Loan> promise = new CompletableFuture<>();
+            promises.add(promise);
+            return new Loan.Later(promise);
+        };
+        try (TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, later, lending, threads)) {
+            List<CompletableFuture<Answer>> answers = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                answers.add(peer(server).ask(i, 400, in(5_000)));
+            }
+            for (int i = 0; i < 10; i++) {
+                while (promises.size() <= i) {
+                    Thread.sleep(1);
+                }
+                Thread.sleep(5);
+                assertThat(promises.size() - i).isBetween(1, 3);
+                promises.get(i).complete(samples.lend(i, 400, in(1)));
+                LentSamples.assertGot(answers.get(i).join(), i, 400);
+            }
+        }
+    }
+
+    @Test
     void cancel_sampleUnderWay_dropsItAndTheConnectionGoesOn() throws Exception {
         samples.add(5, 20 << 20);
         samples.add(6, 100);
