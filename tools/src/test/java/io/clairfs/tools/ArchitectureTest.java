@@ -39,6 +39,7 @@ class ArchitectureTest {
             Map.entry("it.unimi.dsi", "cache"),
             Map.entry("io.netty", "peer"),
             Map.entry("com.hazelcast", "peer"),
+            Map.entry("org.roaringbitmap", "peer"),
             Map.entry("jcuda", "gpufeeder"),
             Map.entry("picocli", "tools"),
             Map.entry("me.tongfei", "tools"),

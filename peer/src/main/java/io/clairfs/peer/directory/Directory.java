@@ -1,0 +1,203 @@
+package io.clairfs.peer.directory;
+
+import com.hazelcast.cluster.Cluster;
+import com.hazelcast.cluster.MembershipEvent;
+import com.hazelcast.cluster.MembershipListener;
+import com.hazelcast.core.EntryAdapter;
+import com.hazelcast.core.EntryEvent;
+import com.hazelcast.core.Hazelcast;
+import com.hazelcast.core.HazelcastException;
+import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.HazelcastInstanceNotActiveException;
+import com.hazelcast.core.LifecycleEvent;
+import com.hazelcast.map.MapEvent;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.security.SecureRandom;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** This node's seat in the group: who else is there, which jobs run, and who holds what. */
+public final class Directory implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(Directory.class.getName());
+
+    private final ClusterConfig config;
+    private final HazelcastInstance hazelcast;
+    private final ScheduledThreadPoolExecutor thread;
+    private final Jobs jobs;
+    private final HeldHere heldHere;
+    private final HeldElsewhere heldElsewhere = new HeldElsewhere();
+    private final HoldingsExchange exchange;
+    private final List<Consumer<List<Node>>> listeners = new CopyOnWriteArrayList<>();
+    private volatile List<Node> nodes = List.of();
+
+    private Directory(ClusterConfig config, HazelcastInstance hazelcast, String name, int samples) {
+        this.config = config;
+        this.hazelcast = hazelcast;
+        thread = new ScheduledThreadPoolExecutor(
+                1, Thread.ofPlatform().daemon().name("clairfs-directory").factory());
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        jobs = new Jobs(hazelcast, name);
+        heldHere = new HeldHere(samples, new SecureRandom().nextLong());
+        exchange = new HoldingsExchange(hazelcast, heldHere, heldElsewhere, samples, config.times());
+    }
+
+    /**
+     * Joins the group, or founds it. Takes some seconds.
+     *
+     * @param samples in the dataset
+     * @throws IOException if the address cannot be had, or no group can be joined
+     */
+    public static Directory open(ClusterConfig config, Node.Introduction self, int samples) throws IOException {
+        HazelcastInstance hazelcast;
+        try {
+            hazelcast = Hazelcast.newHazelcastInstance(HazelcastSettings.of(config, self));
+        } catch (HazelcastException | IllegalStateException e) {
+            throw new IOException("cannot take part in the group at " + config.bind() + ": " + e.getMessage(), e);
+        }
+        Directory directory = new Directory(config, hazelcast, self.name(), samples);
+        try {
+            directory.begin();
+            return directory;
+        } catch (RuntimeException e) {
+            directory.terminate();
+            throw new IOException("cannot take part in the group at " + config.bind() + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void begin() {
+        hazelcast.getCluster().addMembershipListener(new MembershipListener() {
+            @Override
+            public void memberAdded(MembershipEvent event) {
+                members(event.getCluster());
+                soon(exchange::remind);
+            }
+
+            @Override
+            public void memberRemoved(MembershipEvent event) {
+                members(event.getCluster());
+                exchange.forget(event.getMember().getUuid());
+            }
+        });
+        hazelcast.getLifecycleService().addLifecycleListener(event -> {
+            if (event.getState() == LifecycleEvent.LifecycleState.MERGED) {
+                LOG.log(Level.INFO, "two halves of the group have met again");
+                members(hazelcast.getCluster());
+                soon(this::afterMerge);
+            }
+        });
+        members(hazelcast.getCluster());
+        EntryAdapter<String, String> changed = new EntryAdapter<>() {
+            @Override
+            public void onEntryEvent(EntryEvent<String, String> event) {
+                soon(jobs::refresh);
+            }
+
+            @Override
+            public void onMapEvent(MapEvent event) {
+                soon(jobs::refresh);
+            }
+        };
+        hazelcast.<String, String>getReplicatedMap(Jobs.LINES).addEntryListener(changed);
+        hazelcast.<String, String>getReplicatedMap(Jobs.RANKS).addEntryListener(changed);
+        jobs.refresh();
+        exchange.begin();
+        DirectoryTimes times = config.times();
+        repeat(exchange::publish, times.publishMs());
+        repeat(
+                () -> {
+                    exchange.remind();
+                    jobs.refresh();
+                },
+                times.repeatMs());
+    }
+
+    /** Members get new ids when they merge, and topics named after them. */
+    private void afterMerge() {
+        exchange.begin();
+        exchange.remind();
+        jobs.refresh();
+    }
+
+    private synchronized void members(Cluster cluster) {
+        List<Node> now = cluster.getMembers().stream()
+                .flatMap(member -> Node.of(member, config).stream())
+                .sorted(Comparator.comparing(Node::name).thenComparing(Node::id))
+                .toList();
+        heldElsewhere.nodes(now);
+        if (!now.equals(nodes)) {
+            nodes = now;
+            soon(() -> listeners.forEach(listener -> listener.accept(now)));
+        }
+    }
+
+    private void repeat(Runnable task, int everyMs) {
+        var _ = thread.scheduleWithFixedDelay(() -> quietly(task), everyMs, everyMs, TimeUnit.MILLISECONDS);
+    }
+
+    private void soon(Runnable task) {
+        try {
+            thread.execute(() -> quietly(task));
+        } catch (RejectedExecutionException closing) {
+            LOG.log(Level.DEBUG, "an event while closing", closing);
+        }
+    }
+
+    private static void quietly(Runnable task) {
+        try {
+            task.run();
+        } catch (HazelcastInstanceNotActiveException closing) {
+            LOG.log(Level.DEBUG, "a task while closing", closing);
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "the directory goes on after", e);
+        }
+    }
+
+    /** The members, this node among them, in the order of their names: no call to anybody. */
+    public List<Node> nodes() {
+        return nodes;
+    }
+
+    /** Called with all members after every change, on the directory's thread; must not block. */
+    public void onNodesChange(Consumer<List<Node>> listener) {
+        listeners.add(listener);
+        listener.accept(nodes);
+    }
+
+    public Jobs jobs() {
+        return jobs;
+    }
+
+    /** To report what this node's tiers hold. */
+    public HeldHere heldHere() {
+        return heldHere;
+    }
+
+    /** To look up who else holds a sample. */
+    public HeldElsewhere heldElsewhere() {
+        return heldElsewhere;
+    }
+
+    /** Leaves the group in an orderly way; takes a few seconds at most. */
+    @Override
+    public void close() {
+        thread.shutdownNow();
+        hazelcast.shutdown();
+    }
+
+    /** Leaves without a word, as a crash would. */
+    void terminate() {
+        thread.shutdownNow();
+        hazelcast.getLifecycleService().terminate();
+    }
+
+    HazelcastInstance hazelcast() {
+        return hazelcast;
+    }
+}

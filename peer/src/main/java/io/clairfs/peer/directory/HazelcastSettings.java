@@ -1,0 +1,92 @@
+package io.clairfs.peer.directory;
+
+import com.hazelcast.config.AdvancedNetworkConfig;
+import com.hazelcast.config.Config;
+import com.hazelcast.config.InterfacesConfig;
+import com.hazelcast.config.JavaSerializationFilterConfig;
+import com.hazelcast.config.JoinConfig;
+import com.hazelcast.config.MergePolicyConfig;
+import com.hazelcast.config.ReplicatedMapConfig;
+import com.hazelcast.config.ServerSocketEndpointConfig;
+import com.hazelcast.config.TcpIpConfig;
+import com.hazelcast.spi.merge.LatestUpdateMergePolicy;
+import java.util.Map;
+
+/** Hazelcast as this group needs it: small, quiet, quick to join, on one address, with nothing open but the member port. */
+final class HazelcastSettings {
+    private static final int MERGE_BATCH = 100;
+    private static final int CONNECT_SECONDS = 3;
+
+    private HazelcastSettings() {}
+
+    static Config of(ClusterConfig cluster, Node.Introduction self) {
+        Config config = new Config();
+        config.setClusterName(cluster.clusterName());
+        config.setMemberAttributeConfig(self.attributes(cluster));
+        config.setAdvancedNetworkConfig(network(cluster));
+        config.getMetricsConfig().setEnabled(false);
+        config.getSerializationConfig().setJavaSerializationFilterConfig(new JavaSerializationFilterConfig());
+        for (String map : new String[] {Jobs.LINES, Jobs.RANKS}) {
+            config.addReplicatedMapConfig(new ReplicatedMapConfig(map)
+                    .setAsyncFillup(false)
+                    .setMergePolicyConfig(new MergePolicyConfig(LatestUpdateMergePolicy.class.getName(), MERGE_BATCH)));
+        }
+        properties(cluster.times()).forEach(config::setProperty);
+        return config;
+    }
+
+    private static AdvancedNetworkConfig network(ClusterConfig cluster) {
+        String host = cluster.bind().getAddress().getHostAddress();
+        ServerSocketEndpointConfig members = new ServerSocketEndpointConfig();
+        members.setPort(cluster.bind().getPort()).setPortAutoIncrement(false).setReuseAddress(true);
+        members.setPublicAddress(host + ":" + cluster.bind().getPort());
+        members.setSocketConnectTimeoutSeconds(CONNECT_SECONDS);
+        members.setInterfaces(new InterfacesConfig().setEnabled(true).addInterface(host));
+        return new AdvancedNetworkConfig()
+                .setEnabled(true)
+                .setMemberEndpointConfig(members)
+                .setJoin(join(cluster));
+    }
+
+    private static JoinConfig join(ClusterConfig cluster) {
+        JoinConfig join = new JoinConfig();
+        join.getMulticastConfig().setEnabled(false);
+        join.getAutoDetectionConfig().setEnabled(false);
+        switch (cluster.discovery()) {
+            case Discovery.Members(var hosts) -> {
+                TcpIpConfig tcp = join.getTcpIpConfig().setEnabled(true);
+                tcp.setConnectionTimeoutSeconds(CONNECT_SECONDS);
+                int port = cluster.bind().getPort();
+                hosts.forEach(host -> tcp.addMember(host.contains(":") ? host : host + ":" + port));
+            }
+            case Discovery.Kubernetes(var properties) -> {
+                join.getKubernetesConfig().setEnabled(true);
+                properties.forEach(join.getKubernetesConfig()::setProperty);
+            }
+        }
+        return join;
+    }
+
+    private static Map<String, String> properties(DirectoryTimes times) {
+        return Map.ofEntries(
+                Map.entry("hazelcast.partition.count", "31"),
+                Map.entry("hazelcast.phone.home.enabled", "false"),
+                Map.entry("hazelcast.logging.type", "slf4j"),
+                // Otherwise every line that is logged begins with the cluster's name, which strangers need to join.
+                Map.entry("hazelcast.logging.details.enabled", "false"),
+                Map.entry("hazelcast.shutdownhook.enabled", "false"),
+                Map.entry("hazelcast.socket.bind.any", "false"),
+                Map.entry("hazelcast.socket.server.bind.any", "false"),
+                Map.entry("hazelcast.wait.seconds.before.join", "0"),
+                Map.entry("hazelcast.tcp.join.port.try.count", "1"),
+                Map.entry("hazelcast.heartbeat.interval.seconds", Integer.toString(times.heartbeatSeconds())),
+                Map.entry("hazelcast.max.no.heartbeat.seconds", Integer.toString(times.goneSeconds())),
+                Map.entry("hazelcast.merge.first.run.delay.seconds", Integer.toString(times.mergeSeconds())),
+                Map.entry("hazelcast.merge.next.run.delay.seconds", Integer.toString(times.mergeSeconds())),
+                Map.entry("hazelcast.graceful.shutdown.max.wait", "5"),
+                Map.entry("hazelcast.event.thread.count", "1"),
+                Map.entry("hazelcast.io.thread.count", "1"),
+                Map.entry("hazelcast.operation.thread.count", "2"),
+                Map.entry("hazelcast.operation.generic.thread.count", "2"));
+    }
+}

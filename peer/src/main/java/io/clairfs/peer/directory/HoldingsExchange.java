@@ -1,0 +1,120 @@
+package io.clairfs.peer.directory;
+
+import com.hazelcast.cluster.Member;
+import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.HazelcastInstanceNotActiveException;
+import com.hazelcast.topic.ITopic;
+import com.hazelcast.topic.Message;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Carries holdings between nodes: deltas to all over one topic, the whole to one node over that node's own topic.
+ *
+ * <p>Messages of topics may be lost. Every delta has a number, so a gap is noticed with the next delta or the next reminder,
+ * and healed by asking for the whole; a node that joins asks everybody. So nothing depends on any one message.
+ */
+final class HoldingsExchange {
+    private static final Logger LOG = System.getLogger(HoldingsExchange.class.getName());
+    private static final String TO_ALL = "holdings";
+    private static final String TO_ONE = "holdings-";
+
+    private final HazelcastInstance hazelcast;
+    private final HeldHere here;
+    private final HeldElsewhere elsewhere;
+    private final int samples;
+    private final long askNs;
+    private final Map<String, UUID> listening = new HashMap<>();
+    private final Map<UUID, Long> askedNs = new ConcurrentHashMap<>();
+    private final Map<UUID, Long> toldNs = new ConcurrentHashMap<>();
+
+    HoldingsExchange(
+            HazelcastInstance hazelcast, HeldHere here, HeldElsewhere elsewhere, int samples, DirectoryTimes times) {
+        this.hazelcast = hazelcast;
+        this.here = here;
+        this.elsewhere = elsewhere;
+        this.samples = samples;
+        this.askNs = TimeUnit.MILLISECONDS.toNanos(times.askMs());
+    }
+
+    /** Begins to listen, or begins anew under a new id, and asks all that are there for what they hold. */
+    void begin() {
+        listening.forEach((topic, registration) -> hazelcast.getTopic(topic).removeMessageListener(registration));
+        listening.clear();
+        listen(TO_ALL);
+        listen(TO_ONE + hazelcast.getCluster().getLocalMember().getUuid());
+        askAll();
+    }
+
+    private void listen(String topic) {
+        ITopic<byte[]> from = hazelcast.getTopic(topic);
+        listening.put(topic, from.addMessageListener(this::received));
+    }
+
+    /** Tells all what changed here. */
+    void publish() {
+        send(TO_ALL, here.deltas());
+    }
+
+    /** Tells all how far this node has got. */
+    void remind() {
+        send(TO_ALL, here.reminders());
+    }
+
+    private void askAll() {
+        send(TO_ALL, List.of(new HoldingsMessage.Ask()));
+    }
+
+    /** Forgets when who was asked; for a node that left. */
+    void forget(UUID node) {
+        askedNs.remove(node);
+        toldNs.remove(node);
+    }
+
+    private void send(String topic, List<HoldingsMessage> messages) {
+        ITopic<byte[]> to = hazelcast.getTopic(topic);
+        messages.forEach(message -> to.publish(HoldingsMessage.write(message)));
+    }
+
+    private void received(Message<byte[]> message) {
+        Member from = message.getPublishingMember();
+        if (from == null || from.localMember()) {
+            return;
+        }
+        HeldThere there = elsewhere.of(from.getUuid());
+        if (there == null) {
+            return; // not listed yet, or never will be; it reminds us
+        }
+        try {
+            HoldingsMessage said = HoldingsMessage.read(message.getMessageObject(), samples);
+            if (said instanceof HoldingsMessage.Ask) {
+                if (isDue(toldNs, from.getUuid())) {
+                    send(TO_ONE + from.getUuid(), here.whole());
+                }
+            } else if (!there.apply(said) && isDue(askedNs, from.getUuid())) {
+                send(TO_ONE + from.getUuid(), List.of(new HoldingsMessage.Ask()));
+            }
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "holdings of " + there.node() + ": " + e.getMessage());
+        } catch (HazelcastInstanceNotActiveException closing) {
+            LOG.log(Level.DEBUG, "holdings while closing", closing);
+        }
+    }
+
+    private boolean isDue(Map<UUID, Long> last, UUID node) {
+        long now = System.nanoTime();
+        Long before = last.get(node);
+        if (before != null && now - before < askNs) {
+            return false;
+        }
+        last.put(node, now);
+        return true;
+    }
+}

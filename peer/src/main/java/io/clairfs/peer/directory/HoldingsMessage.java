@@ -1,0 +1,86 @@
+package io.clairfs.peer.directory;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.roaringbitmap.RoaringBitmap;
+
+/** What nodes say to each other about what they hold, as bytes. */
+sealed interface HoldingsMessage {
+    int HEAD_BYTES = 1 + 1 + 8 + 8;
+
+    /** Which state of a node is meant. */
+    record At(int tier, long incarnation, long sequence) {}
+
+    /** What changed between the state before and this one. */
+    record Delta(At at, RoaringBitmap added, RoaringBitmap removed) implements HoldingsMessage {}
+
+    /** All that is held in this state. */
+    record Whole(At at, RoaringBitmap held) implements HoldingsMessage {}
+
+    /** This state is the newest; who has another asks. */
+    record Reminder(At at) implements HoldingsMessage {}
+
+    /** Please send me the whole of all tiers. */
+    record Ask() implements HoldingsMessage {}
+
+    /** As bytes. */
+    static byte[] write(HoldingsMessage message) {
+        return switch (message) {
+            case Delta(At at, RoaringBitmap added, RoaringBitmap removed) -> bytes(0, at, added, removed);
+            case Whole(At at, RoaringBitmap held) -> bytes(1, at, held);
+            case Reminder(At at) -> bytes(2, at);
+            case Ask() -> bytes(3, new At(0, 0, 0));
+        };
+    }
+
+    private static byte[] bytes(int type, At at, RoaringBitmap... sets) {
+        int size = HEAD_BYTES;
+        for (RoaringBitmap set : sets) {
+            size += set.serializedSizeInBytes();
+        }
+        ByteBuffer out = ByteBuffer.allocate(size);
+        out.put((byte) type).put((byte) at.tier()).putLong(at.incarnation()).putLong(at.sequence());
+        for (RoaringBitmap set : sets) {
+            ByteBuffer here = out.slice();
+            set.serialize(here);
+            out.position(out.position() + set.serializedSizeInBytes());
+        }
+        return out.array();
+    }
+
+    /**
+     * Reads one.
+     *
+     * @param samples in the dataset; no set may have a number beyond
+     * @throws IOException if this is no message
+     */
+    static HoldingsMessage read(byte[] bytes, int samples) throws IOException {
+        try {
+            ByteBuffer in = ByteBuffer.wrap(bytes);
+            int type = in.get();
+            At at = new At(in.get(), in.getLong(), in.getLong());
+            if (at.tier() < 0 || at.tier() >= HeldHere.MOST_TIERS) {
+                throw new IOException("holdings of tier " + at.tier());
+            }
+            return switch (type) {
+                case 0 -> new Delta(at, set(in, samples), set(in, samples));
+                case 1 -> new Whole(at, set(in, samples));
+                case 2 -> new Reminder(at);
+                case 3 -> new Ask();
+                default -> throw new IOException("holdings of kind " + type);
+            };
+        } catch (RuntimeException e) {
+            throw new IOException("damaged holdings", e);
+        }
+    }
+
+    private static RoaringBitmap set(ByteBuffer in, int samples) throws IOException {
+        RoaringBitmap set = new RoaringBitmap();
+        set.deserialize(in.slice());
+        in.position(in.position() + set.serializedSizeInBytes());
+        if (!set.isEmpty() && Integer.compareUnsigned(set.last(), samples) >= 0) {
+            throw new IOException("holdings beyond the dataset");
+        }
+        return set;
+    }
+}

@@ -1,0 +1,19 @@
+package io.clairfs.peer.transfer;
+
+/** Why a server could not lend a sample; travels as its ordinal. */
+enum Failure {
+    DEADLINE("the deadline passed there"),
+    CANCELLED("cancelled"),
+    SIZE("it has another size there"),
+    LENDER("an error there");
+
+    private final String text;
+
+    Failure(String text) {
+        this.text = text;
+    }
+
+    static String text(int code) {
+        return code >= 0 && code < values().length ? values()[code].text : "for a reason this version does not know";
+    }
+}

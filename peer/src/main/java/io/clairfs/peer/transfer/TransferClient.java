@@ -1,0 +1,63 @@
+package io.clairfs.peer.transfer;
+
+import java.net.InetSocketAddress;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Fetches samples from other nodes: one {@link Peer} for each, connected when it is first asked. */
+public final class TransferClient implements AutoCloseable {
+    private final Credentials credentials;
+    private final TransferLimits limits;
+    private final TransferThreads threads;
+    private final FetchCounters counters = new FetchCounters();
+    private final FairShare share;
+    private final ConcurrentHashMap<InetSocketAddress, Peer> peers = new ConcurrentHashMap<>();
+
+    public TransferClient(Credentials credentials, TransferLimits limits, TransferThreads threads) {
+        this.credentials = credentials;
+        this.limits = limits;
+        this.threads = threads;
+        share = new FairShare(limits.allPeersBytes(), limits.windowLeastBytes());
+    }
+
+    /**
+     * The peer whose server listens there, the same one every time.
+     *
+     * @throws IllegalStateException if there are more peers than the limits allow
+     */
+    public Peer peer(InetSocketAddress address) {
+        Peer known = peers.get(address);
+        if (known != null) {
+            return known;
+        }
+        if (peers.size() >= limits.peers()) {
+            throw new IllegalStateException("more than " + limits.peers() + " peers");
+        }
+        return peers.computeIfAbsent(address, at -> new Peer(at, credentials, limits, threads, counters, share));
+    }
+
+    /** Forgets a peer that left; what it was asked fails. */
+    public void forget(InetSocketAddress address) {
+        Peer gone = peers.remove(address);
+        if (gone != null) {
+            gone.close();
+        }
+    }
+
+    /** Those that it knows. */
+    public Collection<Peer> peers() {
+        return List.copyOf(peers.values());
+    }
+
+    public FetchCounters counters() {
+        return counters;
+    }
+
+    /** Ends all connections; everything outstanding fails. Not to be called on an event loop. */
+    @Override
+    public void close() {
+        peers.values().forEach(Peer::close);
+        peers.clear();
+    }
+}

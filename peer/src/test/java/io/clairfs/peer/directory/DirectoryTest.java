@@ -1,0 +1,258 @@
+package io.clairfs.peer.directory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import com.hazelcast.core.HazelcastInstance;
+import io.clairfs.peer.Fingerprint;
+import io.clairfs.peer.Secret;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+
+/** What a group promises, with two and three real members on loopback. */
+@Timeout(120)
+final class DirectoryTest {
+    private static final int SAMPLES = 1_000_000;
+    private static final DirectoryTimes QUICK = new DirectoryTimes(50, 300, 100, 1, 5, 2);
+
+    private final Fingerprint dataset = new Fingerprint(
+            ThreadLocalRandom.current().nextLong(), ThreadLocalRandom.current().nextLong());
+    private final Secret secret = Secret.of("a secret of the group".getBytes(StandardCharsets.US_ASCII));
+    private final List<Integer> ports = new ArrayList<>();
+    private final List<Directory> open = new ArrayList<>();
+
+    DirectoryTest() throws IOException {
+        List<ServerSocket> held = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+            held.add(socket);
+            ports.add(socket.getLocalPort());
+        }
+        for (ServerSocket socket : held) {
+            socket.close();
+        }
+    }
+
+    @AfterEach
+    void allLeave() {
+        open.forEach(Directory::terminate);
+    }
+
+    private ClusterConfig config(int number, @Nullable Secret shared) {
+        return new ClusterConfig(
+                dataset,
+                shared,
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), ports.get(number)),
+                new Discovery.Members(
+                        ports.stream().map(port -> "127.0.0.1:" + port).toList()),
+                QUICK);
+    }
+
+    private Directory open(int number) throws IOException {
+        return open(number, secret);
+    }
+
+    private Directory open(int number, @Nullable Secret shared) throws IOException {
+        Node.Introduction self = new Node.Introduction(
+                "node" + number,
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 9000 + number),
+                new byte[] {(byte) number});
+        Directory directory = Directory.open(config(number, shared), self, SAMPLES);
+        open.add(directory);
+        return directory;
+    }
+
+    private static void eventually(BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("it did not happen within 30 s").isLessThan(end);
+            Thread.sleep(10);
+        }
+    }
+
+    private static boolean holds(Directory asker, String node, int tier, int sample) {
+        HeldElsewhere.View view = asker.heldElsewhere().view();
+        for (int i = view.nextHolder(sample, 0); i >= 0; i = view.nextHolder(sample, i + 1)) {
+            if (view.node(i).name().equals(node)) {
+                assertThat(view.nodesThatHold(sample) >> i & 1).isEqualTo(1);
+                return view.tier(sample, i) == tier;
+            }
+        }
+        return false;
+    }
+
+    @Test
+    void members_knowEachOtherAndTheJobs() throws Exception {
+        Directory a = open(0);
+        Directory b = open(1);
+        eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
+        Node other = a.nodes().get(1);
+        assertThat(other.name()).isEqualTo("node1");
+        assertThat(other.transferAddress()).isEqualTo(new InetSocketAddress(InetAddress.getLoopbackAddress(), 9001));
+        assertThat(other.about()).containsExactly(1);
+        assertThat(other.self()).isFalse();
+
+        List<Map<String, Job>> seen = new ArrayList<>();
+        b.jobs().onChange(seen::add);
+        a.jobs().put("train", "seed=7 world=2");
+        a.jobs().putRanks("train", "0");
+        b.jobs().putRanks("train", "1");
+        Job expected = new Job("train", "seed=7 world=2", Map.of("node0", "0", "node1", "1"));
+        eventually(() -> expected.equals(a.jobs().all().get("train"))
+                && expected.equals(b.jobs().all().get("train")));
+        assertThat(seen.getFirst()).isEmpty();
+        eventually(() -> seen.getLast().containsValue(expected));
+
+        Directory late = open(2);
+        assertThat(late.jobs().all()).containsEntry("train", expected);
+        a.jobs().remove("train");
+        eventually(() -> late.jobs().all().isEmpty() && b.jobs().all().isEmpty());
+    }
+
+    @Test
+    void holdings_travelInDeltas_aLateMemberSeesAllAndAKilledOneIsGone() throws Exception {
+        Directory a = open(0);
+        Directory b = open(1);
+        for (int sample = 0; sample < SAMPLES; sample += 3) {
+            a.heldHere().added(0, sample);
+        }
+        b.heldHere().added(1, 999_999);
+        eventually(() -> holds(b, "node0", 0, 999_999) && holds(a, "node1", 1, 999_999));
+        assertThat(holds(b, "node0", 0, 1)).isFalse();
+        a.heldHere().removed(0, 999_999);
+        a.heldHere().added(1, 1);
+        eventually(() -> holds(b, "node0", 1, 1) && !holds(b, "node0", 0, 999_999));
+
+        Directory late = open(2);
+        long start = System.nanoTime();
+        eventually(() -> holds(late, "node0", 0, 3) && holds(late, "node0", 1, 1) && holds(late, "node1", 1, 999_999));
+        System.out.printf("a late member knows all after %d ms%n", (System.nanoTime() - start) / 1_000_000);
+        assertThat(holds(late, "node0", 0, 999_999)).isFalse();
+
+        start = System.nanoTime();
+        a.terminate();
+        eventually(() -> b.heldElsewhere().view().nodes() == 1 && late.nodes().size() == 2);
+        System.out.printf("a killed member is gone after %d ms%n", (System.nanoTime() - start) / 1_000_000);
+        assertThat(b.heldElsewhere().view().nodesThatHold(3)).isZero();
+        Directory back = open(0);
+        back.heldHere().added(0, 77);
+        eventually(() -> holds(b, "node0", 0, 77) && holds(late, "node0", 0, 77) && holds(back, "node1", 1, 999_999));
+        assertThat(holds(b, "node0", 0, 3)).isFalse();
+    }
+
+    @Test
+    void otherSecret_staysOutside() throws Exception {
+        Directory a = open(0);
+        a.jobs().put("train", "seed=7");
+        Directory stranger = open(1, Secret.of("another secret, as long".getBytes(StandardCharsets.US_ASCII)));
+        Directory without = open(2, null);
+        Thread.sleep(3_000);
+        assertThat(a.nodes()).hasSize(1);
+        assertThat(stranger.nodes()).hasSize(1);
+        assertThat(without.nodes()).hasSize(1);
+        assertThat(stranger.jobs().all()).isEmpty();
+        assertThat(a.hazelcast().getCluster().getMembers()).hasSize(1);
+    }
+
+    @Test
+    void splitBrain_bothHalvesGoOnAndAgreeAfterwards() throws Exception {
+        Directory a = open(0);
+        // Two that did not find each other when they started are two halves; the merge is the same as after a cut.
+        ClusterConfig alone =
+                new ClusterConfig(dataset, secret, config(1, secret).bind(), new Discovery.Members(List.of()), QUICK);
+        Directory b = Directory.open(
+                alone,
+                new Node.Introduction(
+                        "node1", new InetSocketAddress(InetAddress.getLoopbackAddress(), 9001), new byte[0]),
+                SAMPLES);
+        open.add(b);
+        assertThat(b.nodes()).hasSize(1);
+        a.jobs().put("train", "seed=1");
+        b.jobs().put("other", "seed=2");
+        Thread.sleep(50);
+        b.jobs().put("train", "seed=3");
+        a.heldHere().added(0, 10);
+        b.heldHere().added(0, 20);
+        assertThat(a.jobs().all().keySet().size() + b.jobs().all().keySet().size())
+                .isLessThanOrEqualTo(3);
+        HazelcastInstance half = a.hazelcast();
+        eventually(() -> half.getCluster().getMembers().size() == 2);
+        eventually(() ->
+                a.jobs().all().size() == 2 && a.jobs().all().equals(b.jobs().all()));
+        assertThat(a.jobs().all()).containsEntry("train", new Job("train", "seed=3", Map.of()));
+        eventually(() -> holds(a, "node1", 0, 20) && holds(b, "node0", 0, 10));
+        b.heldHere().added(0, 21);
+        a.heldHere().added(0, 11);
+        eventually(() -> holds(a, "node1", 0, 21) && holds(b, "node0", 0, 11));
+    }
+
+    @Test
+    void logs_atInfo_showTheClusterNameInOneCategoryOnly() throws Exception {
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        Logger hazelcast = (Logger) LoggerFactory.getLogger("com.hazelcast");
+        Level before = hazelcast.getLevel();
+        lines.start();
+        hazelcast.addAppender(lines);
+        hazelcast.setAdditive(false);
+        hazelcast.setLevel(Level.INFO);
+        try {
+            Directory a = open(0);
+            open(1, Secret.of("another secret, as long".getBytes(StandardCharsets.US_ASCII)));
+            a.close();
+        } finally {
+            hazelcast.setLevel(before);
+            hazelcast.setAdditive(true);
+            hazelcast.detachAppender(lines);
+        }
+        assertThat(lines.list).isNotEmpty();
+        String name = config(0, secret).clusterName();
+        assertThat(lines.list.stream().filter(line -> line.getFormattedMessage().contains(name)))
+                .allMatch(line -> line.getLoggerName().equals("com.hazelcast.system"));
+    }
+
+    @Test
+    void open_listensOnItsAddressOnly() throws Exception {
+        open(0);
+        new Socket(InetAddress.getLoopbackAddress(), ports.get(0)).close();
+        InetAddress other = InetAddress.getByAddress(new byte[] {127, 0, 0, 2});
+        assertThatThrownBy(() -> new Socket(other, ports.get(0)).close()).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void open_portTaken_saysSo() throws Exception {
+        try (ServerSocket taken = new ServerSocket(ports.get(0), 1, InetAddress.getLoopbackAddress())) {
+            assertThat(taken.isBound()).isTrue();
+            assertThatThrownBy(() -> open(0)).isInstanceOf(IOException.class).hasMessageContaining("cannot take part");
+        }
+    }
+
+    @Test
+    void config_withoutSecretBeyondLoopback_isRefused() {
+        assertThatThrownBy(() -> new ClusterConfig(
+                        dataset,
+                        null,
+                        new InetSocketAddress("192.0.2.1", 5701),
+                        new Discovery.Members(List.of()),
+                        QUICK))
+                .hasMessageContaining("loopback");
+    }
+}

@@ -1,0 +1,77 @@
+package io.clairfs.peer.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.cache.tier.SampleBuffer;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A lender with samples of any size whose bytes follow from their number, and which knows who still holds them. */
+final class LentSamples implements Lender {
+    private final Map<Integer, SampleBuffer> samples = new ConcurrentHashMap<>();
+    final AtomicInteger asked = new AtomicInteger();
+
+    void add(int sample, long size) {
+        SampleBuffer buffer = SampleBuffer.allocate(size);
+        fill(sample, buffer.bytes());
+        samples.put(sample, buffer);
+    }
+
+    static void fill(int sample, MemorySegment bytes) {
+        SplittableRandom random = new SplittableRandom(sample);
+        long at = 0;
+        for (; at + 8 <= bytes.byteSize(); at += 8) {
+            bytes.set(ValueLayout.JAVA_LONG_UNALIGNED, at, random.nextLong());
+        }
+        for (; at < bytes.byteSize(); at++) {
+            bytes.set(ValueLayout.JAVA_BYTE, at, (byte) random.nextInt());
+        }
+    }
+
+    @Override
+    public Loan lend(int sample, long bytes, long deadlineNs) {
+        asked.incrementAndGet();
+        SampleBuffer buffer = samples.get(sample);
+        if (buffer == null || !buffer.tryRetain()) {
+            return Loan.NOT_HERE;
+        }
+        return new Loan.Memory(
+                buffer,
+                sample % 2 == 0
+                        ? OptionalInt.empty()
+                        : OptionalInt.of(Frames.crc(buffer.bytes().asByteBuffer())));
+    }
+
+    /** Checks the bytes and releases the sample. */
+    static void assertGot(Answer answer, int sample, long size) {
+        assertThat(answer).isInstanceOf(Answer.Got.class);
+        SampleBuffer got = ((Answer.Got) answer).sample();
+        SampleBuffer expected = SampleBuffer.allocate(size);
+        fill(sample, expected.bytes());
+        assertThat(got.size()).isEqualTo(size);
+        assertThat(got.bytes().mismatch(expected.bytes())).isEqualTo(-1);
+        expected.release();
+        got.release();
+        assertThat(got.tryRetain())
+                .as("only one reference came with the answer")
+                .isFalse();
+    }
+
+    /** Gives up the owner's references; whatever is still lent out after a second is a leak. */
+    void end() throws InterruptedException {
+        samples.values().forEach(SampleBuffer::release);
+        long end = System.nanoTime() + 2_000_000_000L;
+        for (SampleBuffer buffer : samples.values()) {
+            while (buffer.tryRetain()) {
+                buffer.release();
+                assertThat(System.nanoTime()).as("a loan was not released").isLessThan(end);
+                Thread.sleep(5);
+            }
+        }
+    }
+}

@@ -1,0 +1,420 @@
+package io.clairfs.peer.transfer;
+
+import static io.clairfs.peer.transfer.TransferTest.ANY_PORT;
+import static io.clairfs.peer.transfer.TransferTest.CREDENTIALS;
+import static io.clairfs.peer.transfer.TransferTest.DATASET;
+import static io.clairfs.peer.transfer.TransferTest.SECRET;
+import static io.clairfs.peer.transfer.TransferTest.in;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.peer.Fingerprint;
+import io.clairfs.peer.Secret;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What transfers promise when the other side is a stranger, broken, slow or gone. */
+@Timeout(60)
+final class TransferFaultsTest {
+    private static final TransferLimits QUICK = TransferLimits.DEFAULT.withTimes(1_000, 400, 200, 400, 200, 2_000);
+    private static final int HANDSHAKE_BYTES = Handshake.GREETING_BYTES + Handshake.VERDICT_BYTES;
+
+    private final LeakWatch leaks = new LeakWatch();
+    private final LentSamples samples = new LentSamples();
+    private final TransferThreads threads = TransferThreads.start("transfer", 2);
+    private final List<AutoCloseable> open = new ArrayList<>();
+
+    @AfterEach
+    void nothingIsLeft() throws Exception {
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+        threads.close();
+        samples.end();
+        leaks.end();
+    }
+
+    private <T extends AutoCloseable> T closing(T resource) {
+        open.add(resource);
+        return resource;
+    }
+
+    private TransferServer serve() throws IOException {
+        return closing(TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, QUICK, threads));
+    }
+
+    private TransferClient client(Credentials credentials) {
+        return closing(new TransferClient(credentials, QUICK, threads));
+    }
+
+    private static void eventually(BooleanSupplier condition) throws InterruptedException {
+        long end = in(5_000);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("it did not happen within 5 s").isLessThan(end);
+            Thread.sleep(5);
+        }
+    }
+
+    private void refusedOnBothSides(Credentials other, String reason) throws Exception {
+        TransferServer server = serve();
+        TransferClient client = client(other);
+        Peer peer = client.peer(server.addresses().getFirst());
+        assertThat(peer.fetch(1, 10, in(3_000))).isEqualTo(new Answer.Failed(reason));
+        assertThat(peer.isLeftAlone()).isTrue();
+        eventually(() -> server.counters().refused.sum() == 1);
+        assertThat(samples.asked.get()).isZero();
+    }
+
+    @Test
+    void otherSecret_isRefused() throws Exception {
+        Secret other = Secret.of("another secret of some length".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        refusedOnBothSides(new Credentials(DATASET, other), "it has another secret, or only one of the two has one");
+    }
+
+    @Test
+    void noSecret_isRefused() throws Exception {
+        refusedOnBothSides(new Credentials(DATASET, null), "it has another secret, or only one of the two has one");
+    }
+
+    @Test
+    void otherDataset_isRefused() throws Exception {
+        refusedOnBothSides(
+                new Credentials(new Fingerprint(1, 3), SECRET), "it has another dataset: the fingerprints differ");
+    }
+
+    @Test
+    void otherVersion_isRefused() throws Exception {
+        TransferServer server = serve();
+        try (Socket socket = connect(server)) {
+            byte[] greeting = new byte[Handshake.GREETING_BYTES];
+            java.nio.ByteBuffer.wrap(greeting).putInt(Handshake.MAGIC).putShort((short) 9);
+            socket.getOutputStream().write(greeting);
+            byte[] answer = socket.getInputStream().readNBytes(Handshake.GREETING_BYTES);
+            assertThat(answer[7]).isEqualTo((byte) Refusal.VERSION.ordinal());
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        }
+        eventually(() -> server.counters().refused.sum() == 1);
+    }
+
+    private static Socket connect(TransferServer server) throws IOException {
+        InetSocketAddress address = server.addresses().getFirst();
+        Socket socket = new Socket(address.getAddress(), address.getPort());
+        socket.setSoTimeout(5_000);
+        return socket;
+    }
+
+    @Test
+    void strangerThatSaysNothing_isDisconnected() throws Exception {
+        TransferServer server = serve();
+        try (Socket socket = connect(server)) {
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        }
+        eventually(() -> server.counters().refused.sum() == 1);
+    }
+
+    @Test
+    void strangerThatReplaysAProof_isRefused() throws Exception {
+        TransferServer server = serve();
+        try (Socket socket = connect(server)) {
+            Handshake handshake = new Handshake(new Credentials(DATASET, null));
+            io.netty.buffer.ByteBuf out = io.netty.buffer.Unpooled.buffer();
+            handshake.writeGreeting(out, Refusal.NONE);
+            socket.getOutputStream().write(out.array(), 0, out.readableBytes());
+            byte[] greeting = socket.getInputStream().readNBytes(Handshake.GREETING_BYTES);
+            socket.getOutputStream().write(greeting, 0, Secret.MAC_BYTES);
+            byte[] verdict = socket.getInputStream().readNBytes(Handshake.VERDICT_BYTES);
+            assertThat(verdict[1]).isEqualTo((byte) Refusal.SECRET.ordinal());
+            for (int i = 2; i < verdict.length; i++) {
+                assertThat(verdict[i])
+                        .as("a stranger gets nothing made with the secret")
+                        .isZero();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 4, 9, 17, 22, 26, 28, 5_000, 8_000, 20_000, 99_999})
+    void flippedBit_inHeaderOrBytes_failsAndIsCounted(int at) throws Exception {
+        samples.add(1, 100_000);
+        samples.add(3, 100_000);
+        TransferServer server = serve();
+        Tampering between = closing(new Tampering(server.addresses().getFirst(), Tampering.flip(HANDSHAKE_BYTES + at)));
+        TransferClient client = client(CREDENTIALS);
+        Peer peer = client.peer(between.address());
+        CompletableFuture<Answer> first = peer.ask(1, 100_000, in(3_000));
+        CompletableFuture<Answer> second = peer.ask(3, 100_000, in(3_000));
+        assertThat(first.join()).isInstanceOf(Answer.Failed.class);
+        if (second.join() instanceof Answer.Got) {
+            LentSamples.assertGot(second.join(), 3, 100_000);
+        }
+        assertThat(client.counters().garbage.sum()).isEqualTo(1);
+        assertThat(client.counters().checksumFailures.sum()).isEqualTo(at < Frames.REPLY_HEAD_BYTES ? 0 : 1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 10, 28, 9_000, 60_000})
+    void truncatedStream_fails(int at) throws Exception {
+        samples.add(1, 100_000);
+        TransferServer server = serve();
+        Tampering between = closing(new Tampering(server.addresses().getFirst(), Tampering.cut(HANDSHAKE_BYTES + at)));
+        TransferClient client = client(CREDENTIALS);
+        Peer peer = client.peer(between.address());
+        assertThat(peer.fetch(1, 100_000, in(3_000))).isInstanceOf(Answer.Failed.class);
+        assertThat(peer.isLeftAlone()).isTrue();
+    }
+
+    @Test
+    void peerThatSendsGarbageInsteadOfAHandshake_fails() throws Exception {
+        try (ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            Thread.ofVirtual().start(() -> {
+                try (Socket socket = fake.accept()) {
+                    socket.getOutputStream()
+                            .write("HTTP/1.1 400 Bad Request\r\n\r\n"
+                                    .repeat(10)
+                                    .getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+                    Thread.sleep(1_000);
+                } catch (IOException | InterruptedException gone) {
+                    return;
+                }
+            });
+            Peer peer = client(CREDENTIALS).peer((InetSocketAddress) fake.getLocalSocketAddress());
+            assertThat(peer.fetch(1, 10, in(3_000)))
+                    .isEqualTo(new Answer.Failed("it does not speak the transfer protocol"));
+        }
+    }
+
+    @Test
+    void silentPeer_failsByTheDeadlineAndIsLeftAloneThenProbed() throws Exception {
+        try (ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            TransferClient client = client(CREDENTIALS);
+            Peer peer = client.peer((InetSocketAddress) fake.getLocalSocketAddress());
+            long start = System.nanoTime();
+            assertThat(peer.fetch(1, 10, in(100))).isInstanceOf(Answer.Failed.class);
+            assertThat((System.nanoTime() - start) / 1_000_000).isLessThan(350);
+            eventually(peer::isLeftAlone);
+            assertThat(peer.fetch(1, 10, in(1_000)).toString()).contains("left alone", "no handshake within 400 ms");
+            eventually(() -> !peer.isLeftAlone());
+            assertThat(peer.fetch(1, 10, in(1_000)).toString()).contains("no handshake within 400 ms");
+            assertThat(client.counters().leftAlone.sum()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void peerThatStopsAnswering_isLeftAloneAndComesBack() throws Exception {
+        samples.add(1, 100_000);
+        TransferServer server = serve();
+        java.util.concurrent.atomic.AtomicBoolean mute = new java.util.concurrent.atomic.AtomicBoolean();
+        Tampering between = closing(new Tampering(
+                server.addresses().getFirst(),
+                (_, length, before) -> mute.get() && before > HANDSHAKE_BYTES - 1 ? 0 : length));
+        TransferClient client = client(CREDENTIALS);
+        Peer peer = client.peer(between.address());
+        LentSamples.assertGot(peer.fetch(1, 100_000, in(3_000)), 1, 100_000);
+        mute.set(true);
+        assertThat(peer.fetch(1, 100_000, in(50))).isEqualTo(new Answer.Failed("no answer by the deadline"));
+        eventually(peer::isLeftAlone);
+        mute.set(false);
+        eventually(() -> !peer.isLeftAlone());
+        LentSamples.assertGot(peer.fetch(1, 100_000, in(3_000)), 1, 100_000);
+        assertThat(client.counters().connections.sum()).isEqualTo(2);
+    }
+
+    @Test
+    void nobodyListens_fails() throws Exception {
+        InetSocketAddress nobody;
+        try (ServerSocket gone = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            nobody = (InetSocketAddress) gone.getLocalSocketAddress();
+        }
+        Peer peer = client(CREDENTIALS).peer(nobody);
+        assertThat(peer.fetch(1, 10, in(3_000)).toString()).contains("no connection");
+        assertThat(peer.isLeftAlone()).isTrue();
+    }
+
+    @Test
+    void slowReader_isDisconnectedAndHoldsLittle() throws Exception {
+        for (int i = 0; i < 64; i++) {
+            samples.add(i, 1 << 20);
+        }
+        TransferServer server = serve();
+        java.util.concurrent.atomic.AtomicBoolean stop = new java.util.concurrent.atomic.AtomicBoolean();
+        Tampering between = closing(new Tampering(server.addresses().getFirst(), (_, length, before) -> {
+            while (before > (1L << 20) && !stop.get()) {
+                try {
+                    Thread.sleep(10);
+                } catch (InterruptedException e) {
+                    return -1;
+                }
+            }
+            return length;
+        }));
+        TransferLimits wide = QUICK.withWindows(100 << 20, 100 << 20, 100 << 20, 100 << 20)
+                .withTimes(1_000, 400, 60_000, 400, 200, 2_000);
+        TransferClient client = closing(new TransferClient(CREDENTIALS, wide, threads));
+        List<CompletableFuture<Answer>> answers = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            answers.add(client.peer(between.address()).ask(i, 1 << 20, in(4_000)));
+        }
+        eventually(() -> server.counters().stalled.sum() == 1);
+        assertThat(samples.asked.get())
+                .as("samples taken out for a reader that does not read")
+                .isLessThan(32);
+        stop.set(true);
+        for (int i = 0; i < 64; i++) {
+            Answer answer = answers.get(i).join();
+            if (answer instanceof Answer.Got) {
+                LentSamples.assertGot(answer, i, 1 << 20);
+            }
+        }
+        assertThat(answers.getLast().join()).isInstanceOf(Answer.Failed.class);
+    }
+
+    @Test
+    void serverThatCloses_failsWhatIsUnderWay() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            samples.add(i, 2 << 20);
+        }
+        TransferServer server = serve();
+        TransferClient client = client(CREDENTIALS);
+        List<CompletableFuture<Answer>> answers = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            answers.add(client.peer(server.addresses().getFirst()).ask(i, 2 << 20, in(3_000)));
+        }
+        answers.getFirst().join();
+        server.close();
+        int got = 0;
+        for (int i = 0; i < 50; i++) {
+            Answer answer = answers.get(i).join();
+            if (answer instanceof Answer.Got) {
+                LentSamples.assertGot(answer, i, 2 << 20);
+                got++;
+            }
+        }
+        assertThat(got).isBetween(1, 49);
+        assertThat(client.counters().got.sum() + client.counters().failed.sum()).isEqualTo(50);
+    }
+
+    @Test
+    void clientThatCloses_failsWhatIsUnderWay() throws Exception {
+        samples.add(1, 30 << 20);
+        TransferServer server = serve();
+        TransferClient client = client(CREDENTIALS);
+        CompletableFuture<Answer> answer =
+                client.peer(server.addresses().getFirst()).ask(1, 30 << 20, in(3_000));
+        eventually(() -> server.counters().lent.sum() == 1);
+        client.close();
+        if (answer.join() instanceof Answer.Got) {
+            LentSamples.assertGot(answer.join(), 1, 30 << 20);
+        } else {
+            assertThat(answer.join()).isEqualTo(new Answer.Failed("closed"));
+        }
+    }
+
+    @Test
+    void fuzzedFrames_neverHangOrLeak() throws Exception {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        for (int i = 0; i < 8; i++) {
+            samples.add(i, 1 + random.nextInt(20_000));
+        }
+        TransferServer server = serve();
+        long end = in(1_500);
+        int rounds = 0;
+        while (System.nanoTime() < end) {
+            int at = HANDSHAKE_BYTES + random.nextInt(3_000);
+            int bytes = 1 + random.nextInt(40);
+            try (Tampering between = new Tampering(server.addresses().getFirst(), (piece, length, before) -> {
+                        for (long b = at; b < at + bytes; b++) {
+                            if (b >= before && b < before + length) {
+                                piece[(int) (b - before)] = (byte) random.nextInt();
+                            }
+                        }
+                        return length;
+                    });
+                    TransferClient client = new TransferClient(CREDENTIALS, QUICK, threads)) {
+                Peer peer = client.peer(between.address());
+                for (int i = 0; i < 8; i++) {
+                    Answer answer = peer.fetch(i, 100, in(2_000));
+                    assertThat(answer).isInstanceOf(Answer.Failed.class);
+                }
+            }
+            rounds++;
+        }
+        assertThat(rounds).isPositive();
+        try (TransferClient client = new TransferClient(CREDENTIALS, QUICK, threads)) {
+            assertThat(client.peer(server.addresses().getFirst()).fetch(99, 1, in(2_000)))
+                    .isEqualTo(new Answer.NotHere());
+        }
+    }
+
+    @Test
+    void fuzzedRequests_disconnectAndTheServerGoesOn() throws Exception {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        samples.add(1, 1_000);
+        TransferServer server = closing(
+                TransferServer.start(List.of(ANY_PORT), new Credentials(DATASET, null), samples, QUICK, threads));
+        Credentials openly = new Credentials(DATASET, null);
+        long end = in(1_500);
+        while (System.nanoTime() < end) {
+            try (Socket socket = connect(server)) {
+                Handshake handshake = new Handshake(openly);
+                io.netty.buffer.ByteBuf out = io.netty.buffer.Unpooled.buffer();
+                handshake.writeGreeting(out, Refusal.NONE);
+                socket.getOutputStream().write(out.array(), 0, out.readableBytes());
+                InputStream answers = socket.getInputStream();
+                byte[] greeting = answers.readNBytes(Handshake.GREETING_BYTES);
+                socket.getOutputStream()
+                        .write(handshake.clientProof(
+                                Handshake.Greeting.read(io.netty.buffer.Unpooled.wrappedBuffer(greeting))));
+                answers.readNBytes(Handshake.VERDICT_BYTES);
+                byte[] frame = frame(random);
+                socket.getOutputStream().write(frame);
+                socket.shutdownOutput();
+                while (answers.read() >= 0) {}
+            } catch (IOException reset) {
+                assertThat(reset).isNotNull();
+            }
+        }
+        assertThat(server.counters().garbage.sum()).isPositive();
+        TransferClient client = client(openly);
+        LentSamples.assertGot(client.peer(server.addresses().getFirst()).fetch(1, 1_000, in(2_000)), 1, 1_000);
+    }
+
+    /** Half of them with a right checksum, so that the parser behind it is reached. */
+    private static byte[] frame(Random random) {
+        io.netty.buffer.ByteBuf frame = io.netty.buffer.Unpooled.buffer();
+        int count = random.nextInt(5);
+        frame.writeByte(1 + random.nextInt(3))
+                .writeByte(0)
+                .writeShort(random.nextInt(8) == 0 ? random.nextInt(65_536) : count);
+        for (int i = 0; i < count; i++) {
+            frame.writeInt(random.nextInt(3))
+                    .writeInt(random.nextInt(3))
+                    .writeLong(random.nextBoolean() ? 1_000 : random.nextLong());
+            frame.writeInt(random.nextInt());
+        }
+        if (random.nextBoolean()) {
+            Frames.seal(frame, 0);
+        } else {
+            frame.writeInt(random.nextInt());
+        }
+        byte[] bytes = new byte[frame.readableBytes()];
+        frame.readBytes(bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,348 @@
+package io.clairfs.peer.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.peer.Fingerprint;
+import io.clairfs.peer.Secret;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What transfers promise between nodes that mean well. */
+@Timeout(60)
+final class TransferTest {
+    static final Fingerprint DATASET = new Fingerprint(1, 2);
+    static final Secret SECRET = Secret.of("0123456789abcdef".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+    static final Credentials CREDENTIALS = new Credentials(DATASET, SECRET);
+    static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
+    private final LentSamples samples = new LentSamples();
+    private final TransferThreads threads = TransferThreads.start("transfer", 2);
+    private final TransferClient client = new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, threads);
+    private final LeakWatch leaks = new LeakWatch();
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init")
+    Path directory;
+
+    @AfterEach
+    void nothingIsLeft() throws InterruptedException {
+        client.close();
+        threads.close();
+        samples.end();
+        leaks.end();
+    }
+
+    static long in(long ms) {
+        return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
+    }
+
+    private TransferServer serve(Lender lender) throws IOException {
+        return TransferServer.start(List.of(ANY_PORT), CREDENTIALS, lender, TransferLimits.DEFAULT, threads);
+    }
+
+    private Peer peer(TransferServer server) {
+        return client.peer(server.addresses().getFirst());
+    }
+
+    @Test
+    void fetch_heldSample_bringsItsBytes() throws IOException {
+        samples.add(7, 110_000);
+        try (TransferServer server = serve(samples)) {
+            LentSamples.assertGot(peer(server).fetch(7, 110_000, in(5_000)), 7, 110_000);
+            assertThat(server.counters().lentBytes.sum()).isEqualTo(110_000);
+            assertThat(client.counters().got.sum()).isEqualTo(1);
+            assertThat(peer(server).figures().connected()).isTrue();
+        }
+    }
+
+    @Test
+    void fetch_sampleThatIsNotThere_saysSo() throws IOException {
+        try (TransferServer server = serve(samples)) {
+            assertThat(peer(server).fetch(7, 10, in(5_000))).isEqualTo(new Answer.NotHere());
+            assertThat(peer(server).isLeftAlone()).isFalse();
+        }
+    }
+
+    @Test
+    void fetch_otherSize_failsAndTheConnectionStays() throws IOException {
+        samples.add(7, 11);
+        try (TransferServer server = serve(samples)) {
+            assertThat(peer(server).fetch(7, 10, in(5_000))).isEqualTo(new Answer.Failed("it has another size there"));
+            LentSamples.assertGot(peer(server).fetch(7, 11, in(5_000)), 7, 11);
+            assertThat(client.counters().connections.sum()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void fetch_lenderThrows_failsAndTheConnectionStays() throws IOException {
+        try (TransferServer server = serve((sample, bytes, deadline) -> {
+            throw new IllegalStateException("broken on purpose");
+        })) {
+            assertThat(peer(server).fetch(7, 10, in(5_000))).isEqualTo(new Answer.Failed("an error there"));
+            assertThat(peer(server).figures().connected()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void ask_manyAtOnceOfAllSizes_bringsEachWhole(boolean epoll) throws Exception {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed + ", epoll " + epoll);
+        Random random = new Random(seed);
+        List<Integer> sizes = new ArrayList<>(List.of(0, 1, 27, 28, 29, 8191, 8192, 8193, 40 << 20, 0));
+        for (int i = 0; i < 500; i++) {
+            sizes.add(random.nextInt(1 << random.nextInt(19)));
+        }
+        for (int i = 0; i < sizes.size(); i++) {
+            samples.add(i, sizes.get(i));
+        }
+        try (TransferThreads own = TransferThreads.start("own", 2, epoll);
+                TransferServer server =
+                        TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, TransferLimits.DEFAULT, own);
+                TransferClient asking = new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, own)) {
+            Peer peer = asking.peer(server.addresses().getFirst());
+            List<Thread> askers = new ArrayList<>();
+            List<Throwable> errors = java.util.Collections.synchronizedList(new ArrayList<>());
+            for (int t = 0; t < 4; t++) {
+                List<Integer> order = new ArrayList<>();
+                for (int i = 0; i < sizes.size(); i++) {
+                    order.add(i);
+                }
+                java.util.Collections.shuffle(order, random);
+                askers.add(Thread.ofPlatform()
+                        .uncaughtExceptionHandler((_, e) -> errors.add(e))
+                        .start(() -> {
+                            List<CompletableFuture<Answer>> answers = new ArrayList<>();
+                            order.forEach(i -> answers.add(peer.ask(i, sizes.get(i), in(20_000))));
+                            for (int i = 0; i < order.size(); i++) {
+                                LentSamples.assertGot(answers.get(i).join(), order.get(i), sizes.get(order.get(i)));
+                            }
+                        }));
+            }
+            for (Thread asker : askers) {
+                asker.join();
+            }
+            assertThat(errors).isEmpty();
+            assertThat(asking.counters().got.sum()).isEqualTo(4L * sizes.size());
+            assertThat(peer.figures().inFlightBytes()).isZero();
+            System.out.println("requests per frame "
+                    + 4.0 * sizes.size() / asking.counters().requestFrames.sum());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void fetch_storedSample_isSentFromItsFile(boolean epoll) throws IOException {
+        Path file = directory.resolve("samples");
+        SampleBuffer bytes = SampleBuffer.allocate(300_000);
+        LentSamples.fill(3, bytes.bytes());
+        Files.write(file, new byte[1000]);
+        AtomicInteger done = new AtomicInteger();
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                TransferThreads own = TransferThreads.start("own", 1, epoll)) {
+            channel.write(bytes.bytes().asByteBuffer(), 1000);
+            int crc = Frames.crc(bytes.bytes().asByteBuffer());
+            bytes.release();
+            Lender lender =
+                    (sample, size, deadline) -> new Loan.Stored(channel, 1000, 300_000, crc, done::incrementAndGet);
+            try (TransferServer server =
+                    TransferServer.start(List.of(ANY_PORT), CREDENTIALS, lender, TransferLimits.DEFAULT, own)) {
+                for (int i = 0; i < 3; i++) {
+                    LentSamples.assertGot(peer(server).fetch(3, 300_000, in(5_000)), 3, 300_000);
+                }
+                assertThat(server.counters().sentFromFile.sum()).isEqualTo(3);
+            }
+            assertThat(done.get()).isEqualTo(3);
+            assertThat(channel.isOpen()).isTrue();
+        }
+    }
+
+    @Test
+    void fetch_storedSampleThatIsShorterThanSaid_failsAndIsReleased() throws Exception {
+        Path file = Files.write(directory.resolve("short"), new byte[1000]);
+        AtomicInteger done = new AtomicInteger();
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            Lender lender = (sample, size, deadline) -> new Loan.Stored(channel, 0, 300_000, 1, done::incrementAndGet);
+            try (TransferServer server = serve(lender)) {
+                assertThat(peer(server).fetch(3, 300_000, in(2_000))).isInstanceOf(Answer.Failed.class);
+            }
+            assertThat(done.get()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void fetch_loanThatComesLater_arrives() throws IOException {
+        samples.add(5, 5_000);
+        Lender later = (sample, size, deadline) -> new Loan.Later(CompletableFuture.supplyAsync(
+                () -> samples.lend(sample, size, deadline),
+                CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS)));
+        try (TransferServer server = serve(later)) {
+            LentSamples.assertGot(peer(server).fetch(5, 5_000, in(5_000)), 5, 5_000);
+            assertThat(peer(server).fetch(6, 5_000, in(5_000))).isEqualTo(new Answer.NotHere());
+        }
+    }
+
+    @Test
+    void fetch_loanThatComesTooLate_failsInTimeAndTheLoanIsReleased() throws Exception {
+        samples.add(5, 5_000);
+        CompletableFuture<Loan> promise = new CompletableFuture<>();
+        try (TransferServer server =
+                serve((sample, size, deadline) -> sample == 5 ? new Loan.Later(promise) : Loan.NOT_HERE)) {
+            long start = System.nanoTime();
+            assertThat(peer(server).fetch(5, 5_000, in(100))).isInstanceOf(Answer.Failed.class);
+            assertThat(System.nanoTime() - start).isLessThan(TimeUnit.MILLISECONDS.toNanos(600));
+            Thread.sleep(100);
+            promise.complete(samples.lend(5, 5_000, in(1)));
+            assertThat(peer(server).fetch(6, 1, in(1_000))).isEqualTo(new Answer.NotHere());
+            assertThat(client.counters().expired.sum()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void ask_moreThanMayBePromised_waitsForWhatWas() throws Exception {
+        TransferLimits lending = TransferLimits.DEFAULT.withWindows(100, 100, 1_000, 1_000);
+        List<CompletableFuture<Loan>> promises = java.util.Collections.synchronizedList(new ArrayList<>());
+        for (int i = 0; i < 10; i++) {
+            samples.add(i, 400);
+        }
+        Lender later = (sample, size, deadline) -> {
+            CompletableFuture<Loan> promise = new CompletableFuture<>();
+            promises.add(promise);
+            return new Loan.Later(promise);
+        };
+        try (TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, later, lending, threads)) {
+            List<CompletableFuture<Answer>> answers = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                answers.add(peer(server).ask(i, 400, in(5_000)));
+            }
+            for (int i = 0; i < 10; i++) {
+                while (promises.size() <= i) {
+                    Thread.sleep(1);
+                }
+                Thread.sleep(5);
+                assertThat(promises.size() - i).isBetween(1, 3);
+                promises.get(i).complete(samples.lend(i, 400, in(1)));
+                LentSamples.assertGot(answers.get(i).join(), i, 400);
+            }
+        }
+    }
+
+    @Test
+    void cancel_sampleUnderWay_dropsItAndTheConnectionGoesOn() throws Exception {
+        samples.add(5, 20 << 20);
+        samples.add(6, 100);
+        try (TransferServer server = serve(samples)) {
+            for (int i = 0; i < 20; i++) {
+                CompletableFuture<Answer> large = peer(server).ask(5, 20 << 20, in(5_000));
+                Thread.sleep(i);
+                if (!large.cancel(false)) {
+                    LentSamples.assertGot(large.join(), 5, 20 << 20);
+                }
+                LentSamples.assertGot(peer(server).fetch(6, 100, in(5_000)), 6, 100);
+            }
+            assertThat(client.counters().connections.sum()).isEqualTo(1);
+            assertThat(client.counters().requests.sum())
+                    .isEqualTo(client.counters().got.sum()
+                            + client.counters().failed.sum());
+        }
+    }
+
+    @Test
+    void fetch_interrupted_givesUp() throws Exception {
+        CompletableFuture<Loan> never = new CompletableFuture<>();
+        try (TransferServer server = serve((sample, size, deadline) -> new Loan.Later(never))) {
+            Thread.currentThread().interrupt();
+            assertThat(peer(server).fetch(5, 5, in(5_000))).isEqualTo(new Answer.Failed("interrupted"));
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void ask_moreThanMayWait_failsAtOnce() throws Exception {
+        CompletableFuture<Loan> never = new CompletableFuture<>();
+        TransferLimits few = TransferLimits.DEFAULT.withCounts(2, 4, 8, 8);
+        try (TransferServer server = serve((sample, size, deadline) -> new Loan.Later(never));
+                TransferClient asking = new TransferClient(CREDENTIALS, few, threads)) {
+            Peer peer = asking.peer(server.addresses().getFirst());
+            List<CompletableFuture<Answer>> answers = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                answers.add(peer.ask(i, 10, in(300)));
+            }
+            assertThat(answers.get(4).join()).isEqualTo(new Answer.Failed("more than 4 requests wait for it"));
+            for (CompletableFuture<Answer> answer : answers) {
+                assertThat(answer.join()).isInstanceOf(Answer.Failed.class);
+            }
+        }
+    }
+
+    @Test
+    void start_publicAddressWithoutSecret_refuses() {
+        Credentials open = new Credentials(DATASET, null);
+        assertThatThrownBy(() -> TransferServer.start(
+                        List.of(new InetSocketAddress("192.0.2.1", 0)), open, samples, TransferLimits.DEFAULT, threads))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("without a secret");
+        assertThatThrownBy(() -> TransferServer.start(
+                        List.of(new InetSocketAddress("0.0.0.0", 0)),
+                        CREDENTIALS,
+                        samples,
+                        TransferLimits.DEFAULT,
+                        threads))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("wildcard");
+    }
+
+    @Test
+    void start_listensOnItsAddressOnly() throws IOException {
+        try (TransferServer server = serve(samples)) {
+            int port = server.addresses().getFirst().getPort();
+            InetAddress other = InetAddress.getByAddress(new byte[] {127, 0, 0, 2});
+            new Socket(InetAddress.getLoopbackAddress(), port).close();
+            assertThatThrownBy(() -> new Socket(other, port).close()).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void start_moreConnectionsThanItMay_refusesWithAReason() throws IOException {
+        samples.add(1, 10);
+        TransferLimits one = TransferLimits.DEFAULT.withCounts(8, 8, 1, 8);
+        try (TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, one, threads);
+                TransferClient second = new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, threads)) {
+            LentSamples.assertGot(peer(server).fetch(1, 10, in(5_000)), 1, 10);
+            assertThat(second.peer(server.addresses().getFirst()).fetch(1, 10, in(5_000)))
+                    .isEqualTo(new Answer.Failed("it has as many connections as it may"));
+            LentSamples.assertGot(peer(server).fetch(1, 10, in(5_000)), 1, 10);
+        }
+    }
+
+    @Test
+    void fetch_withoutSecretOnLoopback_works() throws IOException {
+        samples.add(1, 10);
+        Credentials open = new Credentials(DATASET, null);
+        try (TransferServer server =
+                        TransferServer.start(List.of(ANY_PORT), open, samples, TransferLimits.DEFAULT, threads);
+                TransferClient asking = new TransferClient(open, TransferLimits.DEFAULT, threads)) {
+            LentSamples.assertGot(asking.peer(server.addresses().getFirst()).fetch(1, 10, in(5_000)), 1, 10);
+        }
+    }
+}

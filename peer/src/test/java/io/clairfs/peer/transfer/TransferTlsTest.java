@@ -1,0 +1,158 @@
+package io.clairfs.peer.transfer;
+
+import static io.clairfs.peer.transfer.TransferTest.ANY_PORT;
+import static io.clairfs.peer.transfer.TransferTest.DATASET;
+import static io.clairfs.peer.transfer.TransferTest.SECRET;
+import static io.clairfs.peer.transfer.TransferTest.in;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.tier.SampleBuffer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.KeyStore;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The same transfers, encrypted. Keys are made by the JDK's keytool. */
+@Timeout(60)
+final class TransferTlsTest {
+    private static final char[] PASSWORD = "changeit".toCharArray();
+
+    private final LeakWatch leaks = new LeakWatch();
+    private final LentSamples samples = new LentSamples();
+    private final TransferThreads threads = TransferThreads.start("transfer", 2);
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init")
+    Path directory;
+
+    @AfterEach
+    void nothingIsLeft() throws InterruptedException {
+        threads.close();
+        samples.end();
+        leaks.end();
+    }
+
+    /** A node whose certificate is its own authority. */
+    private void makeKey(String name) throws Exception {
+        Path store = directory.resolve(name + ".p12");
+        Process keytool = new ProcessBuilder(
+                        System.getProperty("java.home") + "/bin/keytool",
+                        "-genkeypair",
+                        "-alias",
+                        "node",
+                        "-keyalg",
+                        "EC",
+                        "-storetype",
+                        "PKCS12",
+                        "-storepass",
+                        new String(PASSWORD),
+                        "-keystore",
+                        store.toString(),
+                        "-dname",
+                        "CN=" + name,
+                        "-validity",
+                        "2",
+                        "-ext",
+                        "bc=ca:true")
+                .inheritIO()
+                .start();
+        assertThat(keytool.waitFor()).isZero();
+        KeyStore keys = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(store)) {
+            keys.load(in, PASSWORD);
+        }
+        pem(name + ".crt", "CERTIFICATE", keys.getCertificate("node").getEncoded());
+        pem(name + ".key", "PRIVATE KEY", keys.getKey("node", PASSWORD).getEncoded());
+    }
+
+    private void pem(String file, String kind, byte[] der) throws IOException {
+        String body = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der);
+        Files.writeString(
+                directory.resolve(file), "-----BEGIN " + kind + "-----\n" + body + "\n-----END " + kind + "-----\n");
+    }
+
+    private Credentials credentials(String own, String trusted) throws IOException {
+        TransferTls tls = TransferTls.read(
+                directory.resolve(own + ".crt"), directory.resolve(own + ".key"), directory.resolve(trusted + ".crt"));
+        return new Credentials(DATASET, SECRET, tls);
+    }
+
+    @Test
+    void fetch_overTls_fromMemoryAndFromFile() throws Exception {
+        makeKey("a");
+        makeKey("b");
+        samples.add(1, 0);
+        samples.add(2, 3_000_000);
+        Path file = directory.resolve("stored");
+        SampleBuffer bytes = SampleBuffer.allocate(200_000);
+        LentSamples.fill(9, bytes.bytes());
+        AtomicInteger done = new AtomicInteger();
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            channel.write(bytes.bytes().asByteBuffer());
+            int crc = Frames.crc(bytes.bytes().asByteBuffer());
+            bytes.release();
+            Lender lender = (sample, size, deadline) -> sample == 9
+                    ? new Loan.Stored(channel, 0, 200_000, crc, done::incrementAndGet)
+                    : samples.lend(sample, size, deadline);
+            try (TransferServer server = TransferServer.start(
+                            List.of(ANY_PORT), credentials("a", "b"), lender, TransferLimits.DEFAULT, threads);
+                    TransferClient client =
+                            new TransferClient(credentials("b", "a"), TransferLimits.DEFAULT, threads)) {
+                Peer peer = client.peer(server.addresses().getFirst());
+                for (int i = 0; i < 3; i++) {
+                    LentSamples.assertGot(peer.fetch(1, 0, in(5_000)), 1, 0);
+                    LentSamples.assertGot(peer.fetch(2, 3_000_000, in(5_000)), 2, 3_000_000);
+                    LentSamples.assertGot(peer.fetch(9, 200_000, in(5_000)), 9, 200_000);
+                }
+                assertThat(server.counters().sentFromFile.sum()).isZero();
+                assertThat(done.get()).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
+    void fetch_fromAStrangersAuthority_isRefusedEitherWay() throws Exception {
+        makeKey("a");
+        makeKey("b");
+        makeKey("stranger");
+        try (TransferServer server = TransferServer.start(
+                        List.of(ANY_PORT), credentials("a", "b"), samples, TransferLimits.DEFAULT, threads);
+                TransferClient untrusted =
+                        new TransferClient(credentials("stranger", "a"), TransferLimits.DEFAULT, threads);
+                TransferClient distrusting =
+                        new TransferClient(credentials("b", "stranger"), TransferLimits.DEFAULT, threads);
+                TransferClient plain =
+                        new TransferClient(new Credentials(DATASET, SECRET), TransferLimits.DEFAULT, threads)) {
+            for (TransferClient client : List.of(untrusted, distrusting, plain)) {
+                Answer answer = client.peer(server.addresses().getFirst()).fetch(1, 1, in(5_000));
+                System.out.println(answer);
+                assertThat(answer).isInstanceOf(Answer.Failed.class);
+            }
+            assertThat(samples.asked.get()).isZero();
+        }
+    }
+
+    @Test
+    void read_missingOrWrongFile_says() throws Exception {
+        makeKey("a");
+        Path wrong = Files.writeString(directory.resolve("wrong"), "nonsense");
+        Path certificate = directory.resolve("a.crt");
+        assertThatThrownBy(() -> TransferTls.read(certificate, directory.resolve("none"), certificate))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("none: cannot be read");
+        assertThatThrownBy(() -> TransferTls.read(certificate, wrong, certificate))
+                .isInstanceOf(IOException.class);
+    }
+}
