@@ -37,7 +37,7 @@ final class PlanningTest {
     PlanningTest() throws Exception {
         dataset = new FakeDataset(SAMPLES, _ -> 100);
         keeper = new TierKeeper(dataset.tree, memory, List.of(new RecordingTier(10_000)), 1_000);
-        planning = new Planning(keeper, planner, jobs, signal, errors);
+        planning = new Planning(keeper, planner, jobs, signal::wake, errors);
     }
 
     @AfterEach
