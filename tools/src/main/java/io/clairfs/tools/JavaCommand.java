@@ -14,6 +14,17 @@ public final class JavaCommand {
     private static final List<String> FLAGS =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
 
+    /** What Hazelcast and Netty want of a JVM that is in a group of nodes. */
+    private static final List<String> GROUP_FLAGS = List.of(
+            "--add-modules=java.se",
+            "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+            "--add-opens=java.management/sun.management=ALL-UNNAMED",
+            "--add-opens=jdk.management/com.sun.management.internal=ALL-UNNAMED",
+            "-Dhazelcast.logging.type=slf4j",
+            "-Dio.netty.noUnsafe=true");
+
     private JavaCommand() {}
 
     /** The command, in a JVM like this one but for what only shortens its start. */
@@ -21,6 +32,7 @@ public final class JavaCommand {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
+        command.addAll(GROUP_FLAGS);
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> flag.startsWith("-Xm") || flag.startsWith("-XX:+UseCompact"))
                 .forEach(command::add);

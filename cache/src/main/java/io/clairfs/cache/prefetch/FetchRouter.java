@@ -35,6 +35,12 @@ public final class FetchRouter {
      */
     private static final double SOURCE_IS_SHARED = 4;
 
+    /**
+     * How much longer than the source a peer may take: what a peer has, or is to have, is best left to it, for what is read from the source twice is
+     * what the plan is there to avoid. A peer that does not answer is left alone by other means.
+     */
+    private static final double PEER_PATIENCE_SECONDS = 1;
+
     private final DatasetTree tree;
     private final Source source;
     private final TierKeeper keeper;
@@ -109,9 +115,12 @@ public final class FetchRouter {
                 }
             }
         }
-        return peers.mayHave(file) && !failed.contains(Place.PEER) && rates.fetchSeconds(Place.PEER, bytes) < least
-                ? Place.PEER
-                : best;
+        if (failed.contains(Place.PEER) || !peers.mayHave(file)) {
+            return best;
+        }
+        double fromPeer = rates.fetchSeconds(Place.PEER, bytes);
+        double most = best.equals(Place.SOURCE) ? least + PEER_PATIENCE_SECONDS : least;
+        return fromPeer < most ? Place.PEER : best;
     }
 
     /**

@@ -7,4 +7,9 @@ import java.util.List;
 @FunctionalInterface
 public interface JobPlanner {
     LocalPlan plan(List<JobRun> jobs) throws InvalidSpecException;
+
+    /** What to do until the first plan is there. */
+    default LocalPlan meanwhile() {
+        return LocalPlan.WHILE_ROOM;
+    }
 }

@@ -35,7 +35,9 @@ public final class JobRun {
     private final EpochOrders orders;
     private final List<StreamWindow> windows = new ArrayList<>();
 
-    /** For each tier one cursor per stream. */
+    private final boolean forGroup;
+
+    /** For each tier one cursor per stream, or per rank of the whole job. */
     private final List<List<FillCursor>> fills = new ArrayList<>();
 
     private final Pace[] paces;
@@ -70,10 +72,19 @@ public final class JobRun {
      * A job whose trainer has not read anything yet.
      *
      * @param tiers how many tiers there are to fill
+     * @param forGroup whether they are filled with what any rank of the job reads, rather than with what is read here
      * @param clockNs a clock that only runs forward, nanoseconds
      */
-    JobRun(JobSpec spec, SampleIndex index, DatasetTree tree, StagingBuffer staging, int tiers, LongSupplier clockNs)
+    JobRun(
+            JobSpec spec,
+            SampleIndex index,
+            DatasetTree tree,
+            StagingBuffer staging,
+            int tiers,
+            boolean forGroup,
+            LongSupplier clockNs)
             throws InvalidSpecException {
+        this.forGroup = forGroup;
         this.clockNs = clockNs;
         this.spec = spec;
         this.index = index;
@@ -86,9 +97,14 @@ public final class JobRun {
         paces = new Pace[ranks];
         for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
             AccessStream stream = new AccessStream(orders, rank, spec.epochs());
-            fills.forEach(ofTier -> ofTier.add(new FillCursor(stream, index, start)));
+            if (!forGroup) {
+                addFills(stream, start);
+            }
             paces[windows.size()] = new Pace();
             windows.add(new StreamWindow(stream, index, tree, staging, start));
+        }
+        for (int rank = 0; forGroup && rank < spec.world(); rank++) {
+            addFills(new AccessStream(orders, rank, spec.epochs()), start);
         }
         int memory = SyncJudge.memoryFor(orders.epoch(spec.startEpoch()).length(spec.firstRank()), ranks);
         judge = new SyncJudge(memory);
@@ -98,6 +114,16 @@ public final class JobRun {
         centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
         searchPause = memory;
         searchAtRead = memory;
+    }
+
+    private void addFills(AccessStream stream, long start) {
+        fills.forEach(ofTier -> ofTier.add(new FillCursor(stream, index, start)));
+    }
+
+    /** The cursors that run ahead of a stream of this node. */
+    private void moveFills(int stream, long position) {
+        int cursor = forGroup ? spec.firstRank() + stream : stream;
+        fills.forEach(ofTier -> ofTier.get(cursor).jump(position));
     }
 
     /** As the job says, else for a good many workers. */
@@ -224,9 +250,7 @@ public final class JobRun {
             synchronized (this) {
                 position = windows.get(stream).position();
             }
-            for (List<FillCursor> ofTier : fills) {
-                ofTier.get(stream).jump(position);
-            }
+            moveFills(stream, position);
         }
     }
 
@@ -400,7 +424,7 @@ public final class JobRun {
                 window.read(slot.sequence);
             }
         }
-        fills.forEach(ofTier -> ofTier.get(stream).jump(place.position()));
+        moveFills(stream, place.position());
         judge.reset();
         astray = wrong;
         readsElsewhere = 0;

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * while there is something to stage.
  */
 final class LoaderShares {
+    /** How long loaders leave the source alone for a plan that says who fetches what. */
+    private static final long PLAN_PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
+
     private static final long ASSIGN_EVERY_NS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final Comparator<RankQueue> MOST_LACKING =
             Comparator.comparingInt(RankQueue::lacking).reversed();
@@ -26,15 +30,24 @@ final class LoaderShares {
     private final int loaders;
     private final LongSupplier clockNs;
     private final List<RankQueue> queues = new ArrayList<>();
+    private final BooleanSupplier planPending;
     private long assignedAtNs;
+    private long addedAtNs;
     private boolean stale = true;
 
     /**
      * Shares of {@code loaders} threads.
      *
      * @param stagingBytes the staging buffer's capacity, shared evenly by the ranks
+     * @param planPending whether other nodes are waited for before it is clear who fetches what
      */
-    LoaderShares(LoaderAssignment assignment, long stagingBytes, int loaders, LongSupplier clockNs) {
+    LoaderShares(
+            LoaderAssignment assignment,
+            long stagingBytes,
+            int loaders,
+            BooleanSupplier planPending,
+            LongSupplier clockNs) {
+        this.planPending = planPending;
         this.assignment = assignment;
         this.stagingBytes = stagingBytes;
         this.loaders = loaders;
@@ -48,6 +61,7 @@ final class LoaderShares {
         for (int stream = 0; stream < job.streams(); stream++) {
             queues.add(new RankQueue(job, stream));
         }
+        addedAtNs = clockNs.getAsLong();
         stale = true;
     }
 
@@ -58,10 +72,10 @@ final class LoaderShares {
 
     /** Work for the calling loader, which {@link #done ends} it; null when there is none. */
     synchronized @Nullable Claim claim() throws JobFailedException {
-        if (queues.isEmpty()) {
+        long now = clockNs.getAsLong();
+        if (queues.isEmpty() || (now - addedAtNs < PLAN_PATIENCE_NS && planPending.getAsBoolean())) {
             return null;
         }
-        long now = clockNs.getAsLong();
         if (stale || now - assignedAtNs >= ASSIGN_EVERY_NS) {
             assignment.assign(queues, loaders);
             assignedAtNs = now;

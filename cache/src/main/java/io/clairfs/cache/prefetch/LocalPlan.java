@@ -12,9 +12,32 @@ public interface LocalPlan {
     /** No job, no plan. */
     LocalPlan NONE = _ -> NOWHERE;
 
+    /** The plan waits for other nodes: nothing is kept before it is there, and nothing should be fetched ahead for long. */
+    LocalPlan PENDING = new LocalPlan() {
+        @Override
+        public int tierOf(int file) {
+            return NOWHERE;
+        }
+
+        @Override
+        public boolean isPending() {
+            return true;
+        }
+    };
+
     /** What is read is kept as long as there is room: right for one node, and a start for several. */
     LocalPlan WHILE_ROOM = _ -> ANYWHERE;
 
     /** The tier's place among this node's tiers, fastest first, or one of the two constants. */
     int tierOf(int file);
+
+    /** The node, of those that plan together, that keeps the copy which the others count on, or {@link #NOWHERE}. */
+    default int homeOf(int file) {
+        return NOWHERE;
+    }
+
+    /** Whether this only stands for a plan that is still to come. */
+    default boolean isPending() {
+        return false;
+    }
 }

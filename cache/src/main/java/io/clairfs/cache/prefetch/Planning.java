@@ -45,7 +45,7 @@ final class Planning implements AutoCloseable {
         if (jobs.isEmpty()) {
             keeper.followNone();
         } else if (!keeper.hasPlan()) {
-            keeper.follow(LocalPlan.WHILE_ROOM);
+            keeper.follow(planner.meanwhile());
         }
         changed = true;
         notifyAll();

@@ -29,6 +29,7 @@ public final class Prefetcher implements AutoCloseable {
     private final DatasetTree tree;
     private final Planning planning;
     private final TierKeeper keeper;
+    private final boolean inGroup;
     private final StagingBuffer staging;
     private final LoaderShares shares;
     private final Counters counters;
@@ -59,6 +60,7 @@ public final class Prefetcher implements AutoCloseable {
         this.counters = counters;
         this.errors = errors;
         this.keeper = keeper;
+        inGroup = settings.inGroup();
         planning = new Planning(keeper, planner, jobs, this::wakeAll, errors);
         staging = new StagingBuffer(area, settings.stagingBytes(), settings.stagingSamples());
         shares = new LoaderShares(
@@ -68,6 +70,7 @@ public final class Prefetcher implements AutoCloseable {
                 },
                 settings.stagingBytes(),
                 settings.loaders(),
+                keeper::isPlanPending,
                 System::nanoTime);
         StagingPrefetcher stager = new StagingPrefetcher(tree, router, inUse, staging, shares, signal, counters);
         start("loader-", settings.loaders(), stager::stageOne, signal);
@@ -128,7 +131,7 @@ public final class Prefetcher implements AutoCloseable {
      * @param reported whether {@link #read} will be told of the files that are read
      */
     public JobRun start(JobSpec spec, SampleIndex index, boolean reported) throws InvalidSpecException {
-        JobRun run = new JobRun(spec, index, tree, staging, keeper.tiers().size(), System::nanoTime);
+        JobRun run = new JobRun(spec, index, tree, staging, keeper.tiers().size(), inGroup, System::nanoTime);
         if (!reported) {
             run.followByRequests();
         }

@@ -29,6 +29,7 @@ public final class TierKeeper implements AutoCloseable {
     private volatile LocalPlan plan = LocalPlan.NONE;
     private volatile boolean planned;
     private volatile IntConsumer queued = _ -> {};
+    private volatile Holdings holdings = Holdings.UNTOLD;
 
     /**
      * A keeper of {@code memory} and of {@code slower} tiers, fastest first.
@@ -51,6 +52,43 @@ public final class TierKeeper implements AutoCloseable {
     /** Who is told that a sample waits to be written to a tier. */
     void onQueued(IntConsumer listener) {
         queued = listener;
+    }
+
+    /** From now on {@code listener} is told what is kept and evicted here. */
+    public void tell(Holdings listener) {
+        holdings = listener;
+    }
+
+    /** Tells again of everything that is here. */
+    public void tellAll() {
+        int files = tree.entryCount();
+        for (int tier = 0; tier < tiers.size(); tier++) {
+            for (int file = 0; file < files; file++) {
+                if (tiers.get(tier).contains(file)) {
+                    holdings.kept(tier, file);
+                }
+            }
+        }
+    }
+
+    /** The node that the plan has made this sample's home, or {@link LocalPlan#NOWHERE}. */
+    public int homeOf(int file) {
+        return plan.homeOf(file);
+    }
+
+    /** Whether some tier here holds the sample, as far as can be told without reading it. */
+    public boolean holds(int file) {
+        return isHere(file);
+    }
+
+    /** The sample if it is in memory, with a reference for the caller; to lend it. */
+    public @Nullable SampleBuffer lend(int file) {
+        return fromMemory(file);
+    }
+
+    /** Whether the plan waits for other nodes. */
+    boolean isPlanPending() {
+        return plan.isPending();
     }
 
     /** Whether there is a plan, be it the one to keep things while there is room. */
@@ -194,7 +232,13 @@ public final class TierKeeper implements AutoCloseable {
     }
 
     private void put(int tier, int file, SampleBuffer sample) {
-        makingRoom(tier, sample.size(), () -> tiers.get(tier).keep(file, sample));
+        makingRoom(tier, sample.size(), () -> {
+            boolean kept = tiers.get(tier).keep(file, sample);
+            if (kept) {
+                holdings.kept(tier, file);
+            }
+            return kept;
+        });
     }
 
     /** Tries until the sample is kept, each time at the cost of one that an older plan left in the tier, while there are any. */
@@ -205,6 +249,7 @@ public final class TierKeeper implements AutoCloseable {
                 return;
             }
             tiers.get(tier).evict(old);
+            holdings.gone(tier, old);
         }
     }
 

@@ -119,7 +119,7 @@ final class LargeDatasetBenchmark {
                     new ObservedRates(FetchCosts.of(model, storage, 1), 60, System::nanoTime),
                     counters);
             NodePlanner planner =
-                    new NodePlanner(tree, keeper, storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT);
+                    NodePlanner.alone(tree, keeper, storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT);
             JobPlanner timed = jobs -> {
                 long start = System.nanoTime();
                 LocalPlan plan = planner.plan(jobs);
@@ -133,7 +133,7 @@ final class LargeDatasetBenchmark {
                     inUse,
                     timed,
                     new RecordingArea(),
-                    new PrefetchSettings(MIB, 5000, 4, List.of(4, 4), PrefetchSettings.Sharing.BALANCED),
+                    new PrefetchSettings(MIB, 5000, 4, List.of(4, 4), false, PrefetchSettings.Sharing.BALANCED),
                     counters,
                     errors)) {
                 JobRun run = prefetcher.start(JobSpec.parse("seed=1 epochs=30 batch=256"), index, true);

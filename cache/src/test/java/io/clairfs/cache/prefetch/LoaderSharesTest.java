@@ -53,11 +53,11 @@ final class LoaderSharesTest {
     }
 
     private JobRun job(String line) throws InvalidSpecException {
-        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 1, () -> nowNs);
+        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 1, false, () -> nowNs);
     }
 
     private LoaderShares shares(LoaderAssignment assignment, JobRun... jobs) {
-        LoaderShares shares = new LoaderShares(assignment, STAGING, 4, () -> nowNs);
+        LoaderShares shares = new LoaderShares(assignment, STAGING, 4, () -> false, () -> nowNs);
         for (JobRun job : jobs) {
             shares.add(job);
         }
@@ -238,7 +238,7 @@ final class LoaderSharesTest {
         Files.write(order, IntStream.range(0, many).mapToObj(Integer::toString).toList());
         JobSpec spec = JobSpec.parse("sampler=order-file epochs=2 file=" + directory.resolve("order-{epoch}"));
         StagingBuffer roomy = new StagingBuffer(new RecordingArea(), STAGING, 2 * many);
-        JobRun bad = new JobRun(spec, large.index, large.tree, roomy, 1, () -> nowNs);
+        JobRun bad = new JobRun(spec, large.index, large.tree, roomy, 1, false, () -> nowNs);
         LoaderShares shares = shares(new Numbers(true, 1), bad);
         int[] claimed = new int[1];
         assertThatThrownBy(() -> {

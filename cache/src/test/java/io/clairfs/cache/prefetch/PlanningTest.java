@@ -70,7 +70,7 @@ final class PlanningTest {
 
     private JobRun start(String line) throws InvalidSpecException {
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
-        JobRun run = new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 2, System::nanoTime);
+        JobRun run = new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 2, false, System::nanoTime);
         jobs.add(run);
         planning.jobsChanged();
         return run;

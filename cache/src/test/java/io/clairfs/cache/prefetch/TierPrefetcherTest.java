@@ -42,7 +42,8 @@ final class TierPrefetcherTest {
     private final RecordingTier disk = new RecordingTier(SAMPLES * SIZE);
     private final SamplesInUse inUse = new SamplesInUse();
     private final StagingBuffer staging = new StagingBuffer(new RecordingArea(), STAGING, 100);
-    private final LoaderShares shares = new LoaderShares(LoaderAssignment.fixed(), STAGING, 2, System::nanoTime);
+    private final LoaderShares shares =
+            new LoaderShares(LoaderAssignment.fixed(), STAGING, 2, () -> false, System::nanoTime);
     private final List<JobRun> jobs = new CopyOnWriteArrayList<>();
     private final TierKeeper keeper;
     private final FetchRouter router;
@@ -69,7 +70,7 @@ final class TierPrefetcherTest {
     }
 
     private JobRun start(String line) throws InvalidSpecException {
-        JobRun run = new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 2, System::nanoTime);
+        JobRun run = new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 2, false, System::nanoTime);
         jobs.add(run);
         return run;
     }
@@ -291,7 +292,7 @@ final class TierPrefetcherTest {
                 directory.resolve("order-0"),
                 IntStream.range(0, many).mapToObj(Integer::toString).toList());
         JobSpec spec = JobSpec.parse("sampler=order-file epochs=2 file=" + directory.resolve("order-{epoch}"));
-        JobRun bad = new JobRun(spec, large.index, large.tree, staging, 2, System::nanoTime);
+        JobRun bad = new JobRun(spec, large.index, large.tree, staging, 2, false, System::nanoTime);
         jobs.add(bad);
         keeper.follow(_ -> LocalPlan.NOWHERE);
         TierPrefetcher filler = filler(MEMORY);

@@ -4,15 +4,18 @@ import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.IndexRule;
 import io.clairfs.cache.plan.PlacementPolicy;
 import io.clairfs.cache.prefetch.PrefetchSettings;
+import io.clairfs.peer.Secret;
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.config.ConfigFile;
 import io.clairfs.tools.config.MountFile;
 import io.clairfs.tools.daemon.Daemon;
+import io.clairfs.tools.daemon.GroupConfig;
 import io.clairfs.tools.daemon.MachineMemory;
 import io.clairfs.tools.daemon.MountCheck;
 import io.clairfs.tools.daemon.MountConfig;
 import io.clairfs.tools.daemon.SsdConfig;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,6 +36,7 @@ import picocli.CommandLine.TypeConversionException;
 @Command(name = "mount", mixinStandardHelpOptions = true, description = "Mounts a dataset; returns when it is ready.")
 final class MountCommand implements Callable<Integer> {
     private static final long SMALLEST = 1 << 20;
+    private static final String DEFAULT_PORT = "5701";
 
     @Spec
     @SuppressWarnings("NullAway.Init")
@@ -104,6 +108,31 @@ final class MountCommand implements Callable<Integer> {
     private @Nullable Integer readTimeout;
 
     @Option(
+            names = "--members",
+            paramLabel = "HOST[:PORT]",
+            split = ",",
+            description = "Nodes to share caches with; where the first of them is, the others find each other.")
+    private List<String> members = new ArrayList<>();
+
+    @Option(
+            names = "--bind",
+            paramLabel = "ADDRESS[:PORT]",
+            description = "Where this node is in the group (port 5701 if not said); samples are lent on the next port.")
+    private @Nullable String bind;
+
+    @Option(
+            names = "--secret-file",
+            paramLabel = "FILE",
+            description = "A file with at least 16 bytes that all nodes of the group have; needed beyond loopback.")
+    private @Nullable Path secretFile;
+
+    @Option(
+            names = "--node-name",
+            paramLabel = "NAME",
+            description = "This node's name in the group (default: the address and port of --bind).")
+    private @Nullable String nodeName;
+
+    @Option(
             names = "--config",
             paramLabel = "FILE",
             description = "YAML with these options (mount:) and what 'clairfs calibrate' measured (model:).")
@@ -168,6 +197,7 @@ final class MountCommand implements Callable<Integer> {
                         "--loader-sharing",
                         first(loaderSharing, said.loaderSharing(), "balanced"),
                         PrefetchSettings.Sharing.values()),
+                groupConfig(),
                 16,
                 seconds * 1000L,
                 options);
@@ -204,6 +234,30 @@ final class MountCommand implements Callable<Integer> {
             configs.add(new SsdConfig(directory, size.bytes()));
         }
         return configs;
+    }
+
+    private @Nullable GroupConfig groupConfig() throws IOException {
+        if (bind == null) {
+            check(members.isEmpty() && secretFile == null && nodeName == null, "a group of nodes needs --bind");
+            return null;
+        }
+        int colon = bind.lastIndexOf(':');
+        String host = colon < 0 ? bind : bind.substring(0, colon);
+        String port = colon < 0 ? DEFAULT_PORT : bind.substring(colon + 1);
+        check(
+                port.matches("[0-9]{1,5}") && Integer.parseInt(port) >= 1 && Integer.parseInt(port) < 65_535,
+                "--bind '" + bind + "' must be ADDRESS or ADDRESS:PORT");
+        InetSocketAddress address = new InetSocketAddress(host, Integer.parseInt(port));
+        check(
+                !address.isUnresolved() && !address.getAddress().isAnyLocalAddress(),
+                "--bind '" + bind + "' must be one address of this machine");
+        check(
+                secretFile != null || address.getAddress().isLoopbackAddress(),
+                "beyond loopback a group needs --secret-file, so that no stranger joins it");
+        if (secretFile != null) {
+            Secret _ = Secret.read(secretFile); // what is wrong with it is said now
+        }
+        return new GroupConfig(nodeName == null ? host + ":" + port : nodeName, address, members, secretFile);
     }
 
     private <E extends Enum<E>> E oneOf(String option, String text, E[] values) {

@@ -36,6 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One mount and everything behind it, wired together.
@@ -71,7 +72,10 @@ public final class Daemon implements AutoCloseable {
             NodeTiers tiers = started(NodeTiers.open(config, tree, errors));
             TierKeeper keeper = tiers.keeper();
             SamplesInUse inUse = started(new SamplesInUse());
-            FetchRouter router = new FetchRouter(tree, source, keeper, inUse, PeerFetch.NONE, tiers.rates(), counters);
+            GroupConfig groupConfig = config.group();
+            PeerGroup group = groupConfig == null ? null : started(new PeerGroup(groupConfig, tree, keeper));
+            FetchRouter router = new FetchRouter(
+                    tree, source, keeper, inUse, group == null ? PeerFetch.NONE : group, tiers.rates(), counters);
             SampleReader reader =
                     started(new SampleReader(tree, source, router, inUse, counters, config.readTimeoutMs()));
             ReadAccounting accounting = new ReadAccounting(counters);
@@ -96,17 +100,18 @@ public final class Daemon implements AutoCloseable {
                     stagingSamples(),
                     config.loaders(),
                     keeper.tiers().stream().map(_ -> config.loaders()).toList(),
+                    group != null,
                     config.sharing());
-            Prefetcher prefetcher = started(
-                    new Prefetcher(tree, router, keeper, inUse, tiers.planner(), pages, settings, counters, errors));
+            Prefetcher prefetcher = started(new Prefetcher(
+                    tree, router, keeper, inUse, tiers.planner(group), pages, settings, counters, errors));
             ConsumptionWatcher watcher =
                     started(new ConsumptionWatcher(tree, config.mountPoint(), new ReadReports(accounting, prefetcher)));
             requests.connect(watcher, prefetcher);
 
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors);
-            JobControl jobs = new JobControl(indexes, prefetcher, errors);
+            JobControl jobs = new JobControl(indexes, prefetcher, group, errors);
             StatusReporter status =
-                    new StatusReporter(config, tree, indexes, prefetcher, keeper, counters, errors, clock);
+                    new StatusReporter(config, tree, indexes, prefetcher, keeper, group, counters, errors, clock);
             ControlMount control = new ControlMount(
                     new ControlFiles(
                             jobs, status, errors, indexes, prefetcher, new WhereFiles(tree, indexes, prefetcher)),
@@ -115,7 +120,10 @@ public final class Daemon implements AutoCloseable {
             endWith(data);
             endWith(controls);
             Thread.ofPlatform().daemon().name("detach-watcher").start(() -> endWhenDetached(pages));
-            Thread.ofPlatform().daemon().name("indexer").start(() -> index(indexes, jobs, tiers, prefetcher, errors));
+            Thread.ofPlatform()
+                    .daemon()
+                    .name("indexer")
+                    .start(() -> index(indexes, jobs, tiers, group, router, prefetcher, errors));
         } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
@@ -155,7 +163,14 @@ public final class Daemon implements AutoCloseable {
         }
     }
 
-    private void index(Indexes indexes, JobControl jobs, NodeTiers tiers, Prefetcher prefetcher, ErrorLog errors) {
+    private void index(
+            Indexes indexes,
+            JobControl jobs,
+            NodeTiers tiers,
+            @Nullable PeerGroup group,
+            FetchRouter router,
+            Prefetcher prefetcher,
+            ErrorLog errors) {
         tree.complete().join();
         try {
             indexes.watch(indexes.of(""));
@@ -167,6 +182,20 @@ public final class Daemon implements AutoCloseable {
         jobs.startWaiting();
         tiers.recover();
         prefetcher.tiersChanged();
+        if (group != null) {
+            join(group, new SampleLender(tiers.keeper(), router, group::isHomeHere), jobs, prefetcher, errors);
+        }
+    }
+
+    private static void join(
+            PeerGroup group, SampleLender lender, JobControl jobs, Prefetcher prefetcher, ErrorLog errors) {
+        try {
+            group.join(lender, prefetcher::tiersChanged);
+            jobs.tellGroup();
+        } catch (IOException | RuntimeException e) {
+            errors.add("not in the group of nodes, samples come from the source: " + e.getMessage());
+            LOG.log(Level.WARNING, "joining the group of nodes", e);
+        }
     }
 
     private List<String> dataOptions() {

@@ -15,6 +15,7 @@ import io.clairfs.fs.control.ControlFile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The control file {@code job}: lines that start, change and stop jobs.
@@ -28,10 +29,12 @@ final class JobControl implements ControlFile {
 
     private final Indexes indexes;
     private final Prefetcher prefetcher;
+    private final @Nullable PeerGroup group;
     private final ErrorLog errors;
     private final List<JobSpec> waiting = new ArrayList<>();
 
-    JobControl(Indexes indexes, Prefetcher prefetcher, ErrorLog errors) {
+    JobControl(Indexes indexes, Prefetcher prefetcher, @Nullable PeerGroup group, ErrorLog errors) {
+        this.group = group;
         this.indexes = indexes;
         this.prefetcher = prefetcher;
         this.errors = errors;
@@ -138,6 +141,9 @@ final class JobControl implements ControlFile {
         try {
             SampleIndex index = indexes.of(spec.subset());
             prefetcher.start(spec, index, indexes.watch(index));
+            if (group != null) {
+                group.jobStarted(spec);
+            }
             warnOfSmallStaging(spec);
         } catch (TimeoutException stillListing) {
             waiting.add(spec);
@@ -153,6 +159,13 @@ final class JobControl implements ControlFile {
         if (needed > prefetcher.stagingCapacityBytes()) {
             errors.add("job " + spec.name() + ": the trainer's loaders have about " + StatusText.size(needed)
                     + " under way at once, more than the staging buffer holds; mount with a larger --staging");
+        }
+    }
+
+    /** This node has joined its group: says which ranks read here. */
+    synchronized void tellGroup() {
+        if (group != null) {
+            prefetcher.jobs().forEach(run -> group.jobStarted(run.spec()));
         }
     }
 

@@ -5,6 +5,7 @@ import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.tools.config.ModelFile;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything that a mount can be told.
@@ -20,6 +21,7 @@ import java.util.List;
  * @param model what was measured on this machine, if anything
  * @param loaders how many samples may be fetched at once for staging, and for each tier
  * @param sharing how loaders are shared out to the ranks
+ * @param group the nodes to share caches with; null for none
  * @param listers how many calls the listing may make at once
  * @param readTimeoutMs how long a reader may wait
  * @param fuseOptions more options for the data mount, as after {@code -o}
@@ -36,6 +38,7 @@ public record MountConfig(
         ModelFile model,
         int loaders,
         PrefetchSettings.Sharing sharing,
+        @Nullable GroupConfig group,
         int listers,
         long readTimeoutMs,
         List<String> fuseOptions) {

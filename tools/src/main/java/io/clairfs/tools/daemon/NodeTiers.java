@@ -16,6 +16,7 @@ import io.clairfs.cache.tier.SsdTier;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The tiers of this node, what is known of their speed, and who plans for them. */
 final class NodeTiers implements AutoCloseable {
@@ -73,9 +74,14 @@ final class NodeTiers implements AutoCloseable {
                 FetchCosts.of(model(), storage(0), config.loaders()), OBSERVATIONS_LAST_SECONDS, System::nanoTime);
     }
 
-    /** Plans for this node alone. */
-    JobPlanner planner() {
-        return jobs -> new NodePlanner(
+    /** Plans for this node alone, or together with its group. */
+    JobPlanner planner(@Nullable PeerGroup group) {
+        if (group != null) {
+            // All nodes have to make the same plan, whatever each of them has measured.
+            return new NodePlanner(
+                    tree, keeper, group::group, PerformanceModel.unmeasured(), config.policy(), PlanLimits.DEFAULT);
+        }
+        return jobs -> NodePlanner.alone(
                         tree,
                         keeper,
                         storage(tree.fileBytes() / Math.max(1, tree.fileCount())),

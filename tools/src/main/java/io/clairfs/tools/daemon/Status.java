@@ -23,7 +23,7 @@ public record Status(
         double stallSeconds,
         Staging staging,
         List<Tier> tiers,
-        List<Object> peers,
+        List<Peer> peers,
         long checksumFailures,
         long errors,
         Resources process,
@@ -84,6 +84,9 @@ public record Status(
     public record Fetched(long count, long bytes) {}
 
     public record Staging(long capacityBytes, long usedBytes, int samples, long pushed) {}
+
+    /** Another node of the group; not alive means that it is being left alone for a while. */
+    public record Peer(String name, String address, boolean alive, int samples) {}
 
     /** A tier of this node; what went wrong there is counted since the mount. */
     public record Tier(

@@ -39,6 +39,7 @@ final class StatusReporter {
     private final Indexes indexes;
     private final Prefetcher prefetcher;
     private final TierKeeper keeper;
+    private final @Nullable PeerGroup group;
     private final Counters counters;
     private final ErrorLog errors;
     private final Clock clock;
@@ -50,6 +51,7 @@ final class StatusReporter {
             Indexes indexes,
             Prefetcher prefetcher,
             TierKeeper keeper,
+            @Nullable PeerGroup group,
             Counters counters,
             ErrorLog errors,
             Clock clock) {
@@ -58,6 +60,7 @@ final class StatusReporter {
         this.indexes = indexes;
         this.prefetcher = prefetcher;
         this.keeper = keeper;
+        this.group = group;
         this.counters = counters;
         this.errors = errors;
         this.clock = clock;
@@ -109,7 +112,7 @@ final class StatusReporter {
                         prefetcher.stagedSamples(),
                         counters.staged.sum()),
                 tiers,
-                List.of(),
+                group == null ? List.of() : group.peers(),
                 tiers.stream().mapToLong(Status.Tier::checksumFailures).sum(),
                 errors.total(),
                 Status.Resources.now(),

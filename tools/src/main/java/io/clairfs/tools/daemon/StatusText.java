@@ -50,6 +50,15 @@ public final class StatusText {
                 size(s.staging().capacityBytes()),
                 s.staging().samples());
         s.tiers().forEach(tier -> tier(text, tier));
+        for (Status.Peer peer : s.peers()) {
+            line(
+                    text,
+                    "peer " + peer.name(),
+                    "%s, %,d samples%s",
+                    peer.address(),
+                    peer.samples(),
+                    peer.alive() ? "" : ", does not answer");
+        }
         if (s.errors() > 0) {
             line(text, "errors", "%,d; the last ones: cat %s/.clairfs/errors", s.errors(), s.mount());
         }
