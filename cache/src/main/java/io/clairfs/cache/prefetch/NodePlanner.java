@@ -11,7 +11,6 @@ import io.clairfs.cache.plan.PlacementPolicy;
 import io.clairfs.cache.plan.PlanLimits;
 import io.clairfs.cache.plan.PlanRequest;
 import io.clairfs.cache.plan.Planner;
-import io.clairfs.cache.tier.Tier;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -53,19 +52,10 @@ public final class NodePlanner implements JobPlanner {
             needs.add(need(job));
         }
         int files = tree.entryCount();
-        PlanRequest request =
-                new PlanRequest(files, tree::fileSize, needs, List.of(storage), model, (_, file) -> isHeld(file));
+        PlanRequest request = new PlanRequest(
+                files, tree::fileSize, needs, List.of(storage), model, (_, file) -> keeper.isHere(file));
         Placement placement = planner.plan(request, policy).onlyFor(THIS_NODE);
         return file -> file < files ? placement.storageClass(THIS_NODE, file) : LocalPlan.NOWHERE;
-    }
-
-    private boolean isHeld(int file) {
-        for (Tier tier : keeper.tiers()) {
-            if (tier.contains(file)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private static Need need(JobRun job) throws InvalidSpecException {
