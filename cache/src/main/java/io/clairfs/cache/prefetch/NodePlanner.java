@@ -15,7 +15,6 @@ import io.clairfs.cache.plan.PlacementPolicy;
 import io.clairfs.cache.plan.PlanLimits;
 import io.clairfs.cache.plan.PlanRequest;
 import io.clairfs.cache.plan.Planner;
-import io.clairfs.cache.tier.Tier;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -127,12 +126,8 @@ public final class NodePlanner implements JobPlanner {
 
     private BitSet held(int files) {
         BitSet held = new BitSet(files);
-        for (Tier tier : keeper.tiers()) {
-            for (int file = 0; file < files && tier.samples() > 0; file++) {
-                if (tier.contains(file)) {
-                    held.set(file);
-                }
-            }
+        for (int file = 0; file < files; file++) {
+            held.set(file, keeper.isHere(file));
         }
         return held;
     }

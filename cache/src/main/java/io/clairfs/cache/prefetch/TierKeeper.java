@@ -158,7 +158,8 @@ public final class TierKeeper implements AutoCloseable {
                 && !queues.get(tier).contains(file);
     }
 
-    private boolean isHere(int file) {
+    /** Whether some tier holds the sample, or it is on its way to one. */
+    boolean isHere(int file) {
         for (int tier = 0; tier < tiers.size(); tier++) {
             if (tiers.get(tier).contains(file) || queues.get(tier).contains(file)) {
                 return true;

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** A staging area in memory that knows what is in it, and that nothing is put there twice. */
 final class RecordingArea implements StagingArea {
@@ -33,6 +34,12 @@ final class RecordingArea implements StagingArea {
 
     synchronized boolean has(int file) {
         return present.containsKey(file);
+    }
+
+    /** What a reader of this file sees; null when it is not there. */
+    synchronized byte @Nullable [] bytes(int file) {
+        byte[] there = present.get(file);
+        return there == null ? null : there.clone();
     }
 
     synchronized int count() {

@@ -1,0 +1,294 @@
+package io.clairfs.cache.prefetch;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.plan.FetchCosts;
+import io.clairfs.cache.plan.NodeStorage;
+import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.plan.PerformanceModel;
+import io.clairfs.cache.plan.PlacementPolicy;
+import io.clairfs.cache.plan.PlanLimits;
+import io.clairfs.cache.plan.StorageClass;
+import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.source.Source;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.tier.SsdTier;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Clock;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Memory and SSD together over real files, with the planner: what the source is read, and what a damaged disk does to it. */
+@Timeout(240)
+final class TwoTiersTest {
+    private static final int SAMPLES = 600;
+    private static final int LARGEST = 20_000;
+    private static final int EPOCHS = 5;
+    private static final long STAGING = 200_000;
+
+    private @TempDir Path directory;
+    private @TempDir Path ssdRoot;
+
+    /** Counts what is read, and answers no read before the gate is open. */
+    private record CountingSource(Source inner, CountDownLatch gate, AtomicLong bytes) implements Source {
+        @Override
+        public List<byte[]> names(byte[] path) throws SourceException {
+            return inner.names(path);
+        }
+
+        @Override
+        public FileStatus status(byte[] path) throws SourceException {
+            return inner.status(path);
+        }
+
+        @Override
+        public byte[] linkTarget(byte[] path) throws SourceException {
+            return inner.linkTarget(path);
+        }
+
+        @Override
+        public void read(SourceFile file, long offset, MemorySegment into) throws SourceException {
+            try {
+                if (!gate.await(60, TimeUnit.SECONDS)) {
+                    throw new AssertionError("nobody opened the gate");
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            inner.read(file, offset, into);
+            bytes.addAndGet(into.byteSize());
+        }
+
+        @Override
+        public void close() {
+            inner.close();
+        }
+    }
+
+    private final class Node implements AutoCloseable {
+        final SmallDataset dataset = new SmallDataset(directory, SAMPLES, LARGEST, 11);
+        final long total = dataset.tree.fileBytes();
+        final CountingSource source = new CountingSource(dataset.source, new CountDownLatch(1), new AtomicLong());
+        final MemoryTier memory = new MemoryTier(total / 9);
+        final List<String> told = new CopyOnWriteArrayList<>();
+        final SsdTier ssd;
+        final RecordingArea area = new RecordingArea();
+        final Counters counters = new Counters();
+        final ErrorLog errors = new ErrorLog(Clock.systemUTC());
+        final SamplesInUse inUse = new SamplesInUse();
+        final TierKeeper keeper;
+        final SampleReader reader;
+        final Prefetcher prefetcher;
+
+        Node() throws Exception {
+            ssd = new SsdTier(ssdRoot, directory.toString(), 2 * total / 9, 0, System::nanoTime, told::add);
+            ssd.recover(dataset.tree);
+            keeper = new TierKeeper(dataset.tree, memory, List.of(ssd), 4 << 20);
+            NodeStorage storage =
+                    NodeStorage.of(StorageClass.memory(memory.capacityBytes()), StorageClass.ssd(ssd.capacityBytes()));
+            PerformanceModel model = PerformanceModel.unmeasured();
+            // What fetches cost is the model's word: here the source is as fast as the tiers, and would be asked now
+            // and then.
+            ObservedRates rates = new ObservedRates(FetchCosts.of(model, storage, 1), 1e-9, System::nanoTime);
+            FetchRouter router = new FetchRouter(dataset.tree, source, keeper, inUse, PeerFetch.NONE, rates, counters);
+            reader = new SampleReader(dataset.tree, source, router, inUse, counters, 30_000);
+            prefetcher = new Prefetcher(
+                    dataset.tree,
+                    router,
+                    keeper,
+                    inUse,
+                    NodePlanner.alone(
+                            dataset.tree, keeper, storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT),
+                    area,
+                    new PrefetchSettings(STAGING, 1000, 3, List.of(1, 1), false, PrefetchSettings.Sharing.BALANCED),
+                    counters,
+                    errors);
+        }
+
+        /** Starts a job. The source answers when the plan is made, which takes as long here as an epoch of so fast a trainer. */
+        JobRun start(String line) throws Exception {
+            JobRun run = prefetcher.start(JobSpec.parse(line), dataset.index, true);
+            Await.until("the plan is followed", () -> {
+                for (int sample = 0; sample < SAMPLES; sample++) {
+                    if (keeper.plannedFor(dataset.index.file(sample)) != null) {
+                        return true;
+                    }
+                }
+                return false;
+            });
+            source.gate.countDown();
+            return run;
+        }
+
+        /** Reads the steps of one epoch as a trainer does, each sample when it is staged, and looks at its bytes. */
+        void train(JobRun run, int epoch, int from, int to) throws Exception {
+            EpochOrder order = run.orders().epoch(epoch);
+            for (int step = from; step < to; step++) {
+                int file = dataset.index.file(order.sample(0, step));
+                requireRight(file, awaitStaged(file));
+                prefetcher.read(new int[] {file}, 1);
+            }
+        }
+
+        /** Between epochs a trainer pauses; the disk has caught up by then. Otherwise the queue before it would hold more samples. */
+        void pause() {
+            Await.until("nothing is on its way to the disk", () -> {
+                for (int sample = 0; sample < SAMPLES; sample++) {
+                    int file = dataset.index.file(sample);
+                    if (keeper.isInMemory(file) && !memory.contains(file)) {
+                        return false;
+                    }
+                }
+                return true;
+            });
+        }
+
+        private byte[] awaitStaged(int file) {
+            AtomicReference<byte @Nullable []> seen = new AtomicReference<>();
+            Await.until("file " + file + " is staged", () -> {
+                seen.set(area.bytes(file));
+                return seen.get() != null;
+            });
+            return Objects.requireNonNull(seen.get());
+        }
+
+        void requireRight(int file, byte[] bytes) throws IOException {
+            byte[] expected = Files.readAllBytes(
+                    directory.resolve(new String(dataset.tree.entry(file).path(), UTF_8)));
+            assertThat(bytes).as("bytes of file " + file).isEqualTo(expected);
+        }
+
+        /** What the tiers hold, bytes of samples. */
+        long heldBytes() {
+            long held = 0;
+            for (int sample = 0; sample < SAMPLES; sample++) {
+                int file = dataset.index.file(sample);
+                held += memory.contains(file) || ssd.contains(file) ? dataset.tree.fileSize(file) : 0;
+            }
+            return held;
+        }
+
+        @Override
+        public void close() {
+            source.gate.countDown();
+            prefetcher.close();
+            reader.close();
+            keeper.close();
+            inUse.close();
+            memory.close();
+            ssd.close();
+            dataset.close();
+        }
+    }
+
+    @Test
+    void fiveEpochs_theSourceIsReadWhatTheTiersCannotHold() throws Exception {
+        try (Node node = new Node()) {
+            JobRun run = node.start("seed=1 epochs=" + EPOCHS);
+            for (int epoch = 0; epoch < EPOCHS; epoch++) {
+                node.train(run, epoch, 0, SAMPLES);
+                node.pause();
+            }
+            long capacity = node.memory.capacityBytes() + node.ssd.capacityBytes();
+            long expected = node.total + (EPOCHS - 1) * (node.total - capacity);
+            assertThat(node.heldBytes()).isBetween(capacity - capacity / 10, capacity);
+            long fewSamples = 5L * LARGEST;
+            assertThat(node.source.bytes.get())
+                    .as("of %d bytes, %d of them cached", node.total, node.heldBytes())
+                    .isBetween(expected - expected / 100 - fewSamples, expected + expected / 100 + fewSamples);
+            assertThat(node.counters.fromSource.bytes()).isEqualTo(node.source.bytes.get());
+            assertThat(node.counters.fromSsd.count()).isPositive();
+            assertThat(node.counters.fromMemory.count()).isPositive();
+            assertThat(run.progress().done()).isTrue();
+            assertThat(node.told).isEmpty();
+            assertThat(node.errors.total()).isZero();
+        }
+    }
+
+    @Test
+    void everySsdFileDamagedInMidEpoch_everySampleIsRightAndComesBack() throws Exception {
+        try (Node node = new Node()) {
+            JobRun run = node.start("seed=2 epochs=" + EPOCHS);
+            node.train(run, 0, 0, SAMPLES);
+            node.train(run, 1, 0, SAMPLES / 2);
+            node.pause();
+            int before = node.ssd.samples();
+            int files = damageEverySsdFile();
+            assertThat(files).isGreaterThan(5);
+            node.train(run, 1, SAMPLES / 2, SAMPLES);
+            for (int epoch = 2; epoch < EPOCHS; epoch++) {
+                node.train(run, epoch, 0, SAMPLES);
+            }
+            assertThat(node.ssd.failures().checksums()).isBetween(files / 2L, (long) files);
+            assertThat(node.told).isNotEmpty();
+            Await.until("they come back", () -> node.ssd.samples() >= before - 1);
+            requireAllRight(node);
+            assertThat(node.ssd.failures().checksums()).isBetween(files / 2L, (long) files);
+        }
+    }
+
+    private static void requireAllRight(Node node) throws IOException, SourceException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment into = arena.allocate(LARGEST);
+            for (int sample = 0; sample < SAMPLES; sample++) {
+                int file = node.dataset.index.file(sample);
+                int length = node.reader.read(file, 0, into);
+                node.requireRight(file, into.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE));
+                SampleBuffer kept = node.ssd.get(file);
+                if (kept != null) {
+                    node.requireRight(file, kept.bytes().toArray(ValueLayout.JAVA_BYTE));
+                    kept.release();
+                }
+            }
+        }
+    }
+
+    /** Turns one byte in the middle of each data file around. Returns how many there were. */
+    private int damageEverySsdFile() throws IOException {
+        List<Path> files;
+        try (Stream<Path> tiers = Files.list(ssdRoot);
+                Stream<Path> all = Files.list(tiers.findFirst().orElseThrow())) {
+            files = all.filter(file -> file.toString().endsWith(".data")).toList();
+        }
+        int damaged = 0;
+        for (Path file : files) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                long at = channel.size() / 2;
+                ByteBuffer one = ByteBuffer.allocate(1);
+                channel.read(one, at);
+                one.put(0, (byte) ~one.get(0)).flip();
+                channel.write(one, at);
+                damaged++;
+            } catch (NoSuchFileException e) {
+                // Its samples were moved to another, which is damaged as well or newer.
+            }
+        }
+        return damaged;
+    }
+}
