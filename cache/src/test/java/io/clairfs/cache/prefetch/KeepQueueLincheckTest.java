@@ -167,8 +167,8 @@ public final class KeepQueueLincheckTest {
     @Test
     void everyInterleaving_doesWhatOneThreadAtATimeWould() {
         new ModelCheckingOptions()
-                .iterations(20)
-                .invocationsPerIteration(200)
+                .iterations(10)
+                .invocationsPerIteration(150)
                 .threads(2)
                 .actorsPerThread(3)
                 .sequentialSpecification(Waiting.class)

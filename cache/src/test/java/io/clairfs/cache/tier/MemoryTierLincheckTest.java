@@ -86,9 +86,9 @@ public final class MemoryTierLincheckTest {
     void everyInterleaving_doesWhatASetWould() {
         new ModelCheckingOptions()
                 .iterations(4)
-                .invocationsPerIteration(60)
+                .invocationsPerIteration(40)
                 .threads(2)
-                .actorsPerThread(3)
+                .actorsPerThread(2)
                 .sequentialSpecification(Kept.class)
                 .check(MemoryTierLincheckTest.class);
     }

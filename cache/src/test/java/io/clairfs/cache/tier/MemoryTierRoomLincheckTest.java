@@ -14,9 +14,10 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A memory tier in which room is short, under every interleaving that Lincheck tries: who gets the room is not said, but the books
- * must balance when all calls have returned. Public for Lincheck's sake.
+ * must balance when all calls have returned. The model checker takes what runs under the cache's entry lock for one step; the stress
+ * mode does not. Public for Lincheck's sake.
  */
-@Param(name = "file", gen = IntGen.class, conf = "1:3")
+@Param(name = "file", gen = IntGen.class, conf = "1:2")
 public final class MemoryTierRoomLincheckTest {
     private static final long CAPACITY = 100;
 
@@ -97,10 +98,12 @@ public final class MemoryTierRoomLincheckTest {
     @Test
     void everyInterleaving_theBooksBalance() {
         new ModelCheckingOptions()
-                .iterations(4)
-                .invocationsPerIteration(60)
+                .iterations(5)
+                .invocationsPerIteration(40)
+                .actorsBefore(0)
+                .actorsAfter(0)
                 .threads(2)
-                .actorsPerThread(3)
+                .actorsPerThread(2)
                 .verifier(EpsilonVerifier.class)
                 .check(MemoryTierRoomLincheckTest.class);
     }
@@ -110,8 +113,10 @@ public final class MemoryTierRoomLincheckTest {
         new StressOptions()
                 .iterations(40)
                 .invocationsPerIteration(500)
+                .actorsBefore(0)
+                .actorsAfter(0)
                 .threads(3)
-                .actorsPerThread(4)
+                .actorsPerThread(3)
                 .verifier(EpsilonVerifier.class)
                 .check(MemoryTierRoomLincheckTest.class);
     }

@@ -71,8 +71,8 @@ public final class SampleBufferLincheckTest {
     @Test
     void everyInterleaving_countsAreThoseOfTheModel() {
         new ModelCheckingOptions()
-                .iterations(20)
-                .invocationsPerIteration(500)
+                .iterations(10)
+                .invocationsPerIteration(300)
                 .threads(3)
                 .actorsPerThread(3)
                 .sequentialSpecification(Counts.class)
