@@ -23,8 +23,11 @@ public record Group(
     /** Where ranks read. */
     @FunctionalInterface
     public interface RankNodes {
+        /** In place of a node: it reads on none that plans, as after the end of its node. */
+        int ELSEWHERE = -1;
+
         /** In place of a node: nobody has said so far. */
-        int UNKNOWN = -1;
+        int UNKNOWN = -2;
 
         /** The node of each rank of a job. */
         int[] of(JobSpec job);
@@ -34,7 +37,7 @@ public record Group(
     static Group alone(NodeStorage storage) {
         return new Group(List.of(storage), 0, null, job -> {
             int[] nodes = new int[job.world()];
-            java.util.Arrays.fill(nodes, RankNodes.UNKNOWN);
+            java.util.Arrays.fill(nodes, RankNodes.ELSEWHERE);
             java.util.Arrays.fill(nodes, job.firstRank(), job.lastRank() + 1, 0);
             return nodes;
         });

@@ -99,11 +99,10 @@ public final class NodePlanner implements JobPlanner {
     private LocalPlan planTogether(Group now, FileNumbers numbers, List<JobRun> jobs) throws InvalidSpecException {
         List<Need> needs = new ArrayList<>();
         for (JobRun job : jobs) {
-            Need need = need(job, job.spec().startEpoch(), now, numbers::numberOf, false);
-            if (Arrays.stream(need.nodeOfRank()).anyMatch(node -> node == Group.RankNodes.UNKNOWN)) {
+            if (Arrays.stream(now.ranks().of(job.spec())).anyMatch(node -> node == Group.RankNodes.UNKNOWN)) {
                 return LocalPlan.PENDING;
             }
-            needs.add(need);
+            needs.add(need(job, job.spec().startEpoch(), now, numbers::numberOf, false));
         }
         PlanRequest request = new PlanRequest(
                 numbers.count(), number -> tree.fileSize(numbers.fileOf(number)), needs, now.storages(), model);

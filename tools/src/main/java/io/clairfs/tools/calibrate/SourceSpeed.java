@@ -22,8 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * How fast the source gives whole files in random order, t(gamma), and how long it takes to give any byte at all.
  *
- * <p>Each file is read once, so that no cache of the source's client answers; when all found are used up, a step is cut short, and
- * the ones that it would have measured are left out.
+ * <p>Each file is read once, so that no cache of the source's client answers; a step that has used up its share of them is cut short.
  */
 final class SourceSpeed {
     private static final int MOST_FILES = 100_000;
@@ -48,7 +47,8 @@ final class SourceSpeed {
         SourceSpeed speed = new SourceSpeed(someFiles(source));
         double latency = speed.latency();
         stepDone.run();
-        return new Device(null, latency, ThreadSweep.measure(speed::reader, MOST_THREADS, stepMs, stepDone), null);
+        return new Device(
+                null, latency, ThreadSweep.measureSteps(speed::readers, MOST_THREADS, stepMs, stepDone), null);
     }
 
     private static List<Path> someFiles(Path source) throws IOException {
@@ -93,10 +93,13 @@ final class SourceSpeed {
         return ns[ns.length / 2] / NANOS_PER_SECOND;
     }
 
-    private ThreadSweep.Work reader() {
-        return () -> {
-            int file = next.getAndIncrement();
-            return file < files.size() ? readWhole(files.get(file)) : ThreadSweep.Work.NO_MORE;
+    /** Each step may use its share of the files that are left, so that there are some for the last. */
+    private ThreadSweep.Worker readers(int threads) {
+        int stepsLeft = Integer.numberOfTrailingZeros(MOST_THREADS) - Integer.numberOfTrailingZeros(threads) + 1;
+        int end = next.get() + (files.size() - next.get()) / stepsLeft;
+        return () -> () -> {
+            int file = next.getAndUpdate(at -> Math.min(at + 1, end));
+            return file < end ? readWhole(files.get(file)) : ThreadSweep.Work.NO_MORE;
         };
     }
 

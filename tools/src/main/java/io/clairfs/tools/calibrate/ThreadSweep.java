@@ -11,6 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
 
 /** Repeats a piece of work with 1, 2, 4, ... threads for a while each, and says how many bytes per second they got through together. */
 final class ThreadSweep {
@@ -42,9 +43,15 @@ final class ThreadSweep {
      * @return MB/s of all threads together, by their number
      */
     static Map<Integer, Double> measure(Worker worker, int most, long stepMs, Runnable stepDone) throws IOException {
+        return measureSteps(_ -> worker, most, stepMs, stepDone);
+    }
+
+    /** As {@link #measure}, with workers of its own for each number of threads. */
+    static Map<Integer, Double> measureSteps(IntFunction<Worker> workers, int most, long stepMs, Runnable stepDone)
+            throws IOException {
         Map<Integer, Double> rates = new TreeMap<>();
         for (int threads = 1; threads <= most; threads *= 2) {
-            double rate = step(worker, threads, stepMs);
+            double rate = step(workers.apply(threads), threads, stepMs);
             if (rate > 0) {
                 rates.put(threads, Math.round(rate * 10) / 10.0);
             }

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DatabindException;
@@ -38,6 +40,9 @@ public record ConfigFile(
     /** Reads a file; the message of a failure is one line that says where it is wrong. */
     public static ConfigFile read(Path file) throws IOException {
         String text = Files.readString(file);
+        if (text.isBlank()) {
+            return new ConfigFile(null, null);
+        }
         try {
             ConfigFile config = YAML.readValue(text, ConfigFile.class);
             if (config == null) {
@@ -48,7 +53,7 @@ public record ConfigFile(
             var _ = config.modelOrUnmeasured().ssdClass(0);
             return config;
         } catch (DatabindException e) {
-            throw new IOException(file + where(e) + ": " + firstLine(e.getOriginalMessage()), e);
+            throw new IOException(file + where(e) + key(e) + ": " + firstLine(e.getOriginalMessage()), e);
         } catch (JacksonException e) {
             throw new IOException(file + where(e) + ": not YAML: " + firstLine(e.getOriginalMessage()), e);
         } catch (IllegalArgumentException e) {
@@ -58,6 +63,14 @@ public record ConfigFile(
 
     private static String where(JacksonException e) {
         return e.getLocation() == null ? "" : ", line " + e.getLocation().getLineNr();
+    }
+
+    private static String key(DatabindException e) {
+        String keys = e.getPath().stream()
+                .map(JacksonException.Reference::getPropertyName)
+                .filter(Objects::nonNull)
+                .collect(Collectors.joining("."));
+        return keys.isEmpty() ? "" : ", " + keys;
     }
 
     private static String firstLine(@Nullable String text) {

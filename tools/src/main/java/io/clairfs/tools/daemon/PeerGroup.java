@@ -97,6 +97,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         Credentials credentials = new Credentials(fingerprint, secret);
         TransferThreads threads = TransferThreads.start("transfer", TRANSFER_THREADS);
         parts.push(threads);
+        parts.push(lender);
         parts.push(TransferServer.start(
                 List.of(config.transferAddress()), credentials, lender.over(numbers), TransferLimits.DEFAULT, threads));
         TransferClient client = new TransferClient(credentials, TransferLimits.DEFAULT, threads);
@@ -178,18 +179,33 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         return nodes;
     }
 
+    /** A rank that a node has claimed which is gone stays claimed: the others go on planning without it. */
     private static int[] nodesOfRanks(JobSpec spec, @Nullable Job job, List<Node> nodes) {
         int[] nodeOfRank = unknown(spec);
-        for (int node = 0; job != null && node < nodes.size(); node++) {
-            String ranks = job.ranks().get(nodes.get(node).name());
-            if (ranks != null) {
-                String[] ends = ranks.split("-", 2);
-                int first = Integer.parseInt(ends[0]);
-                int last = Integer.parseInt(ends[ends.length - 1]);
-                Arrays.fill(nodeOfRank, Math.min(first, spec.world()), Math.min(last + 1, spec.world()), node);
+        if (job == null) {
+            return nodeOfRank;
+        }
+        job.ranks().forEach((name, ranks) -> {
+            String[] ends = ranks.split("-", 2);
+            int first = Integer.parseInt(ends[0]);
+            int last = Integer.parseInt(ends[ends.length - 1]);
+            int node = indexOf(name, nodes);
+            for (int rank = first; rank <= Math.min(last, spec.world() - 1); rank++) {
+                if (node >= 0 || nodeOfRank[rank] == Group.RankNodes.UNKNOWN) {
+                    nodeOfRank[rank] = node >= 0 ? node : Group.RankNodes.ELSEWHERE;
+                }
+            }
+        });
+        return nodeOfRank;
+    }
+
+    private static int indexOf(String name, List<Node> nodes) {
+        for (int i = 0; i < nodes.size(); i++) {
+            if (nodes.get(i).name().equals(name)) {
+                return i;
             }
         }
-        return nodeOfRank;
+        return NO_NODE;
     }
 
     /** Says which ranks of a job read here. */

@@ -116,7 +116,7 @@ final class FollowingTest {
         mount.await("staged", s -> s.path("jobs").path(0).path("staged_ahead").asInt() > 50);
         read(mount, source, 0, 0, 300, 0);
         mount.await("overflowed", s -> s.path("reads").path("reports_lost").asLong() > 0);
-        read(mount, source, 0, 300, 250, 8000);
+        read(mount, source, 0, 300, 250, 20_000); // the queue is short: what a busy machine drains late is lost again
         JsonNode status =
                 mount.await("found", s -> s.path("jobs").path(0).path("in_sync").asBoolean());
         assertThat(status.path("jobs").path(0).path("position").asInt()).isBetween(500, 550);

@@ -1,0 +1,2 @@
+/** What configuration files take and refuse. */
+package io.clairfs.tools.config;
