@@ -1,12 +1,14 @@
 package io.clairfs.tools.cli;
 
 import io.clairfs.tools.Progress;
+import io.clairfs.tools.simulate.HtmlReport;
 import io.clairfs.tools.simulate.Policies;
 import io.clairfs.tools.simulate.Scenario;
 import io.clairfs.tools.simulate.ScenarioFile;
 import io.clairfs.tools.simulate.SimulationReport;
 import io.clairfs.tools.simulate.Simulator;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -75,6 +77,9 @@ final class SimulateCommand implements Callable<Integer> {
         SimulationReport result;
         try (Bar bar = new Bar()) {
             result = Simulator.run(read, names, bar);
+            if (report != null) {
+                Files.writeString(report, HtmlReport.of(result, bar));
+            }
         }
         System.out.print(json ? result.json() : result.text());
         return Main.DONE;

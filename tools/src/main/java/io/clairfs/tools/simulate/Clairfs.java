@@ -5,13 +5,16 @@ import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.plan.Placement;
 import io.clairfs.cache.plan.PlacementPolicy;
 import java.util.Arrays;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Our own: homes by the daemon's planner, the room that they leave by next use.
  *
  * <p>A sample with a home is read from the source once: by whoever needs it first, who hands it to its home, or before that by
- * the threads that fill its home's class, which work in the order in which anybody first uses the samples. From then on it
- * comes from its home or from a copy. A sample without a home is read from the source each time.
+ * the threads that fill its home's classes, which work in the order in which anybody first uses the samples. From then on it
+ * comes from its home or from a copy, but where these are slower than the source at the moment. A sample without a home is
+ * read from the source each time.
  */
 final class Clairfs extends SamplerOrder {
     private static final int HOME_BITS = 16;
@@ -25,15 +28,19 @@ final class Clairfs extends SamplerOrder {
 
     private final Background background;
     private Copies[] copies = new Copies[0];
-    private final NextUses nextUses;
-    private int epoch;
+    /** By node and step of this epoch: the class that has a copy when it is read, or -1. */
+    private byte[][] held = new byte[0][];
+
+    private final int[] step;
+    /** Null where there is room for a copy of everything everywhere. */
+    private @Nullable NextUses nextUses;
 
     private Clairfs(Setup setup) {
         super(setup);
         home = new int[setup.samples()];
         Arrays.fill(home, NOWHERE);
-        background = new Background(setup, (_, _, sample) -> fill(sample));
-        nextUses = new NextUses(setup);
+        background = Background.pooled(setup, (_, _, sample) -> fill(sample));
+        step = new int[setup.nodes()];
     }
 
     static Clairfs create(Setup setup) throws UnsupportedScenarioException {
@@ -67,17 +74,21 @@ final class Clairfs extends SamplerOrder {
             for (int node = 0; node < setup.nodes(); node++) {
                 int sample = first.sample(node, step);
                 if (home[sample] != NOWHERE) {
-                    background.add(homeNode(sample), homeClass(sample), sample);
+                    background.add(homeNode(sample), 0, sample);
                 }
             }
         }
         boolean room = false;
+        boolean forAll = true;
         for (int node = 0; node < setup.nodes(); node++) {
             room |= placement.roomForCopies(node) > 0;
+            forAll &= placement.roomForCopies(node) >= setup.load().bytes();
         }
         if (room && setup.nodes() > 1) {
+            nextUses = forAll ? null : new NextUses(setup);
             copies = new Copies[setup.nodes()];
             Arrays.setAll(copies, node -> new Copies(sizes, left[node], placement.roomForCopies(node)));
+            held = new byte[setup.nodes()][setup.load().reads()];
         }
     }
 
@@ -109,34 +120,42 @@ final class Clairfs extends SamplerOrder {
     }
 
     @Override
-    public EpochOrder order(int number) throws InvalidSpecException {
-        epoch = number;
+    public EpochOrder order(int epoch) throws InvalidSpecException {
+        EpochOrder order = super.order(epoch);
         if (copies.length > 0) {
-            nextUses.enter(number);
+            if (nextUses != null) {
+                nextUses.enter(epoch);
+            }
+            NextUses tables = nextUses;
+            Arrays.fill(step, 0);
+            IntStream.range(0, copies.length)
+                    .parallel()
+                    .forEach(node -> copies[node].readAll(
+                            order, node, epoch, tables, sample -> hasOtherHome(node, sample), held[node]));
         }
-        return super.order(number);
+        return order;
+    }
+
+    private boolean hasOtherHome(int node, int sample) {
+        return home[sample] != NOWHERE && homeNode(sample) != node;
     }
 
     @Override
     public int place(int node, int sample) {
+        int copy = copies.length == 0 ? -1 : held[node][step[node]++];
         int its = home[sample];
         if (its == NOWHERE) {
             return costs.source();
         }
-        if ((its & HOME_MASK) == node && (its & PRESENT) != 0) {
-            return costs.local(homeClass(sample));
+        if ((its & PRESENT) == 0) {
+            home[sample] |= PRESENT;
+            return costs.source();
         }
-        int place = (its & PRESENT) == 0 ? costs.source() : costs.peer(homeClass(sample));
-        home[sample] |= PRESENT;
-        return (its & HOME_MASK) == node || copies.length == 0 ? place : fromCopy(node, sample, place);
-    }
-
-    /** The node's own copy where that is faster, which is then filed by its next use. */
-    private int fromCopy(int node, int sample, int otherwise) {
-        Copies mine = copies[node];
-        int held = mine.storageClass(sample);
-        int due = nextUses.after(node, epoch, sample);
-        mine.offer(sample, due, _ -> true, _ -> {});
-        return held >= 0 && costs.fetch(costs.local(held)) <= costs.fetch(otherwise) ? costs.local(held) : otherwise;
+        boolean home = (its & HOME_MASK) == node;
+        int place = home ? costs.local(homeClass(sample)) : costs.peer(homeClass(sample));
+        if (copy >= 0 && costs.fetch(costs.local(copy)) <= costs.fetch(place)) {
+            place = costs.local(copy);
+        }
+        return costs.fetch(place) <= costs.fetch(costs.source()) ? place : costs.source();
     }
 }

@@ -3,7 +3,6 @@ package io.clairfs.tools.simulate;
 import io.clairfs.cache.plan.PerformanceModel;
 import io.clairfs.cache.plan.StorageClass;
 import io.clairfs.cache.plan.Throughput;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -26,6 +25,7 @@ final class Costs {
     private final int threads;
     private final double[] perByte;
     private final double[] busy;
+    private final double[] share;
     private double elapsed;
 
     Costs(Scenario scenario) {
@@ -35,11 +35,12 @@ final class Costs {
         threads = scenario.staging().threads();
         perByte = new double[2 * classes.size() + 1];
         busy = new double[perByte.length];
-        price(new double[perByte.length], nodes);
+        share = new double[perByte.length];
+        price(nodes);
     }
 
-    /** Prices all places, given which share of the threads' time goes to each and how many nodes read the source. */
-    private void price(double[] share, double readers) {
+    /** Prices all places by the share of the threads' time that goes to each, and by how many nodes read the source. */
+    private void price(double readers) {
         for (int j = 0; j < classes.size(); j++) {
             double ours = share[local(j)];
             double theirs = share[peer(j)];
@@ -130,9 +131,10 @@ final class Costs {
         if (!(all > 0)) {
             return;
         }
-        double[] share =
-                Arrays.stream(busy).map(each -> Math.min(1, each / all)).toArray();
+        for (int place = 0; place < busy.length; place++) {
+            share[place] = Math.min(1, busy[place] / all);
+        }
         double atSource = 1 - (1 - share[source()]) * (1 - Math.min(1, aheadAtSource));
-        price(share, 1 + (nodes - 1) * atSource);
+        price(1 + (nodes - 1) * atSource);
     }
 }

@@ -30,7 +30,7 @@ final class Nopfs extends SamplerOrder {
         }
         fastest = new byte[setup.samples()];
         Arrays.fill(fastest, ABSENT);
-        background = new Background(setup, this::fill);
+        background = Background.byClass(setup, this::fill);
     }
 
     static Nopfs create(Setup setup) throws UnsupportedScenarioException {

@@ -15,6 +15,6 @@ abstract class SamplerOrder implements Policy {
 
     @Override
     public EpochOrder order(int epoch) throws InvalidSpecException {
-        return setup.load().order(epoch);
+        return setup.orders().epoch(epoch);
     }
 }

@@ -1,8 +1,11 @@
 package io.clairfs.tools.simulate;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.PerformanceModel;
 import io.clairfs.cache.plan.StorageClass;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -46,12 +49,15 @@ public record Scenario(
     /** How nodes wait for each other. */
     public enum Sync {
         /** All nodes end each iteration together. */
+        @JsonProperty("bulk")
         BULK,
         /** Each goes on by itself. */
+        @JsonProperty("none")
         NONE
     }
 
     /** The staging buffer. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Staging(
             double capacity,
             int threads,
@@ -64,6 +70,7 @@ public record Scenario(
     }
 
     /** A storage class; {@code write} is as {@code read} where the file does not say. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Device(
             String name,
             double capacity,
@@ -168,7 +175,7 @@ public record Scenario(
 
     /** The same with other capacities of the classes. */
     Scenario withCapacities(double... capacities) {
-        List<Device> others = new java.util.ArrayList<>();
+        List<Device> others = new ArrayList<>();
         for (int j = 0; j < classes.size(); j++) {
             Device each = classes.get(j);
             others.add(new Device(each.name, capacities[j], each.threads, each.read, each.write));
@@ -184,6 +191,24 @@ public record Scenario(
                 source,
                 dataset,
                 epochs,
+                batch,
+                dropLast,
+                seed,
+                sync);
+    }
+
+    Scenario withEpochs(int number) {
+        return new Scenario(
+                name,
+                nodes,
+                compute,
+                preprocess,
+                network,
+                staging,
+                classes,
+                source,
+                dataset,
+                number,
                 batch,
                 dropLast,
                 seed,

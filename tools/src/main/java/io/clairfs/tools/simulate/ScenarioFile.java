@@ -2,16 +2,21 @@ package io.clairfs.tools.simulate;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.dataformat.yaml.YAMLMapper;
@@ -53,6 +58,7 @@ public final class ScenarioFile {
 
     static Scenario read(String where, String text) throws InvalidScenarioException {
         try {
+            requireKeys(where, YAML.readTree(text));
             Scenario scenario = YAML.readValue(text, Scenario.class);
             if (scenario == null) {
                 throw new InvalidScenarioException(where + ": the file is empty");
@@ -63,6 +69,37 @@ public final class ScenarioFile {
         } catch (JacksonException e) {
             throw new InvalidScenarioException(where + line(e) + ": not YAML: " + firstLine(e.getOriginalMessage()));
         }
+    }
+
+    /** A wrong key is said before what is then missing. */
+    private static void requireKeys(String where, JsonNode root) throws InvalidScenarioException {
+        Set<String> keys = requireKnown(where, root, Scenario.class);
+        var _ = requireKnown(where, root.path("staging"), Scenario.Staging.class);
+        var _ = requireKnown(where, root.path("dataset"), Scenario.Dataset.class);
+        for (JsonNode each : root.path("classes")) {
+            var _ = requireKnown(where, each, Scenario.Device.class);
+        }
+        for (String key : keys) {
+            if (root.isObject() && !root.has(key)) {
+                throw new InvalidScenarioException(where + ": key '" + key + "' is missing");
+            }
+        }
+    }
+
+    /** Returns the keys there may be. */
+    private static Set<String> requireKnown(String where, JsonNode node, Class<? extends Record> type)
+            throws InvalidScenarioException {
+        Set<String> known = new LinkedHashSet<>();
+        for (RecordComponent each : type.getRecordComponents()) {
+            known.add(each.getName().replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT));
+        }
+        for (String key : node.propertyNames()) {
+            if (!known.contains(key)) {
+                throw new InvalidScenarioException(
+                        where + ": unknown key '" + key + "'; the keys here are " + String.join(", ", known));
+            }
+        }
+        return known;
     }
 
     /** What our own checks said, if they did; else what the parser says, without its hints for programmers. */

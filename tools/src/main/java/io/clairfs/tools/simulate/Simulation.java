@@ -36,6 +36,8 @@ final class Simulation {
     private final double[] ready;
     /** When the nodes' last iterations ended. */
     private final double[] now;
+    /** When they would have ended if data had always been there. */
+    private final double[] bound;
     /** When iterations ended, by node, for the last few. */
     private final double[][] ended;
 
@@ -61,6 +63,7 @@ final class Simulation {
         threads = scenario.staging().threads();
         ready = new double[nodes];
         now = new double[nodes];
+        bound = new double[nodes];
         double batches = scenario.staging().capacity() * 1e6 / Math.max(1, load.meanBatchBytes());
         ended = new double[nodes][(int) Math.clamp(batches, 2, Math.max(2, load.iterations()))];
         batchBytes = new long[nodes];
@@ -73,25 +76,34 @@ final class Simulation {
     /** A run in which data is always there. */
     static double lowerBound(Scenario scenario, Workload load, LongConsumer iterationsDone)
             throws InvalidSpecException {
-        Setup setup = new Setup(scenario, load, new Costs(scenario), new Traffic(scenario.classes()));
+        Setup setup = Setup.of(scenario, load);
         Simulation simulation = new Simulation(setup, null, iterationsDone);
         for (int epoch = 0; epoch < scenario.epochs(); epoch++) {
-            simulation.epoch(load.order(epoch));
+            simulation.epoch(setup.orders().epoch(epoch));
         }
-        return simulation.latest();
+        return latest(simulation.bound);
     }
 
+    /**
+     * What a run gave.
+     *
+     * @param lowerBoundSeconds of the same reads with data always there; NaN where the policy reads others
+     */
+    record Outcome(PolicyResult result, double lowerBoundSeconds) {}
+
     /** A run under the policy of this name. */
-    static PolicyResult run(Scenario scenario, Workload load, String name, LongConsumer iterationsDone)
+    static Outcome run(Scenario scenario, Workload load, String name, LongConsumer iterationsDone)
             throws InvalidSpecException {
-        Setup setup = new Setup(scenario, load, new Costs(scenario), new Traffic(scenario.classes()));
+        Setup setup = Setup.of(scenario, load);
         Policy policy;
         try {
             policy = Policies.create(name, setup);
         } catch (UnsupportedScenarioException e) {
-            return PolicyResult.unsupported(name, String.valueOf(e.getMessage()));
+            return new Outcome(PolicyResult.unsupported(name, String.valueOf(e.getMessage())), Double.NaN);
         }
-        return new Simulation(setup, policy, iterationsDone).result(name, policy);
+        Simulation simulation = new Simulation(setup, policy, iterationsDone);
+        PolicyResult result = simulation.result(name, policy);
+        return new Outcome(result, result.orderChanged() ? Double.NaN : latest(simulation.bound));
     }
 
     private PolicyResult result(String name, Policy theirs) throws InvalidSpecException {
@@ -105,13 +117,13 @@ final class Simulation {
         double before = prepare;
         for (int epoch = 0; epoch < scenario.epochs(); epoch++) {
             epoch(theirs.order(epoch));
-            epochs.add(latest() - before);
-            before = latest();
+            epochs.add(latest(now) - before);
+            before = latest(now);
         }
         double perNode = 1.0 / threads / nodes;
         return new PolicyResult(
                 name,
-                latest(),
+                latest(now),
                 epochs,
                 prepare,
                 PolicyResult.fetched(traffic),
@@ -127,8 +139,8 @@ final class Simulation {
                 null);
     }
 
-    private double latest() {
-        return Arrays.stream(now).max().orElseThrow();
+    private static double latest(double[] times) {
+        return Arrays.stream(times).max().orElseThrow();
     }
 
     private void epoch(EpochOrder order) {
@@ -219,12 +231,14 @@ final class Simulation {
             if (!bulk) {
                 stall += (begin - now[node]) / nodes;
                 now[node] = begin + computing;
+                bound[node] += computing;
             }
             end = Math.max(end, begin + computing);
         }
         if (bulk) {
             stall += Math.max(0, end - last - longest);
             Arrays.fill(now, end);
+            Arrays.fill(bound, bound[0] + longest);
         }
         for (int node = 0; node < nodes; node++) {
             ended[node][slot] = now[node];

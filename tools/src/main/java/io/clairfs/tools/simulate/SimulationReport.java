@@ -1,6 +1,5 @@
 package io.clairfs.tools.simulate;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.List;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.SerializationFeature;
@@ -13,7 +12,6 @@ import tools.jackson.databind.json.JsonMapper;
  * @param lowerBoundSeconds if data were always there
  * @param policies in the order in which they were asked for
  */
-@JsonInclude(JsonInclude.Include.NON_NULL)
 public record SimulationReport(Scenario scenario, double lowerBoundSeconds, List<PolicyResult> policies) {
     private static final JsonMapper JSON = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
@@ -32,5 +30,10 @@ public record SimulationReport(Scenario scenario, double lowerBoundSeconds, List
     /** For people. */
     public String text() {
         return SimulationText.of(this);
+    }
+
+    /** In one sentence: whether the run waits for data. */
+    public String verdict() {
+        return SimulationText.verdict(this);
     }
 }

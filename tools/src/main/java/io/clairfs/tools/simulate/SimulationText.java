@@ -26,19 +26,12 @@ final class SimulationText {
                         / 1e3));
         text.append(format(
                 "%-21s %12s %7s %12s %10s %10s %10s %10s%n",
-                "",
-                "seconds",
-                "",
-                "waited (s)",
-                "memory GB",
-                "ssd GB",
-                "peer GB",
-                "source GB"));
+                "", "seconds", "", "waited (s)", "memory GB", "ssd GB", "peer GB", "source GB"));
         text.append(format("%-21s %,12.2f %6.2fx%n", Policies.LOWER_BOUND, report.lowerBoundSeconds(), 1.0));
         for (PolicyResult each : report.policies()) {
             text.append(each.unsupported() == null ? line(each, report) : unsupported(each));
         }
-        return text.append(close(report)).toString();
+        return text.append('\n').append(verdict(report)).append('\n').toString();
     }
 
     private static String line(PolicyResult each, SimulationReport report) {
@@ -61,23 +54,23 @@ final class SimulationText {
         return format("%-21s cannot run this: %s%n", each.name(), String.valueOf(each.unsupported()));
     }
 
-    private static String close(SimulationReport report) {
+    /** One sentence. */
+    static String verdict(SimulationReport report) {
         List<PolicyResult> comparable = report.policies().stream()
                 .filter(PolicyResult::isComparable)
-                .sorted(Comparator.comparingDouble(PolicyResult::seconds))
+                .sorted(Comparator.comparingDouble(PolicyResult::seconds)
+                        .thenComparing(each -> !each.name().equals(Policies.CLAIRFS)))
                 .toList();
         if (comparable.isEmpty()) {
-            return "";
+            return "None of these policies reads all data in the sampler's order.";
         }
         PolicyResult best = comparable.getFirst();
-        double waited = 1 - report.lowerBoundSeconds() / best.seconds();
+        if (best.seconds() <= NEARLY * report.lowerBoundSeconds()) {
+            return "This run need not wait for data: with " + best.name() + " it is bound by computation.";
+        }
         return format(
-                "%n%s%n",
-                best.seconds() <= NEARLY * report.lowerBoundSeconds()
-                        ? "This run need not wait for data: with " + best.name() + " it is bound by computation."
-                        : format(
-                                "This run waits for data: at best, with %s, %.0f %% of its time.",
-                                best.name(), PERCENT * waited));
+                "This run waits for data: at best, with %s, %.0f %% of its time.",
+                best.name(), PERCENT * (1 - report.lowerBoundSeconds() / best.seconds()));
     }
 
     private static String format(String form, Object... values) {

@@ -35,16 +35,13 @@ final class Workload {
             sum += sizes[sample];
         }
         bytes = sum;
-        int nodes = scenario.nodes();
         try {
-            sampler = Samplers.create(
-                    sizes.length,
-                    Keys.parse("sampler=torch-distributed seed=" + scenario.seed() + " world=" + nodes + " drop_last="
-                            + scenario.dropLast()));
+            sampler = newSampler();
             sampler.requirePossible(scenario.epochs() - 1);
         } catch (InvalidSpecException e) {
             throw new InvalidScenarioException(scenario.name() + ": " + e.getMessage());
         }
+        int nodes = scenario.nodes();
         int length = scenario.dropLast() ? sizes.length / nodes : Math.ceilDiv(sizes.length, nodes);
         reads = scenario.dropLast() ? length - length % scenario.batch() : length;
     }
@@ -72,8 +69,20 @@ final class Workload {
         return (double) bytes / sizes.length * scenario.batch();
     }
 
+    /** One for one thread. */
+    private Sampler newSampler() throws InvalidSpecException {
+        return Samplers.create(
+                sizes.length,
+                Keys.parse("sampler=torch-distributed seed=" + scenario.seed() + " world=" + scenario.nodes()
+                        + " drop_last=" + scenario.dropLast()));
+    }
+
+    /** For one thread at a time. */
     EpochOrder order(int epoch) throws InvalidSpecException {
-        EpochOrder whole = sampler.epoch(epoch);
+        return cut(sampler.epoch(epoch));
+    }
+
+    private EpochOrder cut(EpochOrder whole) {
         return new EpochOrder() {
             @Override
             public int length(int rank) {
@@ -85,6 +94,12 @@ final class Workload {
                 return whole.sample(rank, step);
             }
         };
+    }
+
+    /** All epochs one after the other, for one run. */
+    OrdersAhead ordersAhead() throws InvalidSpecException {
+        Sampler own = newSampler();
+        return new OrdersAhead(epoch -> cut(own.epoch(epoch)), scenario.nodes(), scenario.epochs());
     }
 
     /** For the planner. */
