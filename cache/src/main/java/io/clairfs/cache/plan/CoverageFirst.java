@@ -1,6 +1,7 @@
 package io.clairfs.cache.plan;
 
 import java.util.Arrays;
+import java.util.Random;
 
 /**
  * Chooses homes so that the source is asked as little as its price warrants: the {@code clairfs} policy.
@@ -10,6 +11,9 @@ import java.util.Arrays;
  * sorted list, the few that are looked at again in a heap. Further copies are only counted here ({@link CopyReserve}), as room
  * that must stay free for what is worth more; each node picks its own later ({@link NodePacker}). While any first copy is worth
  * more than every further copy, which is so whenever the source is clearly slower than the network, nothing needs counting.
+ *
+ * <p>Of samples that are worth as much, chance says which get a home. Were it those used first, caches would serve the first part
+ * of an epoch and the source the rest: computation could not keep up with the one and would wait for the other.
  *
  * <p>Choosing under the capacities of nodes, where a copy is worth less once there is another, is the maximisation of a
  * submodular function under a partition matroid for samples of one size; the greedy is within a factor of two of the best.
@@ -44,6 +48,7 @@ final class CoverageFirst {
 
     Homes choose() {
         int[] order = uses.byFirstUse();
+        scatter(order);
         int count = 0;
         for (int sample : order) {
             findBest(sample);
@@ -62,6 +67,17 @@ final class CoverageFirst {
         long[] bytes = new long[free.length];
         Arrays.setAll(bytes, node -> rooms.usable(node) - free[node]);
         return new Homes(home, bytes);
+    }
+
+    /** Any order will do that has nothing to do with that of the epochs, and is the same on every node. */
+    private static void scatter(int[] samples) {
+        Random random = new Random(samples.length);
+        for (int i = samples.length - 1; i > 0; i--) {
+            int other = random.nextInt(i + 1);
+            int swap = samples[i];
+            samples[i] = samples[other];
+            samples[other] = swap;
+        }
     }
 
     private void noteExtremes(int sample) {

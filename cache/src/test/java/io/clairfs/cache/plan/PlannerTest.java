@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -38,7 +39,7 @@ final class PlannerTest {
     }
 
     @ParameterizedTest
-    @EnumSource(PlacementPolicy.class)
+    @EnumSource(value = PlacementPolicy.class, mode = EnumSource.Mode.EXCLUDE, names = "CLAIRFS")
     void plan_oneNode_fillsTheFastestClassInAccessOrder(PlacementPolicy policy) throws InvalidSpecException {
         EpochSource orders = PlanCases.written(new int[][] {{4, 2, 0, 1, 3}}, new int[][] {{0, 1, 2, 3, 4}});
         Placement placement = plan(PlanCases.request(5, 10, orders, 2, PlanCases.sameNodes(1, 25, 19)), policy);
@@ -48,6 +49,25 @@ final class PlannerTest {
         assertThat(placement.plannedBytes(0, 1)).isEqualTo(10);
         assertThat(placement.homeBytes(0)).isEqualTo(30);
         assertThat(placement.roomForCopies(0)).isZero();
+    }
+
+    @Test
+    void plan_oneNode_spreadsWhatItKeepsOverTheEpochAndFillsTheFastestClassInAccessOrder() throws InvalidSpecException {
+        int samples = 4000;
+        EpochSource orders = PlanCases.torchDistributed(samples, 1, 5);
+        Placement placement = plan(PlanCases.request(samples, 10, orders, 3, PlanCases.sameNodes(1, 10_000, 10_000)));
+        int[] keptByQuarter = new int[4];
+        int lastInMemory = -1;
+        int firstOnSsd = samples;
+        for (int step = 0; step < samples; step++) {
+            int kept = placement.storageClass(0, orders.epoch(0).sample(0, step));
+            keptByQuarter[4 * step / samples] += kept == NONE ? 0 : 1;
+            lastInMemory = kept == 0 ? step : lastInMemory;
+            firstOnSsd = kept == 1 ? Math.min(firstOnSsd, step) : firstOnSsd;
+        }
+        assertThat(Arrays.stream(keptByQuarter).boxed())
+                .allSatisfy(kept -> assertThat(kept).isBetween(420, 580));
+        assertThat(lastInMemory).isLessThan(firstOnSsd);
     }
 
     @Test

@@ -22,6 +22,7 @@ import picocli.CommandLine.Command;
             WhereCommand.class,
             OrderCommand.class,
             CalibrateCommand.class,
+            SimulateCommand.class,
             BenchCommand.class,
         })
 public final class Main {

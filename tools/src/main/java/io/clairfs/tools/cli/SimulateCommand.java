@@ -1,0 +1,117 @@
+package io.clairfs.tools.cli;
+
+import io.clairfs.tools.Progress;
+import io.clairfs.tools.simulate.HtmlReport;
+import io.clairfs.tools.simulate.Policies;
+import io.clairfs.tools.simulate.Scenario;
+import io.clairfs.tools.simulate.ScenarioFile;
+import io.clairfs.tools.simulate.SimulationReport;
+import io.clairfs.tools.simulate.Simulator;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Compares policies on a described cluster. */
+@Command(
+        name = "simulate",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Says what a training run would take on a described cluster, under our policy and under others:",
+            "whether it waits for data, and what more storage would change."
+        })
+final class SimulateCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Parameters(
+            paramLabel = "SCENARIO",
+            arity = "0..1",
+            description = "A YAML file, or the name of a scenario that comes with the program.")
+    private @Nullable String scenario;
+
+    @Option(
+            names = "--policy",
+            paramLabel = "P",
+            split = ",",
+            description = "Which policies (default: all); partial-local:Q sets its fraction.")
+    private @Nullable List<String> policies;
+
+    @Option(names = "--json", description = "As JSON.")
+    private boolean json;
+
+    @Option(names = "--report", paramLabel = "FILE", description = "Writes an HTML page with figures.")
+    private @Nullable Path report;
+
+    @Option(names = "--list", description = "Names the scenarios and policies there are.")
+    private boolean list;
+
+    @Override
+    public Integer call() throws IOException {
+        if (list) {
+            System.out.println("scenarios: " + String.join(", ", ScenarioFile.names()));
+            System.out.println("policies: " + Policies.LOWER_BOUND + ", " + String.join(", ", Policies.names()));
+            return Main.DONE;
+        }
+        if (scenario == null) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "name a scenario: a file, or one of " + String.join(", ", ScenarioFile.names()));
+        }
+        List<String> names = policies == null ? Policies.names() : policies;
+        try {
+            names.forEach(Policies::check);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+        }
+        Scenario read = ScenarioFile.load(scenario);
+        SimulationReport result;
+        try (Bar bar = new Bar()) {
+            result = Simulator.run(read, names, bar);
+            if (report != null) {
+                Files.writeString(report, HtmlReport.of(result, bar));
+            }
+        }
+        System.out.print(json ? result.json() : result.text());
+        return Main.DONE;
+    }
+
+    /** A progress bar for each policy. */
+    private static final class Bar implements Simulator.Listener, AutoCloseable {
+        private @Nullable Progress progress;
+
+        @Override
+        public void begin(String what, long parts) {
+            progress = Progress.begin(what, parts);
+        }
+
+        @Override
+        public void at(long parts) {
+            if (progress != null) {
+                progress.at(parts);
+            }
+        }
+
+        @Override
+        public void end() {
+            close();
+        }
+
+        @Override
+        public void close() {
+            if (progress != null) {
+                progress.close();
+                progress = null;
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+package io.clairfs.tools.simulate;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The pictures of the report. */
+final class Figures {
+    static final List<String> PLACES = List.of("prepare", "memory", "ssd", "peer", "source");
+    private static final List<String> COLORS = List.of(
+            "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#7f7f7f", "#a6761d", "#1b9e77",
+            "#7570b3", "#e7298a", "#66a61e");
+    private static final int ROW = 30;
+
+    private Figures() {}
+
+    /** Time of each policy, in proportion to what fetching from each place took (NoPFS figure 8). */
+    static String bars(SimulationReport report) {
+        List<PolicyResult> ran = report.policies().stream()
+                .filter(each -> each.unsupported() == null)
+                .toList();
+        double longest = Math.max(
+                report.lowerBoundSeconds(),
+                ran.stream().mapToDouble(PolicyResult::seconds).max().orElse(1));
+        double scale = (Svg.WIDTH - 4) / longest;
+        Svg svg = new Svg(ROW * ran.size() + 18, "seconds of each policy");
+        for (int i = 0; i < ran.size(); i++) {
+            bar(svg, ran.get(i), ROW * i, scale, report.lowerBoundSeconds());
+        }
+        double x = report.lowerBoundSeconds() * scale;
+        svg.line(x, 0, x, ROW * ran.size(), "bound");
+        svg.label(
+                x,
+                ROW * ran.size() + 13,
+                x > Svg.WIDTH / 2.0 ? "end" : "",
+                "computation alone: " + seconds(report.lowerBoundSeconds()));
+        return svg.toString();
+    }
+
+    private static void bar(Svg svg, PolicyResult each, int y, double scale, double bound) {
+        String mark = (each.orderChanged() ? " *" : "") + (each.fullDataset() ? "" : " \u2020");
+        svg.label(2, y + 11, "name", each.name() + mark);
+        svg.label(
+                Svg.WIDTH - 2,
+                y + 11,
+                "end",
+                seconds(each.seconds()) + String.format(Locale.ROOT, "  (%.2f)", each.seconds() / bound));
+        PolicyResult.FetchSeconds fetch = each.fetchSeconds();
+        double[] parts = {fetch.memory(), fetch.ssd(), fetch.peer(), fetch.source()};
+        double all = fetch.memory() + fetch.ssd() + fetch.peer() + fetch.source();
+        double run = each.seconds() - each.prepareSeconds();
+        double x = 0;
+        x += piece(svg, x, y, each.prepareSeconds(), scale, 0);
+        for (int i = 0; i < parts.length; i++) {
+            x += piece(svg, x, y, all > 0 ? run * parts[i] / all : 0, scale, i + 1);
+        }
+    }
+
+    private static double piece(Svg svg, double x, int y, double length, double scale, int place) {
+        String name = PLACES.get(place);
+        svg.rectangle(x, y + 15, length * scale, 10, name, name + ": " + seconds(length));
+        return length * scale;
+    }
+
+    /** Seconds of each epoch. */
+    static String epochs(SimulationReport report) {
+        List<PolicyResult> ran = report.policies().stream()
+                .filter(each -> each.unsupported() == null)
+                .toList();
+        int count = report.scenario().epochs();
+        double most = ran.stream()
+                .flatMap(each -> each.epochs().stream())
+                .mapToDouble(Double::doubleValue)
+                .max()
+                .orElse(1);
+        int top = 10;
+        int bottom = 180;
+        int left = 4;
+        int lines = Math.ceilDiv(ran.size(), 2);
+        Svg svg = new Svg(bottom + 22 + 14 * lines, "seconds of each epoch");
+        svg.line(left, bottom, Svg.WIDTH, bottom, "axis");
+        svg.label(left, top + 2, "small", seconds(most));
+        svg.label(left, bottom + 12, "small", "epoch 1");
+        svg.label(Svg.WIDTH - 2, bottom + 12, "small end", "epoch " + count);
+        for (int i = 0; i < ran.size(); i++) {
+            String color = COLORS.get(i % COLORS.size());
+            List<String> points = new ArrayList<>();
+            for (int epoch = 0; epoch < count; epoch++) {
+                double x = count == 1 ? 0.5 : (double) epoch / (count - 1);
+                double y = ran.get(i).epochs().get(epoch) / most;
+                points.add(String.format(
+                        Locale.ROOT,
+                        "%.1f,%.1f",
+                        left + 6 + x * (Svg.WIDTH - left - 12),
+                        bottom - y * (bottom - top - 8)));
+            }
+            if (count == 1) {
+                points.add(points.getFirst().replaceFirst("^[0-9.]+", Integer.toString(Svg.WIDTH / 2 + 8)));
+            }
+            svg.polyline(String.join(" ", points), color);
+            int x = left + i % 2 * Svg.WIDTH / 2;
+            int y = bottom + 26 + 14 * (i / 2);
+            svg.fill(x, y - 8, 10, 10, color, ran.get(i).name());
+            svg.label(x + 15, y + 1, "small", ran.get(i).name());
+        }
+        return svg.toString();
+    }
+
+    /** Time by memory and SSD (NoPFS figure 9). */
+    static String grid(WhatIf whatIf) {
+        int left = 58;
+        int rows = whatIf.ssd().length;
+        int columns = whatIf.memory().length;
+        double width = (double) (Svg.WIDTH - left) / columns;
+        Svg svg = new Svg(36 * rows + 34, "seconds by memory and SSD");
+        svg.label(left, 10, "small", "memory on each node");
+        for (int column = 0; column < columns; column++) {
+            svg.label(left + width * (column + 0.5), 24, "small middle", size(whatIf.memory()[column]));
+        }
+        for (int row = 0; row < rows; row++) {
+            int y = 30 + 36 * row;
+            svg.label(2, y + 20, "small", size(whatIf.ssd()[row]));
+            for (int column = 0; column < columns; column++) {
+                double seconds = whatIf.seconds()[row][column];
+                double ratio = seconds / whatIf.lowerBoundSeconds();
+                double x = left + width * column;
+                svg.fill(x, y, width - 2, 34, heat(ratio), seconds(seconds));
+                svg.label(x + width / 2 - 1, y + 15, "small middle cell", seconds(seconds));
+                svg.label(x + width / 2 - 1, y + 28, "small middle cell", String.format(Locale.ROOT, "%.2f", ratio));
+            }
+        }
+        svg.label(2, 24, "small", "SSD");
+        return svg.toString();
+    }
+
+    /** From green, nothing to wait for, to red, twice the time. */
+    private static String heat(double ratio) {
+        double waits = Math.clamp(ratio - 1, 0, 1);
+        return String.format(Locale.ROOT, "hsl(%.0f 65%% 78%%)", 130 * (1 - waits));
+    }
+
+    /** A histogram, with what is expected as a line if there is something. */
+    static String histogram(long[] counts, double[] expected, String from, String to) {
+        double most = 1;
+        for (int i = 0; i < counts.length; i++) {
+            most = Math.max(most, Math.max((double) counts[i], i < expected.length ? expected[i] : 0));
+        }
+        int bottom = 110;
+        double width = (double) Svg.WIDTH / counts.length;
+        Svg svg = new Svg(bottom + 16, "histogram");
+        List<String> points = new ArrayList<>();
+        for (int i = 0; i < counts.length; i++) {
+            double height = counts[i] / most * (bottom - 6);
+            svg.rectangle(
+                    i * width, bottom - height, Math.max(0.5, width - 1), height, "memory", Long.toString(counts[i]));
+            if (i < expected.length) {
+                points.add(String.format(
+                        Locale.ROOT, "%.1f,%.1f", (i + 0.5) * width, bottom - expected[i] / most * (bottom - 6)));
+            }
+        }
+        svg.line(0, bottom, Svg.WIDTH, bottom, "axis");
+        if (!points.isEmpty()) {
+            svg.polyline(String.join(" ", points), "#d55e00");
+        }
+        svg.label(0, bottom + 12, "small", from);
+        svg.label(Svg.WIDTH, bottom + 12, "small end", to);
+        return svg.toString();
+    }
+
+    static String seconds(double seconds) {
+        if (seconds < 100) {
+            return String.format(Locale.ROOT, seconds < 10 ? "%.2f s" : "%.1f s", seconds);
+        }
+        if (seconds < 3 * 3600) {
+            return String.format(
+                    Locale.ROOT, seconds < 600 ? "%.0f s" : "%.1f min", seconds < 600 ? seconds : seconds / 60);
+        }
+        return String.format(Locale.ROOT, "%.1f h", seconds / 3600);
+    }
+
+    static String size(double mega) {
+        if (mega == 0) {
+            return "none";
+        }
+        return mega < 1000
+                ? String.format(Locale.ROOT, "%.3g MB", mega)
+                : mega < 1e6
+                        ? String.format(Locale.ROOT, "%.0f GB", mega / 1e3)
+                        : String.format(Locale.ROOT, "%.1f TB", mega / 1e6);
+    }
+}

@@ -1,0 +1,30 @@
+package io.clairfs.tools.simulate;
+
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.plan.Placement;
+import io.clairfs.cache.plan.PlacementPolicy;
+import io.clairfs.cache.plan.PlanLimits;
+import io.clairfs.cache.plan.PlanRequest;
+import io.clairfs.cache.plan.Planner;
+import java.util.Collections;
+import java.util.List;
+
+/** Asks the daemon's planner about a scenario. */
+final class Plans {
+    private Plans() {}
+
+    static Placement of(Setup setup, PlacementPolicy policy) throws UnsupportedScenarioException {
+        int[] sizes = setup.load().sizes();
+        PlanRequest request = new PlanRequest(
+                sizes.length,
+                sample -> sizes[sample],
+                List.of(setup.load().need()),
+                Collections.nCopies(setup.nodes(), setup.scenario().storage()),
+                setup.scenario().model());
+        try {
+            return new Planner(PlanLimits.DEFAULT).plan(request, policy);
+        } catch (InvalidSpecException e) {
+            throw new UnsupportedScenarioException(String.valueOf(e.getMessage()));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.clairfs.tools.simulate;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one policy gives in a scenario.
+ *
+ * @param seconds in all; 0 where it is unsupported
+ * @param epochs seconds of each
+ * @param prepareSeconds before the first epoch; {@code seconds} has them, {@code epochs} has not
+ * @param fetched into the staging buffer, by place; the source also has what was read to fill storage classes
+ * @param fetchSeconds that a node's staging threads spent at each place, in the mean, divided by their number
+ * @param stallSeconds that computation waited for data
+ * @param imbalancedIterations that waited for some nodes' data only
+ * @param orderChanged whether samples are read in another order than the sampler's
+ * @param fullDataset whether every epoch can read every sample
+ * @param unsupported why the policy cannot run the scenario, or null
+ */
+public record PolicyResult(
+        String name,
+        double seconds,
+        List<Double> epochs,
+        double prepareSeconds,
+        Fetched fetched,
+        FetchSeconds fetchSeconds,
+        double stallSeconds,
+        long imbalancedIterations,
+        boolean orderChanged,
+        boolean fullDataset,
+        @Nullable String unsupported) {
+
+    /** Samples and bytes. */
+    public record Amount(long count, long bytes) {}
+
+    /** By place. */
+    public record Fetched(Amount memory, Amount ssd, Amount peer, Amount source) {}
+
+    /** By place. */
+    public record FetchSeconds(double memory, double ssd, double peer, double source) {}
+
+    static PolicyResult unsupported(String name, String why) {
+        Amount none = new Amount(0, 0);
+        return new PolicyResult(
+                name,
+                0,
+                List.of(),
+                0,
+                new Fetched(none, none, none, none),
+                new FetchSeconds(0, 0, 0, 0),
+                0,
+                0,
+                false,
+                false,
+                why);
+    }
+
+    static Fetched fetched(Traffic traffic) {
+        return new Fetched(
+                amount(traffic, Traffic.MEMORY),
+                amount(traffic, Traffic.SSD),
+                amount(traffic, Traffic.PEER),
+                amount(traffic, Traffic.SOURCE));
+    }
+
+    private static Amount amount(Traffic traffic, int kind) {
+        return new Amount(traffic.count(kind), traffic.bytes(kind));
+    }
+
+    /** Whether it ran, on all data, in the sampler's order: what can be compared with each other. */
+    @JsonIgnore
+    public boolean isComparable() {
+        return unsupported == null && !orderChanged && fullDataset;
+    }
+}

@@ -1,0 +1,39 @@
+package io.clairfs.tools.simulate;
+
+import java.util.List;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What was found about a scenario; the names of the components are the keys of {@link #json}, in snake case.
+ *
+ * @param scenario as it was read
+ * @param lowerBoundSeconds if data were always there
+ * @param policies in the order in which they were asked for
+ */
+public record SimulationReport(Scenario scenario, double lowerBoundSeconds, List<PolicyResult> policies) {
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .enable(SerializationFeature.INDENT_OUTPUT)
+            .build();
+
+    public SimulationReport {
+        policies = List.copyOf(policies);
+    }
+
+    /** For programs: one JSON object. */
+    public String json() {
+        return JSON.writeValueAsString(this) + "\n";
+    }
+
+    /** For people. */
+    public String text() {
+        return SimulationText.of(this);
+    }
+
+    /** In one sentence: whether the run waits for data. */
+    public String verdict() {
+        return SimulationText.verdict(this);
+    }
+}

@@ -1,0 +1,82 @@
+package io.clairfs.tools.simulate;
+
+import java.util.Arrays;
+
+/**
+ * Samples that trainers fetch themselves, one after the other, in one iteration: each node fetches, preprocesses and computes
+ * in turn; a fetch runs at t(g) / g with the g nodes that are at the source when it starts.
+ */
+final class SourceQueue {
+    private final Costs costs;
+    private final int[][] sizes;
+    private final int[] length;
+    private final int[] next;
+    private final double[] at;
+    private final double[] atSourceUntil;
+    private final double[] seconds;
+    private final double[] perByte;
+
+    SourceQueue(int nodes, Costs costs) {
+        this.costs = costs;
+        sizes = new int[nodes][0];
+        length = new int[nodes];
+        next = new int[nodes];
+        at = new double[nodes];
+        atSourceUntil = new double[nodes];
+        seconds = new double[nodes];
+        perByte = new double[nodes + 1];
+        for (int readers = 1; readers <= nodes; readers++) {
+            perByte[readers] = costs.fromSource(readers);
+        }
+    }
+
+    void clear(int node) {
+        length[node] = 0;
+    }
+
+    void add(int node, int size) {
+        if (length[node] == sizes[node].length) {
+            sizes[node] = Arrays.copyOf(sizes[node], Math.max(16, 2 * length[node]));
+        }
+        sizes[node][length[node]++] = size;
+    }
+
+    /** Fetches what is queued; nodes begin when they are free and their other samples are ready. */
+    void run(double[] now, double[] ready, Traffic traffic) {
+        int left = 0;
+        for (int node = 0; node < at.length; node++) {
+            next[node] = 0;
+            seconds[node] = 0;
+            at[node] = Math.max(now[node], ready[node]);
+            atSourceUntil[node] = 0;
+            left += length[node];
+        }
+        for (; left > 0; left--) {
+            fetchOne(traffic);
+        }
+    }
+
+    private void fetchOne(Traffic traffic) {
+        int first = -1;
+        for (int node = 0; node < at.length; node++) {
+            if (next[node] < length[node] && (first < 0 || at[node] < at[first])) {
+                first = node;
+            }
+        }
+        int readers = 1;
+        for (int node = 0; node < at.length; node++) {
+            readers += node != first && atSourceUntil[node] > at[first] ? 1 : 0;
+        }
+        long size = sizes[first][next[first]++];
+        double fetch = size * perByte[readers];
+        atSourceUntil[first] = at[first] + fetch;
+        at[first] += fetch + size * (costs.write() + costs.compute());
+        seconds[first] += fetch + size * costs.write();
+        traffic.add(costs.source(), 1, size, fetch * costs.stagingThreads()); // the others wait for it
+    }
+
+    /** How long the node fetched, its computation aside. */
+    double seconds(int node) {
+        return length[node] == 0 ? 0 : seconds[node];
+    }
+}

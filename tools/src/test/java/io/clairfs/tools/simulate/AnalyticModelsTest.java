@@ -1,0 +1,148 @@
+package io.clairfs.tools.simulate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.data.Offset.offset;
+import static org.assertj.core.data.Percentage.withPercentage;
+
+import io.clairfs.cache.order.EpochOrder;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the papers print beside their simulations. */
+class AnalyticModelsTest {
+    private static Workload imageNet(int nodes, int epochs) throws Exception {
+        Scenario whole = ScenarioFile.load("nopfs-imagenet-1k");
+        Scenario.Dataset dataset = new Scenario.Dataset(1_281_167, 0.1, 0);
+        return new Workload(new Scenario(
+                "figure 3",
+                nodes,
+                whole.compute(),
+                whole.preprocess(),
+                whole.network(),
+                whole.staging(),
+                whole.classes(),
+                whole.source(),
+                dataset,
+                epochs,
+                32,
+                false,
+                1,
+                whole.sync()));
+    }
+
+    /** NoPFS section 3.1 and figure 3. */
+    @Test
+    void samples_that_one_of_16_nodes_reads_more_than_10_times_in_90_epochs() throws Exception {
+        double expected = AccessFrequency.expectedAbove(1_281_167, 90, 16, 10);
+        assertThat(expected).isCloseTo(31_634.7, offset(0.1));
+        long[] counted = AccessFrequency.counted(imageNet(16, 90), 90);
+        long above = Arrays.stream(counted).skip(11).sum();
+        System.out.println("read more than 10 times: " + above + ", expected " + expected + ", published 31,863");
+        assertThat((double) above).isCloseTo(expected, withPercentage(1.5));
+    }
+
+    /** Shares of reads that the samples a node reads most would serve: reference values in closed form. */
+    @ParameterizedTest
+    @CsvSource({"4, 10, 0.25, 43.0", "16, 90, 0.0625, 11.7", "2, 5, 0.334, 48.9"})
+    void share_of_reads_of_the_most_frequent_samples(int nodes, int epochs, double kept, double percent) {
+        double left = kept;
+        double reads = 0;
+        for (int times = epochs; times > 0 && left > 0; times--) {
+            double share = Math.min(left, AccessFrequency.expected(1, epochs, nodes, times));
+            reads += share * times;
+            left -= share;
+        }
+        assertThat(100 * reads * nodes / epochs).isCloseTo(percent, offset(0.1));
+    }
+
+    /** Yang and Cong, figure 6. */
+    @ParameterizedTest
+    @CsvSource({
+        "32, 16, 6.9",
+        "32, 64, 6.9",
+        "32, 256, 6.9",
+        "64, 16, 4.8",
+        "64, 64, 4.8",
+        "64, 256, 4.8",
+        "128, 16, 3.4",
+        "128, 64, 3.4",
+        "128, 256, 3.4"
+    })
+    void median_imbalance_of_global_batches(int batch, int nodes, double published) {
+        double median = 100 * BatchImbalance.median(BatchImbalance.simulated(1_281_167, nodes, batch, 1000, 1));
+        System.out.printf("batch %d, %d nodes: %.2f %%, published %.1f %%%n", batch, nodes, median, published);
+        assertThat(median).isCloseTo(published, offset(0.3));
+        assertThat(median).isCloseTo(100 * BatchImbalance.expected(nodes, batch), offset(0.3));
+    }
+
+    /** Yang and Cong, equations 1 to 8. */
+    @Test
+    void equations_of_the_cache_model() {
+        CacheModel model = new CacheModel(1_280_000, 16, 1_000, 20_000, 100_000, 4_000, 0.75);
+        assertThat(model.trainingSeconds()).isEqualTo(80);
+        assertThat(model.storageSeconds()).isEqualTo(64);
+        assertThat(model.preprocessingSeconds()).isEqualTo(20);
+        assertThat(model.loadingSeconds()).isEqualTo(84);
+        assertThat(model.nodesBoundByTraining()).isEqualTo(20);
+        assertThat(model.trueCostSeconds()).isEqualTo(80);
+        assertThat(model.distributedCacheSeconds()).isCloseTo(16 + 9.6 * 15 / 16, offset(1e-9));
+        assertThat(model.localityAwareSeconds(0.048)).isCloseTo(16 + 9.6 * 0.048, offset(1e-9));
+        CacheModel more = new CacheModel(1_280_000, 64, 1_000, 20_000, 100_000, 4_000, 1);
+        assertThat(more.trueCostSeconds()).isEqualTo(64);
+        assertThat(more.localityAwareSeconds(0.048)).isLessThan(more.distributedCacheSeconds());
+    }
+
+    /** Lobster figure 4: with full shuffles, 80 % of reuses are beyond 1,000 iterations of runs of its size. */
+    @Test
+    void most_reuses_are_far_away() throws Exception {
+        Scenario eight = Scenarios.named("lobster-8-nodes", 2_000_000).withEpochs(40);
+        Workload load = new Workload(eight);
+        ReuseDistance distance = ReuseDistance.counted(load, eight.batch(), 40, 40 * load.iterations());
+        int epoch = load.iterations();
+        System.out.printf("reuses an epoch or more away: %.1f %%%n", 100 * distance.shareFrom(epoch));
+        // a node reads a sample in an epoch with 1/N: geometric in epochs, spread by the places in the two epochs
+        double expected = 1 - 0.5 / 8;
+        assertThat(distance.shareFrom(epoch)).isCloseTo(expected, offset(0.02));
+        assertThat(distance.shareFrom(1)).isCloseTo(1, offset(1e-3));
+    }
+
+    /** Partial local shuffling III: everybody sends and receives Q N / M, and no sample is lost. */
+    @ParameterizedTest
+    @CsvSource({"0", "0.1", "0.5", "1"})
+    void exchange_is_balanced(double fraction) {
+        int[][] own = new int[8][100];
+        for (int i = 0; i < 800; i++) {
+            own[i % 8][i / 8] = i;
+        }
+        PartialLocal.exchange(own, fraction, new Random(1));
+        assertThat(Arrays.stream(own).flatMapToInt(Arrays::stream).sorted().toArray())
+                .isEqualTo(java.util.stream.IntStream.range(0, 800).toArray());
+        long moved = 0;
+        for (int node = 0; node < 8; node++) {
+            int it = node;
+            moved += Arrays.stream(own[node]).filter(sample -> sample % 8 != it).count();
+        }
+        assertThat((double) moved).isBetween(fraction * 800 * 0.75, fraction * 800);
+    }
+
+    @Test
+    void locality_aware_batches_keep_their_samples_and_are_even() throws Exception {
+        Scenario scenario = Scenarios.small();
+        Workload load = new Workload(scenario);
+        Setup setup = Setup.of(scenario, load);
+        EpochOrder order = load.order(0);
+        int[][] dealt = LocalityAware.balanced(order, new Shards(setup, 0, 1), 2, 5, load.reads());
+        for (int first = 0; first < load.reads(); first += 5) {
+            int[] before = new int[10];
+            int[] after = new int[10];
+            for (int i = 0; i < 10; i++) {
+                before[i] = order.sample(i % 2, first + i / 2);
+                after[i] = dealt[i % 2][first + i / 2];
+            }
+            assertThat(after).containsExactlyInAnyOrder(before);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package io.clairfs.tools.simulate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Our policy beside the others in the named scenarios; the large ones with a part of their samples and of their storage. */
+class OwnPolicyTest {
+    private static final long READS = 2_500_000;
+
+    static List<String> names() throws IOException {
+        return ScenarioFile.names();
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void clairfs_is_never_slower_than_what_keeps_data_and_order_and_reads_the_bound(String name) throws IOException {
+        Scenario scenario = Scenarios.named(name, READS);
+        SimulationReport report = Scenarios.runAll(scenario);
+        PolicyResult ours = Scenarios.of(report, Policies.CLAIRFS);
+        for (PolicyResult each : Scenarios.comparable(report)) {
+            System.out.printf("%s %s: %.4f x bound%n", name, each.name(), each.seconds() / report.lowerBoundSeconds());
+            assertThat(ours.seconds()).as(each.name()).isLessThanOrEqualTo(each.seconds() * (1 + 1e-9));
+        }
+        double bound = Scenarios.trafficBound(scenario);
+        System.out.printf(
+                "%s: %.5f x the traffic bound%n", name, ours.fetched().source().bytes() / bound);
+        assertThat((double) ours.fetched().source().bytes()).isBetween(0.99 * bound, 1.005 * bound);
+    }
+}

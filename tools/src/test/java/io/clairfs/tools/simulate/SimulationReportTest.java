@@ -1,0 +1,69 @@
+package io.clairfs.tools.simulate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class SimulationReportTest {
+    @Test
+    void json_has_what_programs_rely_on() throws IOException {
+        SimulationReport report = Scenarios.runAll(Scenarios.small());
+        JsonNode json = JsonMapper.shared().readTree(report.json());
+        assertThat(json.propertyNames()).containsExactly("scenario", "lower_bound_seconds", "policies");
+        assertThat(json.at("/scenario/drop_last").asBoolean()).isTrue();
+        assertThat(json.at("/scenario/sync").asString()).isEqualTo("bulk");
+        assertThat(json.at("/policies")).hasSize(Policies.names().size());
+        for (JsonNode policy : json.at("/policies")) {
+            assertThat(policy.propertyNames())
+                    .contains(
+                            "name",
+                            "seconds",
+                            "epochs",
+                            "fetched",
+                            "stall_seconds",
+                            "imbalanced_iterations",
+                            "order_changed",
+                            "full_dataset",
+                            "unsupported");
+            for (String place : new String[] {"memory", "ssd", "peer", "source"}) {
+                assertThat(policy.at("/fetched/" + place).propertyNames()).containsExactly("count", "bytes");
+            }
+        }
+        assertThat(json.at("/policies/0/epochs")).hasSize(4);
+    }
+
+    @Test
+    void policies_that_change_the_order_or_leave_data_out_are_marked() throws IOException {
+        SimulationReport report = Scenarios.runAll(Scenarios.small());
+        assertThat(Scenarios.of(report, "deepio-opportunistic").orderChanged()).isTrue();
+        assertThat(Scenarios.of(report, "deepio-opportunistic").fullDataset()).isFalse();
+        assertThat(Scenarios.of(report, "locality-aware").orderChanged()).isTrue();
+        assertThat(Scenarios.of(report, "locality-aware").fullDataset()).isTrue();
+        assertThat(Scenarios.of(report, Policies.CLAIRFS).isComparable()).isTrue();
+        assertThat(report.text())
+                .contains("changes the order")
+                .contains("leaves data out")
+                .contains("cannot run this");
+    }
+
+    @Test
+    void page_is_self_contained() throws IOException {
+        String page = HtmlReport.of(Scenarios.runAll(Scenarios.small()), Scenarios.SILENT);
+        assertThat(page)
+                .startsWith("<!doctype html>")
+                .contains("<svg", "What if", "clairfs", "width=device-width", "dataset", "cannot run this")
+                .doesNotContainPattern("(?i)https?://|src=|href=|@import|url\\(|<script|NaN|Infinity");
+        assertThat(page.split("<svg", -1)).hasSize(1 + 5);
+    }
+
+    @Test
+    void page_of_a_cluster_without_storage() throws IOException {
+        Scenario scenario =
+                ScenarioFile.read("bare", Scenarios.FILE.replaceAll("(?s)classes:.*?source", "classes: []\nsource"));
+        assertThat(scenario.classes()).isEmpty();
+        assertThat(HtmlReport.of(Scenarios.runAll(scenario), Scenarios.SILENT)).doesNotContain("What if", "NaN");
+    }
+}

@@ -1,0 +1,5 @@
+/** Tests of the simulator. */
+@NullMarked
+package io.clairfs.tools.simulate;
+
+import org.jspecify.annotations.NullMarked;
