@@ -135,7 +135,7 @@ public final class HtmlReport {
         page.append("<p><small>Time with ")
                 .append(whatIf.policy())
                 .append(" by storage on each node, and how many times the computation alone it is")
-                .append(whatIf.divisor() == 1 ? "." : ", from one " + whatIf.divisor() + "th of the samples.")
+                .append(whatIf.divisor() == 1 ? "." : ", from one in " + whatIf.divisor() + " of the samples.")
                 .append("</small></p>\n");
     }
 

@@ -59,11 +59,7 @@ public final class ScenarioFile {
     static Scenario read(String where, String text) throws InvalidScenarioException {
         try {
             requireKeys(where, YAML.readTree(text));
-            Scenario scenario = YAML.readValue(text, Scenario.class);
-            if (scenario == null) {
-                throw new InvalidScenarioException(where + ": the file is empty");
-            }
-            return scenario;
+            return YAML.readValue(text, Scenario.class);
         } catch (DatabindException e) {
             throw new InvalidScenarioException(where + line(e) + ": " + reason(e));
         } catch (JacksonException e) {
@@ -73,6 +69,9 @@ public final class ScenarioFile {
 
     /** A wrong key is said before what is then missing. */
     private static void requireKeys(String where, JsonNode root) throws InvalidScenarioException {
+        if (!root.isObject()) {
+            throw new InvalidScenarioException(where + ": a scenario has keys and values, such as 'nodes: 4'");
+        }
         Set<String> keys = requireKnown(where, root, Scenario.class);
         var _ = requireKnown(where, root.path("staging"), Scenario.Staging.class);
         var _ = requireKnown(where, root.path("dataset"), Scenario.Dataset.class);
@@ -80,7 +79,7 @@ public final class ScenarioFile {
             var _ = requireKnown(where, each, Scenario.Device.class);
         }
         for (String key : keys) {
-            if (root.isObject() && !root.has(key)) {
+            if (!root.has(key)) {
                 throw new InvalidScenarioException(where + ": key '" + key + "' is missing");
             }
         }

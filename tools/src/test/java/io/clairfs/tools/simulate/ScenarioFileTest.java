@@ -63,6 +63,17 @@ class ScenarioFileTest {
                 .doesNotContain("io.clairfs");
     }
 
+    @ParameterizedTest
+    @CsvSource({"''", "' '", "'# nothing'", "just words", "'[1, 2]'"})
+    void file_without_keys_is_refused(String text) {
+        assertThatThrownBy(() -> ScenarioFile.read("bad.yaml", text))
+                .isInstanceOf(InvalidScenarioException.class)
+                .message()
+                .startsWith("bad.yaml")
+                .hasLineCount(1)
+                .doesNotContain("io.clairfs");
+    }
+
     @Test
     void neither_name_nor_file() {
         assertThatThrownBy(() -> ScenarioFile.load("no-such-thing"))
