@@ -6,8 +6,12 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.security.GeneralSecurityException;
 import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -21,6 +25,10 @@ public final class Secret {
 
     public static final int MOST_BYTES = 4096;
     public static final int MAC_BYTES = 32;
+
+    /** A group's read permission is how schedulers give a secret to a job, so that is left out. */
+    private static final Set<PosixFilePermission> FOR_OTHERS = EnumSet.of(
+            PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_READ, PosixFilePermission.OTHERS_WRITE);
 
     private final byte[] key;
 
@@ -51,6 +59,19 @@ public final class Secret {
             return of(Arrays.copyOf(bytes, end));
         } catch (IllegalArgumentException e) {
             throw new IOException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** What is wrong with who may read or write the file, in one line with the remedy. */
+    public static Optional<String> warning(Path file) {
+        try {
+            Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(file);
+            permissions.retainAll(FOR_OTHERS);
+            return permissions.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of("the secret in " + file + " is open to others than its owner: chmod 600 " + file);
+        } catch (IOException | UnsupportedOperationException e) {
+            return Optional.empty(); // reading it says what is wrong
         }
     }
 

@@ -25,16 +25,29 @@ public final class JavaCommand {
             "-Dhazelcast.logging.type=slf4j",
             "-Dio.netty.noUnsafe=true");
 
+    /** How flags begin that a process which is started by this one has as well: sizes of the heap, and what makes the start fast. */
+    private static final List<String> INHERITED =
+            List.of("-Xm", "-XX:+UseCompact", "-XX:AOTCache=", "-Xlog:aot=", "-Xlog:cds=");
+
     private JavaCommand() {}
 
-    /** The command, in a JVM like this one but for what only shortens its start. */
+    /** The command, in a JVM like this one but for what only suits programs that end soon. */
     public static List<String> thisProgram() {
+        return command(List.of());
+    }
+
+    /** The command for a process that takes part in a group of nodes; it starts more slowly. */
+    public static List<String> thisProgramInGroup() {
+        return command(GROUP_FLAGS);
+    }
+
+    private static List<String> command(List<String> furtherFlags) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
-        command.addAll(GROUP_FLAGS);
+        command.addAll(furtherFlags);
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> flag.startsWith("-Xm") || flag.startsWith("-XX:+UseCompact"))
+                .filter(flag -> INHERITED.stream().anyMatch(flag::startsWith))
                 .forEach(command::add);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
         return command;

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * The source's directories and files, listed once, in parallel, while they are already in use.
  *
  * <p>{@link #list} lists a directory at once if nobody has yet, so the tree can be walked from the first moment;
- * {@link #complete} tells when all of it is there. Entries are numbered as their directories arrive: numbers are stable while
+ * {@link #complete} tells when all of it is there. A directory that cannot be listed fails for everybody who asks for it, rules and readers. Entries are numbered as their directories arrive: numbers are stable while
  * the tree lives and mean nothing beyond it. The order of a dataset is the business of {@link IndexRule}.
  */
 public final class DatasetTree implements AutoCloseable {
@@ -61,17 +62,22 @@ public final class DatasetTree implements AutoCloseable {
         return rootStatus;
     }
 
-    /** Completes, with this tree, when every directory is listed. */
+    /**
+     * Completes, with this tree, when every directory is listed, but for those that the source refuses for good. While one fails in a way
+     * that may pass, the tree is not complete: what belongs to it must not be taken for absent.
+     */
     public CompletableFuture<DatasetTree> complete() {
         return complete;
     }
 
-    /** The listing of {@code directory}, made now if it is not there yet; waits {@code timeoutMs} at most. */
+    /**
+     * The listing of {@code directory}, made now if it is not there yet; waits {@code timeoutMs} at most. Fails while the source
+     * fails to list it.
+     */
     public Listing list(Directory directory, long timeoutMs) throws SourceException {
         CompletableFuture<Listing> listing = lister.list(directory);
-        Listing now = listing.getNow(null);
-        if (now != null) {
-            return now;
+        if (listing.state() == Future.State.SUCCESS) {
+            return listing.resultNow();
         }
         try {
             return listing.get(timeoutMs, TimeUnit.MILLISECONDS);
@@ -81,8 +87,16 @@ public final class DatasetTree implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new SourceTimeoutException("listing /" + PythonText.show(directory.path()), 0);
         } catch (ExecutionException e) {
-            throw new AssertionError("listings complete normally", e);
+            if (e.getCause() instanceof SourceException failure) {
+                throw failure;
+            }
+            throw new AssertionError("listings fail with the source's errors only", e);
         }
+    }
+
+    /** One line about directories that the source has failed to list until now, and fails still; null when there are none. */
+    public @Nullable String failures() {
+        return lister.failures();
     }
 
     /**

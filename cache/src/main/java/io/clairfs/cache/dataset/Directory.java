@@ -1,16 +1,14 @@
 package io.clairfs.cache.dataset;
 
-import io.clairfs.cache.source.SourceException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** A directory of the source: where it is, and its listing once somebody asked for it. */
+/** A directory of the source: where it is, and its listing, or why there is none, once somebody asked for it. */
 public final class Directory {
     private final @Nullable Directory parent;
     private final byte[] path;
     private final AtomicReference<@Nullable CompletableFuture<Listing>> listing = new AtomicReference<>();
-    private volatile @Nullable SourceException failure;
 
     Directory(@Nullable Directory parent, byte[] path) {
         this.parent = parent;
@@ -27,13 +25,9 @@ public final class Directory {
         return path;
     }
 
-    /** Why the source would not list it; then its listing is empty. */
-    public @Nullable SourceException failure() {
-        return failure;
-    }
-
-    void fail(SourceException reason) {
-        failure = reason;
+    /** The outcome of another try takes the place of the one before. */
+    void settle(CompletableFuture<Listing> outcome) {
+        listing.set(outcome);
     }
 
     /** The future of the listing; {@code start} says whether this call is the one that has to make it. */

@@ -24,6 +24,9 @@ record ManifestRule(Path file) implements IndexRule {
 
     @Override
     public SampleIndex index(DatasetTree tree, Directory root) throws DatasetException, SourceException {
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new DatasetException("the manifest " + file + " is not a file");
+        }
         Reader reader = new Reader(tree, root);
         try (InputStream in = new BufferedInputStream(Files.newInputStream(file), 1 << 16)) {
             byte[] line = new byte[MOST_PATH_BYTES];

@@ -1,32 +1,42 @@
 package io.clairfs.cache.dataset;
 
+import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.source.SourceFailedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.RecursiveAction;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Lists directories in parallel: many directories at once, and one large directory in pieces.
  *
- * <p>A directory is listed once; whoever asks first starts it, and its subdirectories follow by themselves. A directory that
- * the source refuses becomes an empty listing with its failure remembered, and a warning.
+ * <p>A directory is listed once; whoever asks first starts it, and its subdirectories follow by themselves. It is listed whole or
+ * not at all: when the source fails for one of its names, all who ask for the directory see the failure, there is a warning,
+ * and it is tried again after a while ({@link ListingFailures}).
  */
 final class TreeLister implements AutoCloseable {
     private static final int PIECE = 1024;
+
+    /** How often a directory is read anew at once because files vanish while it is listed. */
+    private static final int MOST_VANISHED = 3;
 
     private final Source source;
     private final DatasetTree tree;
     private final Consumer<String> warnings;
     private final ForkJoinPool pool;
     private final AtomicInteger pending = new AtomicInteger();
+    private final ListingFailures failures = new ListingFailures();
 
     TreeLister(Source source, DatasetTree tree, int parallelism, Consumer<String> warnings) {
         this.source = source;
@@ -41,12 +51,16 @@ final class TreeLister implements AutoCloseable {
         var _ = list(directory);
     }
 
-    /** The listing of {@code directory}, begun if need be; it always completes normally. */
+    /** The listing of {@code directory}, begun if need be; it may fail with a {@link SourceException}. */
     CompletableFuture<Listing> list(Directory directory) {
         Directory.Claim claim = directory.claim();
         if (claim.start()) {
             pending.incrementAndGet();
-            pool.execute(() -> makeListing(directory, claim.listing()));
+            try {
+                pool.execute(() -> makeListing(directory, claim.listing()));
+            } catch (RejectedExecutionException closed) {
+                claim.listing().completeExceptionally(new SourceFailedException("the mount is being ended", Errno.EIO));
+            }
         }
         return claim.listing();
     }
@@ -56,34 +70,84 @@ final class TreeLister implements AutoCloseable {
         try {
             listing = read(directory);
         } catch (SourceException e) {
-            directory.fail(e);
-            warnings.accept("cannot list directory " + e.getMessage());
-            listing = new Listing.Builder(directory, 0).build();
+            failed(directory, e, promise);
+            return;
         } catch (RuntimeException | Error e) {
             promise.completeExceptionally(e);
             throw e;
         }
         tree.register(listing);
         promise.complete(listing);
+        directory.settle(promise);
+        if (failures.mended(directory)) {
+            warnings.accept("listed after all: directory " + PythonText.show(directory.path()));
+        }
         for (int at = 0; at < listing.count(); at++) {
             if (listing.kind(at) == Listing.Kind.DIRECTORY) {
                 begin(listing.subdirectory(at));
             }
         }
+        done();
+    }
+
+    /** Those who wait see the failure now, and those who come later the one of the last try. */
+    private void failed(Directory directory, SourceException reason, CompletableFuture<Listing> promise) {
+        long pauseMs = failures.failed(directory, reason);
+        promise.completeExceptionally(reason);
+        directory.settle(promise);
+        if (failures.isFirst(directory)) {
+            warnings.accept(ListingFailures.line(directory, reason));
+        }
+        if (pauseMs < 0) {
+            done();
+            return;
+        }
+        try {
+            var _ = pool.schedule(
+                    () -> makeListing(directory, new CompletableFuture<>()), pauseMs, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException closed) {
+            assert closed != null : "nobody needs it any more";
+        }
+    }
+
+    private void done() {
         if (pending.decrementAndGet() == 0) {
             tree.allListed();
         }
     }
 
+    /** One line about what could not be listed until now, or null. */
+    @Nullable
+    String failures() {
+        return failures.describe();
+    }
+
     private Listing read(Directory directory) throws SourceException {
+        for (int vanished = 1; ; vanished++) {
+            try {
+                return readOnce(directory);
+            } catch (SourceFailedException e) {
+                if (e.errno() != Errno.ENOENT || vanished > MOST_VANISHED) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private Listing readOnce(Directory directory) throws SourceException {
         List<byte[]> names = new ArrayList<>(source.names(directory.path()));
         names.sort(PathOrder.BYTES);
         @Nullable Examined[] examined = new @Nullable Examined[names.size()];
         List<Piece> pieces = new ArrayList<>();
+        AtomicReference<@Nullable SourceException> failure = new AtomicReference<>();
         for (int from = 0; from < names.size(); from += PIECE) {
-            pieces.add(new Piece(directory, names, from, Math.min(from + PIECE, names.size()), examined));
+            pieces.add(new Piece(directory, names, from, Math.min(from + PIECE, names.size()), examined, failure));
         }
         ForkJoinTask.invokeAll(pieces);
+        SourceException failed = failure.get();
+        if (failed != null) {
+            throw failed;
+        }
         Listing.Builder builder = new Listing.Builder(directory, names.size());
         for (int i = 0; i < examined.length; i++) {
             Examined e = examined[i];
@@ -105,23 +169,31 @@ final class TreeLister implements AutoCloseable {
         private final int from;
         private final int to;
         private final transient @Nullable Examined[] into;
+        private final transient AtomicReference<@Nullable SourceException> failure;
 
-        Piece(Directory directory, List<byte[]> names, int from, int to, @Nullable Examined[] into) {
+        Piece(
+                Directory directory,
+                List<byte[]> names,
+                int from,
+                int to,
+                @Nullable Examined[] into,
+                AtomicReference<@Nullable SourceException> failure) {
             this.directory = directory;
             this.names = names;
             this.from = from;
             this.to = to;
             this.into = into;
+            this.failure = failure;
         }
 
         @Override
         protected void compute() {
-            for (int i = from; i < to; i++) {
+            for (int i = from; i < to && failure.get() == null; i++) {
                 byte[] path = Directory.join(directory.path(), names.get(i));
                 try {
                     into[i] = examine(path);
                 } catch (SourceException e) {
-                    warnings.accept("left out: " + e.getMessage());
+                    failure.compareAndSet(null, e);
                 }
             }
         }

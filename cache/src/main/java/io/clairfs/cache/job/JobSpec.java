@@ -7,6 +7,7 @@ import io.clairfs.cache.order.Keys;
 import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.order.SamplerSetting;
 import io.clairfs.cache.order.Samplers;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -23,8 +24,7 @@ import java.util.stream.Collectors;
  * @param window how many samples the loaders of one rank may be ahead of the trainer: batch x workers x prefetch_factor;
  *     0 when it was not said
  * @param world ranks of the whole run
- * @param firstRank the first rank that reads through this mount
- * @param lastRank the last one
+ * @param ranks those that read through this mount
  * @param startEpoch where reading begins
  * @param startStep batches of that epoch that are skipped
  * @param subset the directory of the dataset that is the run's root, without slashes at the ends; empty for all
@@ -38,8 +38,7 @@ public record JobSpec(
         int batch,
         int window,
         int world,
-        int firstRank,
-        int lastRank,
+        Ranks ranks,
         int startEpoch,
         int startStep,
         String subset) {
@@ -48,22 +47,45 @@ public record JobSpec(
 
     private static final int MOST_RANKS = 1 << 20;
     private static final int MOST_EPOCHS = 10_000_000;
-    private static final int MOST_LOCAL_RANKS = 64;
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
     private static final Pattern NUMBER = Pattern.compile("[+-]?[0-9]+");
-    private static final Pattern RANKS = Pattern.compile("([0-9]{1,7})(?:-([0-9]{1,7}))?");
+    private static final String RANKS = "ranks";
 
     public JobSpec {
         keys = Map.copyOf(keys);
     }
 
-    /** Reads one line of the control file: {@code key=value} pairs, or a bare integer, which is the seed. */
+    /**
+     * Reads one line of the control file: {@code key=value} pairs, or a bare integer, which is the seed. A line that names no
+     * ranks means all of the world.
+     */
     public static JobSpec parse(String line) throws InvalidSpecException {
+        Keys keys = keys(line);
+        int world = world(keys);
+        return parse(keys, keys.has(RANKS) ? Ranks.parse(keys.text(RANKS, "")) : new Ranks(0, world - 1));
+    }
+
+    /**
+     * The same in a group of nodes, where each says which ranks read there: a line that names none speaks of those that
+     * this node named before.
+     */
+    public static JobSpec parse(String line, Ranks before) throws InvalidSpecException {
+        Keys keys = keys(line);
+        return parse(keys, keys.has(RANKS) ? Ranks.parse(keys.text(RANKS, "")) : before);
+    }
+
+    private static Keys keys(String line) throws InvalidSpecException {
         String text = line.strip();
-        Keys keys = Keys.parse(NUMBER.matcher(text).matches() ? "seed=" + text : text);
+        return Keys.parse(NUMBER.matcher(text).matches() ? "seed=" + text : text);
+    }
+
+    private static int world(Keys keys) throws InvalidSpecException {
+        return keys.integer("world", 1, 1, MOST_RANKS);
+    }
+
+    private static JobSpec parse(Keys keys, Ranks ranks) throws InvalidSpecException {
         String name = name(keys.text("name", DEFAULT_NAME));
-        int world = keys.integer("world", 1, 1, MOST_RANKS);
-        int[] ranks = ranks(keys.text("ranks", world == 1 ? "0" : "0-" + (world - 1)), world);
+        int world = world(keys);
         int batch = keys.integer("batch", 0, keys.has("batch") ? 1 : 0, 1 << 24);
         int workers = keys.integer("workers", 0, 0, 4096);
         int prefetch = keys.integer("prefetch_factor", 2, 1, 4096);
@@ -76,8 +98,7 @@ public record JobSpec(
                 batch,
                 (int) Math.min(1 << 24, (long) Math.max(1, workers) * prefetch * batch),
                 world,
-                ranks[0],
-                ranks[1],
+                ranks.requireIn(world),
                 keys.integer("start_epoch", 0, 0, MOST_EPOCHS),
                 keys.integer("start_step", 0, 0, Integer.MAX_VALUE),
                 subset(keys.text("subset", "")));
@@ -104,8 +125,37 @@ public record JobSpec(
         return Samplers.create(setting, Keys.of(keys));
     }
 
+    /** The first rank that reads through this mount. */
+    public int firstRank() {
+        return ranks.first();
+    }
+
+    /** The last one; less than the first when none does. */
+    public int lastRank() {
+        return ranks.last();
+    }
+
+    /** The same job where these ranks read through this mount. */
+    public JobSpec withRanks(Ranks here) throws InvalidSpecException {
+        Map<String, String> said = new HashMap<>(keys);
+        said.put(RANKS, here.text());
+        return parse(line(said));
+    }
+
     /** The spec as a line that could be written again. */
     public String line() {
+        return line(keys);
+    }
+
+    /** What of the spec is the same on every node: a line with the name and without ranks. */
+    public String lineForAll() {
+        Map<String, String> said = new HashMap<>(keys);
+        said.remove(RANKS);
+        said.put("name", name);
+        return line(said);
+    }
+
+    private static String line(Map<String, String> keys) {
         return keys.entrySet().stream()
                 .sorted(Map.Entry.comparingByKey())
                 .map(e -> e.getKey() + "=" + e.getValue())
@@ -120,33 +170,20 @@ public record JobSpec(
         return name;
     }
 
-    private static int[] ranks(String text, int world) throws InvalidSpecException {
-        var match = RANKS.matcher(text);
-        if (!match.matches()) {
-            throw new InvalidSpecException("ranks='" + text.substring(0, Math.min(text.length(), 64))
-                    + "' is neither a rank like 0 nor a range like 0-3");
-        }
-        int first = Integer.parseInt(match.group(1));
-        int last = match.group(2) == null ? first : Integer.parseInt(match.group(2));
-        if (last < first) {
-            throw new InvalidSpecException("ranks=" + text + " runs backwards");
-        }
-        if (last >= world) {
-            throw new InvalidSpecException("ranks=" + text + " needs a world of at least " + (last + 1) + ", but world="
-                    + world + " has ranks 0 to " + (world - 1));
-        }
-        if (last - first >= MOST_LOCAL_RANKS) {
-            throw new InvalidSpecException("ranks=" + text + " are more than " + MOST_LOCAL_RANKS
-                    + " on one mount: name those that read through this mount");
-        }
-        return new int[] {first, last};
-    }
-
     private static String subset(String text) throws InvalidSpecException {
-        String trimmed = text.replaceAll("^/+|/+$", "");
+        int from = 0;
+        int to = text.length();
+        while (from < to && text.charAt(from) == '/') {
+            from++;
+        }
+        while (from < to && text.charAt(to - 1) == '/') {
+            to--;
+        }
+        String trimmed = text.substring(from, to);
         for (String part : trimmed.split("/", -1)) {
             if (part.equals("..") || part.equals(".")) {
-                throw new InvalidSpecException("subset='" + text + "' must be a plain path inside the dataset");
+                throw new InvalidSpecException("subset='" + text.substring(0, Math.min(text.length(), 64))
+                        + "' must be a plain path inside the dataset");
             }
         }
         return trimmed;

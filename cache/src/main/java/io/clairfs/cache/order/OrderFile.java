@@ -22,6 +22,7 @@ import java.util.function.Supplier;
 final class OrderFile {
     private static final int MOST_LINE_BYTES = 4096;
     private static final int BUFFER = 1 << 16;
+    private static final long MOST_BYTES = 1L << 30;
     private static final byte[] NUMPY_MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
 
     private final Path file;
@@ -51,7 +52,18 @@ final class OrderFile {
         PATHS
     }
 
+    /** A pipe or a device could keep the reader waiting for ever. */
+    private void requireRegular() throws IOException, InvalidSpecException {
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new InvalidSpecException(Keys.shorten(file.toString()) + " is not a file");
+        }
+        if (Files.size(file) > MOST_BYTES) {
+            throw new InvalidSpecException(Keys.shorten(file.toString()) + " has more than " + MOST_BYTES + " bytes");
+        }
+    }
+
     private void read() throws IOException, InvalidSpecException {
+        requireRegular();
         switch (form()) {
             case BINARY -> readBinary();
             case INDICES -> readLines(line -> (int) Math.min(number(line), Integer.MAX_VALUE));

@@ -21,10 +21,20 @@ final class TorchStateFile {
                 throw new InvalidSpecException("state is neither a file's name nor base64: " + e.getMessage());
             }
         }
-        try (InputStream in = Files.newInputStream(Path.of(fileOrBase64))) {
-            return TorchGenerator.ofState(in.readNBytes(TorchGenerator.STATE_BYTES + 1));
+        try {
+            Path file = Path.of(fileOrBase64);
+            if (Files.exists(file) && !Files.isRegularFile(file)) { // a pipe could keep the reader waiting for ever
+                throw new InvalidSpecException("state=" + Keys.shorten(fileOrBase64) + " is not a file");
+            }
+            return read(file);
         } catch (IOException | InvalidPathException e) {
             throw new InvalidSpecException("cannot read state=" + Keys.shorten(fileOrBase64) + ": " + e.getMessage());
+        }
+    }
+
+    private static TorchGenerator read(Path file) throws IOException, InvalidSpecException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return TorchGenerator.ofState(in.readNBytes(TorchGenerator.STATE_BYTES + 1));
         }
     }
 }

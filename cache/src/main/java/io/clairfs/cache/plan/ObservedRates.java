@@ -45,6 +45,11 @@ public final class ObservedRates implements FetchCosts {
         lines.computeIfAbsent(place, Line::new).add(bytes, nanos * 1e-9);
     }
 
+    /** What was observed there counts no longer: it was not as it is now. */
+    public void forget(Place place) {
+        lines.remove(place);
+    }
+
     @Override
     public double fetchSeconds(Place place, long bytes) {
         Line line = lines.get(place);

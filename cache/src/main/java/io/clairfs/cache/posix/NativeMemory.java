@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Memory outside the heap with an explicit end of life: {@code malloc} and {@code free}.
@@ -24,6 +25,8 @@ public final class NativeMemory {
     private static final int M_TRIM_THRESHOLD = -1;
     private static final int M_MMAP_THRESHOLD = -3;
     private static final int LARGEST_MMAP_THRESHOLD = 32 * 1024 * 1024;
+
+    private static final LongAdder HELD = new LongAdder();
 
     static {
         try {
@@ -48,11 +51,18 @@ public final class NativeMemory {
         if (block.address() == 0) {
             throw new OutOfMemoryError("no native memory for " + bytes + " bytes");
         }
+        HELD.add(bytes);
         return block.reinterpret(bytes);
+    }
+
+    /** What is allocated now, bytes. */
+    public static long heldBytes() {
+        return HELD.sum();
     }
 
     /** Gives back what {@link #allocate} gave. */
     public static void free(MemorySegment block) {
+        HELD.add(-block.byteSize());
         try {
             FREE.invokeExact(block);
         } catch (Throwable t) {

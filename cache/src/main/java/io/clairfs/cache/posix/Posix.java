@@ -50,6 +50,10 @@ public final class Posix {
             "openat",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT),
             Linker.Option.firstVariadicArg(3));
+    private static final MethodHandle SYSCALL = NativeCall.bind(
+            "syscall",
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG),
+            Linker.Option.firstVariadicArg(1));
     private static final MethodHandle CLOSE = NativeCall.bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle PREAD =
             NativeCall.bind("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
@@ -61,6 +65,8 @@ public final class Posix {
             NativeCall.bind("unlinkat", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle MKDIRAT =
             NativeCall.bind("mkdirat", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final MethodHandle DUP2 =
+            NativeCall.bind("dup2", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle FLOCK =
             NativeCall.bind("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle STATVFS =
@@ -73,15 +79,16 @@ public final class Posix {
             NativeCall.bind("readlinkat", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG));
     private static final MethodHandle STRERROR =
             NativeCall.bindPlain("strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
-    private static final int FADV_DONTNEED = 4;
-    private static final MethodHandle FADVISE =
-            NativeCall.bind("posix_fadvise", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle GETGID = NativeCall.bindPlain("getegid", FunctionDescriptor.of(JAVA_INT));
-    private static final MethodHandle GETUID = NativeCall.bindPlain("geteuid", FunctionDescriptor.of(JAVA_INT));
-
     /** One path and one statx buffer per thread: no allocation per call. */
     private static final ThreadLocal<MemorySegment> PATH =
             ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(PATH_MAX));
+
+    private static final long OPENAT2 = 437;
+    private static final long HOW_BYTES = 24;
+    private static final long RESOLVE_NO_SYMLINKS = 0x04;
+    private static final long RESOLVE_BENEATH = 0x08;
+    private static final ThreadLocal<MemorySegment> HOW =
+            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(HOW_BYTES, 8));
 
     private static final ThreadLocal<MemorySegment> STATUS =
             ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(STATX_SIZE, 8));
@@ -112,6 +119,44 @@ public final class Posix {
         }
     }
 
+    /** Whether the kernel (5.6 and newer) can be asked for paths without links; some containers forbid the call. */
+    private static volatile boolean hasOpenat2 = true;
+
+    /**
+     * Opens {@code path} below {@code directory} if none of its segments is a symbolic link and it leads nowhere else; else
+     * ELOOP, or EXDEV. On a kernel that cannot do that, only the last segment is looked at. The caller closes the descriptor.
+     */
+    public static int openBeneath(int directory, byte[] path, int flags) throws PosixException {
+        if (!hasOpenat2) {
+            return openAt(directory, path, flags | O_NOFOLLOW);
+        }
+        MemorySegment name = cString(path);
+        MemorySegment how = HOW.get();
+        how.set(JAVA_LONG, 0, flags | O_CLOEXEC | O_NOFOLLOW);
+        how.set(JAVA_LONG, 8, 0);
+        how.set(JAVA_LONG, 16, RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
+        while (true) {
+            long fd;
+            try {
+                fd = (long) SYSCALL.invokeExact(NativeCall.state(), OPENAT2, directory, name, how, HOW_BYTES);
+            } catch (Throwable t) {
+                throw NativeCall.bug(t);
+            }
+            if (fd >= 0) {
+                return (int) fd;
+            }
+            int errno = NativeCall.errno();
+            if (errno == Errno.ENOSYS || errno == Errno.EPERM) {
+                int other = openAt(directory, path, flags | O_NOFOLLOW);
+                hasOpenat2 = false;
+                return other;
+            }
+            if (errno != Errno.EINTR && errno != Errno.EAGAIN) {
+                throw new PosixException("open", errno);
+            }
+        }
+    }
+
     /** Closes {@code fd}; an error of close has no remedy for descriptors that were only read, and is dropped. */
     public static void close(int fd) {
         try {
@@ -119,6 +164,19 @@ public final class Posix {
             assert ignored == 0 || NativeCall.errno() != Errno.EBADF : "closed twice: " + fd;
         } catch (Throwable t) {
             throw NativeCall.bug(t);
+        }
+    }
+
+    /** Makes {@code fd} another name of what {@code by} is open on; what it was open on is closed. */
+    public static void replace(int fd, int by) throws PosixException {
+        int rc;
+        try {
+            rc = (int) DUP2.invokeExact(NativeCall.state(), by, fd);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (rc < 0) {
+            throw new PosixException("dup2", NativeCall.errno());
         }
     }
 
@@ -265,19 +323,6 @@ public final class Posix {
 
     private static final byte[] NO_PATH = {};
 
-    /** Takes the file's clean pages out of the page cache; what was written must have been synchronised before. */
-    public static void dropPages(int fd) throws PosixException {
-        int error;
-        try {
-            error = (int) FADVISE.invokeExact(NativeCall.state(), fd, 0L, 0L, FADV_DONTNEED);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
-        if (error != 0) {
-            throw new PosixException("posix_fadvise", error);
-        }
-    }
-
     /** Fills {@code into} with {@code struct linux_dirent64} records. Returns their bytes; 0 is the end of the directory. */
     static long directoryEntries(int fd, MemorySegment into) throws PosixException {
         long n;
@@ -306,24 +351,6 @@ public final class Posix {
                 throw new PosixException("readlink", NativeCall.errno());
             }
             return out.asSlice(0, n).toArray(JAVA_BYTE);
-        }
-    }
-
-    /** The effective user of this process. */
-    public static int userId() {
-        try {
-            return (int) GETUID.invokeExact();
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
-    }
-
-    /** The effective group of this process. */
-    public static int groupId() {
-        try {
-            return (int) GETGID.invokeExact();
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The places are memory, the slower tiers, the peers and the source; which is cheapest is a question to the performance model
  * (NoPFS section 4: the fastest applicable of the three cases of fetch), refined by what fetches took lately. A place
  * that fails to give what it was thought to have is passed over; the source is the last to be asked, and its failure is the
- * caller's. Who asks for a sample that somebody else is fetching waits for that fetch. Calls block for as long as the source
+ * caller's. Who asks for a sample that somebody else is fetching waits for that fetch, unless it has taken longer than any
+ * reader would wait: then it is taken for lost, and fetched once more, for both. Calls block for as long as the source
  * takes; bounds on waiting are the caller's ({@link SampleReader}).
  */
 public final class FetchRouter {
@@ -37,9 +39,14 @@ public final class FetchRouter {
 
     /**
      * How much longer than the source a peer may take: what a peer has, or is to have, is best left to it, for what is read from the source twice is
-     * what the plan is there to avoid. A peer that does not answer is left alone by other means.
+     * what the plan is there to avoid. Peers that are slower are on trial; one that does not answer is left alone by other means.
      */
     private static final double PEER_PATIENCE_SECONDS = 1;
+
+    /** What may be on its way from the source at once, KiB; a larger sample comes alone. While the source hangs, so much memory does. */
+    private static final int MOST_FROM_SOURCE_KIB = 512 << 10;
+
+    private static final double NANOS_PER_SECOND = 1e9;
 
     private final DatasetTree tree;
     private final Source source;
@@ -50,8 +57,12 @@ public final class FetchRouter {
     private final ObservedRates rates;
     private final List<Place> places;
     private final Counters counters;
-    private final ConcurrentHashMap<Integer, CompletableFuture<SampleBuffer>> underWay = new ConcurrentHashMap<>();
+    private final PeersOnTrial trial = new PeersOnTrial();
+    private final Semaphore roomFromSource = new Semaphore(MOST_FROM_SOURCE_KIB, true);
+    private final long lostNs;
+    private final ConcurrentHashMap<Integer, Flight> underWay = new ConcurrentHashMap<>();
 
+    /** A router for which fetches are never lost. */
     public FetchRouter(
             DatasetTree tree,
             Source source,
@@ -60,6 +71,24 @@ public final class FetchRouter {
             PeerFetch peers,
             ObservedRates rates,
             Counters counters) {
+        this(tree, source, keeper, inUse, peers, rates, counters, Long.MAX_VALUE);
+    }
+
+    /**
+     * A router.
+     *
+     * @param lostNs how old a fetch must be to be taken for lost, nanoseconds
+     */
+    public FetchRouter(
+            DatasetTree tree,
+            Source source,
+            TierKeeper keeper,
+            SamplesInUse inUse,
+            PeerFetch peers,
+            ObservedRates rates,
+            Counters counters,
+            long lostNs) {
+        this.lostNs = lostNs;
         this.tree = tree;
         this.source = source;
         this.keeper = keeper;
@@ -135,33 +164,63 @@ public final class FetchRouter {
                 keeper.fetched(file, held, byReader); // a new plan may want it in another tier
                 return held;
             }
-            CompletableFuture<SampleBuffer> mine = new CompletableFuture<>();
-            CompletableFuture<SampleBuffer> other = underWay.putIfAbsent(file, mine);
-            if (other == null) {
-                return fetchAlone(file, mine, byReader);
+            Flight other = underWay.get(file);
+            if (other == null || other.isLost(lostNs)) {
+                Flight mine = new Flight(new CompletableFuture<>(), System.nanoTime(), other);
+                boolean first =
+                        other == null ? underWay.putIfAbsent(file, mine) == null : underWay.replace(file, other, mine);
+                if (first) {
+                    return fetchAlone(file, mine, byReader);
+                }
+                continue;
             }
-            SampleBuffer shared = join(other);
+            SampleBuffer shared = join(other.promise);
             if (shared.tryRetain()) {
                 return shared;
             }
         }
     }
 
-    private SampleBuffer fetchAlone(int file, CompletableFuture<SampleBuffer> promise, boolean byReader)
-            throws SourceException {
+    private SampleBuffer fetchAlone(int file, Flight flight, boolean byReader) throws SourceException {
         try {
             SampleBuffer buffer = fromMemory(file); // another fetch may have ended between the look and the claim
             if (buffer == null) {
                 buffer = fromCheapest(file);
             }
             keeper.fetched(file, buffer, byReader);
-            underWay.remove(file);
-            promise.complete(buffer);
+            underWay.remove(file, flight);
+            flight.arrived(buffer);
             return buffer;
         } catch (Throwable t) {
-            underWay.remove(file);
-            promise.completeExceptionally(t);
+            underWay.remove(file, flight);
+            flight.failed(t);
             throw t;
+        }
+    }
+
+    /**
+     * A fetch under way.
+     *
+     * @param lost the one that it takes the place of, whose waiters it serves as well
+     */
+    private record Flight(
+            CompletableFuture<SampleBuffer> promise,
+            long startNs,
+            @Nullable Flight lost) {
+        boolean isLost(long afterNs) {
+            return System.nanoTime() - startNs > afterNs;
+        }
+
+        void arrived(SampleBuffer buffer) {
+            for (Flight flight = this; flight != null; flight = flight.lost) {
+                flight.promise.complete(buffer);
+            }
+        }
+
+        void failed(Throwable reason) {
+            for (Flight flight = this; flight != null; flight = flight.lost) {
+                flight.promise.completeExceptionally(reason);
+            }
         }
     }
 
@@ -172,9 +231,18 @@ public final class FetchRouter {
             Place place = cheapest(file, from.size(), failed);
             long start = System.nanoTime();
             SampleBuffer buffer = switch (place) {
-                case Place.Source() -> fromSource(from);
+                case Place.Source() -> {
+                    boolean slowPeers = !failed.contains(Place.PEER) && peers.mayHave(file);
+                    SampleBuffer tried = slowPeers ? fromSlowPeers(file, from.size()) : null;
+                    if (tried != null) {
+                        place = Place.PEER;
+                        yield tried;
+                    }
+                    start = System.nanoTime(); // the source does not answer for peers
+                    yield fromSource(from);
+                }
                 case Place.Peer() -> peers.fetch(file);
-                case Place.Local(int tier) -> tiers.get(tier).get(file);
+                case Place.Local(int tier) -> keeper.get(tier, file);
             };
             if (buffer != null) {
                 rates.record(place, from.size(), System.nanoTime() - start);
@@ -183,6 +251,25 @@ public final class FetchRouter {
             }
             failed = new HashSet<>(failed);
             failed.add(place);
+        }
+    }
+
+    /** From peers that seem too slow, unless somebody else is asking them. */
+    private @Nullable SampleBuffer fromSlowPeers(int file, long bytes) {
+        if (!trial.begin()) {
+            return null;
+        }
+        boolean quick = false;
+        try {
+            long start = System.nanoTime();
+            SampleBuffer buffer = peers.fetch(file);
+            double seconds = (System.nanoTime() - start) / NANOS_PER_SECOND;
+            quick = buffer != null && seconds < PEER_PATIENCE_SECONDS + rates.fetchSeconds(Place.SOURCE, bytes);
+            return buffer;
+        } finally {
+            if (trial.end(quick)) {
+                rates.forget(Place.PEER);
+            }
         }
     }
 
@@ -195,13 +282,19 @@ public final class FetchRouter {
     }
 
     private SampleBuffer fromSource(SourceFile from) throws SourceException {
-        SampleBuffer buffer = SampleBuffer.allocate(from.size());
+        int room = Math.clamp(from.size() >> 10, 1, MOST_FROM_SOURCE_KIB);
+        roomFromSource.acquireUninterruptibly(room);
         try {
-            source.read(from, 0, buffer.bytes());
-            return buffer;
-        } catch (Throwable t) {
-            buffer.release();
-            throw t;
+            SampleBuffer buffer = SampleBuffer.allocate(from.size());
+            try {
+                source.read(from, 0, buffer.bytes());
+                return buffer;
+            } catch (Throwable t) {
+                buffer.release();
+                throw t;
+            }
+        } finally {
+            roomFromSource.release(room);
         }
     }
 

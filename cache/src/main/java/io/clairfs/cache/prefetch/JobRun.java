@@ -4,13 +4,11 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
-import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -22,27 +20,22 @@ import org.jspecify.annotations.Nullable;
  * are looked for in the orders of all epochs ({@link #search}), and the streams go on from where they were found.
  */
 public final class JobRun {
-    private static final int EPOCHS_SEARCHED = 400;
     private static final int DEFAULT_REACH = 512;
     private static final int FEW_READS = 6;
     private static final int READY_LOOKED_AT = 256;
-    private static final int EPOCHS_LOOKED_AHEAD = 16;
     private static final double NANOS_PER_SECOND = 1e9;
-    private static final long SEARCH_TIME_NS = 10_000_000_000L;
 
     private final JobSpec spec;
     private final SampleIndex index;
     private final EpochOrders orders;
     private final List<StreamWindow> windows = new ArrayList<>();
 
-    private final boolean forGroup;
-
-    /** For each tier one cursor per stream, or per rank of the whole job. */
-    private final List<List<FillCursor>> fills = new ArrayList<>();
-
+    private final FillCursors fills;
     private final Pace[] paces;
     private final LongSupplier clockNs;
     private final SyncJudge judge;
+    private final EpochJudge epochJudge;
+    private final TrainerSearch search;
 
     /** How many positions may lie between what the loaders of one rank read at the same time. */
     private final int reach;
@@ -50,23 +43,10 @@ public final class JobRun {
     /** Where the loaders of each stream are, as sequence numbers. */
     private final long[] centres;
 
-    private final int[] lastRead;
-
     /** For {@link #moveCentre}, which comes with every read and should leave no garbage. */
     private final long[] orderly;
 
-    private long reads;
-    private long searchAtRead;
-    private long searchPause;
-    private final AtomicBoolean searching = new AtomicBoolean();
     private boolean closed;
-
-    /** Set while the trainer is followed through an epoch that is not the one the job says. */
-    private @Nullable Astray astray;
-
-    private long readsInOrder;
-    private long readsElsewhere;
-    private long readsAstray;
 
     /**
      * A job whose trainer has not read anything yet.
@@ -84,46 +64,25 @@ public final class JobRun {
             boolean forGroup,
             LongSupplier clockNs)
             throws InvalidSpecException {
-        this.forGroup = forGroup;
         this.clockNs = clockNs;
         this.spec = spec;
         this.index = index;
         orders = new EpochOrders(spec.sampler(index));
         long start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
-        int ranks = spec.lastRank() - spec.firstRank() + 1;
-        for (int tier = 0; tier < tiers; tier++) {
-            fills.add(new ArrayList<>());
-        }
+        int ranks = spec.ranks().count();
         paces = new Pace[ranks];
         for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
-            AccessStream stream = new AccessStream(orders, rank, spec.epochs());
-            if (!forGroup) {
-                addFills(stream, start);
-            }
             paces[windows.size()] = new Pace();
-            windows.add(new StreamWindow(stream, index, tree, staging, start));
+            windows.add(new StreamWindow(new AccessStream(orders, rank, spec.epochs()), index, tree, staging, start));
         }
-        for (int rank = 0; forGroup && rank < spec.world(); rank++) {
-            addFills(new AccessStream(orders, rank, spec.epochs()), start);
-        }
-        int memory = SyncJudge.memoryFor(orders.epoch(spec.startEpoch()).length(spec.firstRank()), ranks);
+        fills = new FillCursors(spec, orders, index, tiers, forGroup, start);
+        int memory = SyncJudge.memoryFor(orders.epoch(spec.startEpoch()).length(spec.firstRank()), Math.max(1, ranks));
         judge = new SyncJudge(memory);
-        lastRead = new int[memory];
+        epochJudge = new EpochJudge(spec, memory);
+        search = new TrainerSearch(memory);
         orderly = new long[memory];
         reach = reach(spec);
         centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
-        searchPause = memory;
-        searchAtRead = memory;
-    }
-
-    private void addFills(AccessStream stream, long start) {
-        fills.forEach(ofTier -> ofTier.add(new FillCursor(stream, index, start)));
-    }
-
-    /** The cursors that run ahead of a stream of this node. */
-    private void moveFills(int stream, long position) {
-        int cursor = forGroup ? spec.firstRank() + stream : stream;
-        fills.forEach(ofTier -> ofTier.get(cursor).jump(position));
     }
 
     /** As the job says, else for a good many workers. */
@@ -147,8 +106,11 @@ public final class JobRun {
         return orders;
     }
 
-    /** The epoch that the first rank is in; the number of epochs when all is read. */
+    /** The epoch that the first rank is in; the number of epochs when all is read. Where no rank reads, the one that it began with. */
     synchronized int epoch() {
+        if (windows.isEmpty()) {
+            return spec.startEpoch();
+        }
         long position = windows.getFirst().position();
         return position == AccessStream.END ? spec.epochs() : AccessStream.epoch(position);
     }
@@ -160,36 +122,12 @@ public final class JobRun {
         synchronized (this) {
             Arrays.setAll(from, stream -> windows.get(stream).position());
         }
-        // From there to the beginning of the epoch looked at, which lies behind at first.
-        long[] before = Arrays.stream(from).map(at -> -AccessStream.step(at)).toArray();
-        Whereabouts.NextUse nearest = null;
-        for (int ahead = 0; sample >= 0 && ahead < EPOCHS_LOOKED_AHEAD; ahead++) {
-            for (int stream = 0; stream < from.length; stream++) {
-                int epoch = AccessStream.epoch(from[stream]) + ahead;
-                boolean ended = from[stream] == AccessStream.END || epoch >= spec.epochs();
-                if (ended || (nearest != null && before[stream] >= nearest.samplesBefore())) {
-                    continue; // another rank may be epochs ahead and still be the next to read it
-                }
-                EpochOrder order = orders.peek(epoch);
-                int rank = spec.firstRank() + stream;
-                int step = stepOf(sample, order, rank, ahead == 0 ? AccessStream.step(from[stream]) : 0);
-                if (step >= 0 && (nearest == null || before[stream] + step < nearest.samplesBefore())) {
-                    nearest = new Whereabouts.NextUse(spec.name(), rank, epoch, step, before[stream] + step);
-                }
-                before[stream] += order.length(rank);
-            }
-        }
-        return nearest;
+        return sample < 0 ? null : NextUseSearch.of(sample, spec, orders, from);
     }
 
-    /** The first step of a rank, {@code start} or later, at which it reads the sample; -1 when there is none. */
-    private static int stepOf(int sample, EpochOrder order, int rank, int start) {
-        for (int step = start; step < order.length(rank); step++) {
-            if (order.sample(rank, step) == sample) {
-                return step;
-            }
-        }
-        return -1;
+    /** Whether somebody has read anything of it. */
+    public synchronized boolean hasBegun() {
+        return search.reads() > 0;
     }
 
     /** How many ranks read here. */
@@ -234,24 +172,16 @@ public final class JobRun {
 
     /** The next file that a tier might have to be given, in access order over all streams, or {@link FillCursor#NONE}. */
     int nextToFill(int tier) throws InvalidSpecException {
-        FillCursor nearest = fills.get(tier).getFirst();
-        for (FillCursor fill : fills.get(tier)) {
-            if (fill.position() < nearest.position()) {
-                nearest = fill;
-            }
-        }
-        return nearest.next();
+        return fills.next(tier);
     }
 
-    /** The plan has changed: looks again at everything that comes. */
+    /** The plan has changed: looks again at everything that comes, for ranks of other nodes from where those of this node are. */
     void fillAgain() {
-        for (int stream = 0; stream < windows.size(); stream++) {
-            long position;
-            synchronized (this) {
-                position = windows.get(stream).position();
-            }
-            moveFills(stream, position);
+        long[] positions;
+        synchronized (this) {
+            positions = windows.stream().mapToLong(StreamWindow::position).toArray();
         }
+        fills.restart(positions);
     }
 
     /**
@@ -259,11 +189,10 @@ public final class JobRun {
      */
     synchronized boolean read(int file) throws InvalidSpecException {
         int sample = index.sampleOf(file);
-        if (sample < 0) {
+        if (sample < 0 || windows.isEmpty()) {
             return false;
         }
-        lastRead[(int) (reads % lastRead.length)] = sample;
-        reads++;
+        search.read(sample);
         int best = -1;
         StreamWindow.Slot slot = null;
         for (int i = 0; i < windows.size(); i++) {
@@ -278,12 +207,12 @@ public final class JobRun {
             return false;
         }
         judge.readAt(best, slot.sequence);
-        if (distance(best, slot) <= reach + lastRead.length) { // the centre lags behind by what is remembered
+        if (distance(best, slot) <= reach + search.memory()) { // the centre lags behind by what is remembered
             windows.get(best).read(slot.sequence);
             paces[best].read(clockNs.getAsLong(), windows.get(best).readyAhead(1) == 0);
         }
         moveCentre(best);
-        follow(AccessStream.epoch(slot.position));
+        epochJudge.read(AccessStream.epoch(slot.position), judge.inSync());
         return true;
     }
 
@@ -321,19 +250,6 @@ public final class JobRun {
      */
     public record Astray(int epoch, int expected) {}
 
-    private void follow(int epoch) {
-        readsInOrder = judge.inSync() ? readsInOrder + 1 : 0;
-        if (astray == null) {
-            return;
-        }
-        if (epoch == astray.epoch) {
-            readsAstray++;
-            readsElsewhere = 0;
-        } else if (++readsElsewhere > lastRead.length && judge.inSync() && astray.epoch < astray.expected) {
-            astray = null; // it goes on with the next epoch after all
-        }
-    }
-
     /** Reads of files are not reported as they are closed; some positions are then left unstaged to be asked for. */
     synchronized void followByRequests() {
         windows.forEach(StreamWindow::leaveTracers);
@@ -357,12 +273,12 @@ public final class JobRun {
             window.readUpTo(window.stagedUpTo() - 1);
         }
         judge.reset();
-        searchAtRead = reads + lastRead.length;
+        search.postpone();
     }
 
     /** Whether the trainer should be looked for; the caller then runs {@link #search} where it may take a while. */
     synchronized boolean wantsSearch() {
-        return !judge.inSync() && reads >= searchAtRead && searching.compareAndSet(false, true);
+        return !judge.inSync() && search.begin();
     }
 
     /** Looks for the trainer in the orders of all epochs, nearest first, and moves the streams to where it is. */
@@ -371,31 +287,17 @@ public final class JobRun {
             int[] samples;
             int epoch;
             synchronized (this) {
-                int count = (int) Math.min(reads, lastRead.length);
-                samples = new int[count];
-                for (int i = 0; i < count; i++) {
-                    samples[i] = lastRead[(int) ((reads - 1 - i) % lastRead.length)];
-                }
+                samples = search.lastRead();
                 long position = windows.getFirst().position();
                 epoch = position == AccessStream.END ? spec.epochs() - 1 : AccessStream.epoch(position);
             }
-            boolean found = false;
-            long deadline = System.nanoTime() + SEARCH_TIME_NS;
-            for (int distance = 0; distance < 2 * EPOCHS_SEARCHED && !found; distance++) {
-                int candidate = epoch + (distance % 2 == 0 ? -distance / 2 : (distance + 1) / 2);
-                if (candidate >= 0 && candidate < spec.epochs()) {
-                    found = searchEpoch(candidate, samples);
-                }
-                if (System.nanoTime() > deadline) {
-                    break;
-                }
-            }
+            boolean found =
+                    TrainerSearch.nearestFirst(epoch, spec.epochs(), candidate -> searchEpoch(candidate, samples));
             synchronized (this) {
-                searchPause = found ? lastRead.length : Math.min(searchPause * 2, 1 << 16);
-                searchAtRead = reads + searchPause;
+                search.judge(found);
             }
         } finally {
-            searching.set(false);
+            search.ended();
         }
     }
 
@@ -406,15 +308,15 @@ public final class JobRun {
             PositionSearch.Found place = PositionSearch.inEpoch(window.stream(), orders.peek(epoch), epoch, samples);
             if (place != null) {
                 found = true;
-                moveTo(window, epoch, place, i);
+                moveTo(window, place, i);
             }
         }
         return found;
     }
 
-    private synchronized void moveTo(StreamWindow window, int epoch, PositionSearch.Found place, int stream)
+    private synchronized void moveTo(StreamWindow window, PositionSearch.Found place, int stream)
             throws InvalidSpecException {
-        Astray wrong = wrongEpoch(window, epoch, AccessStream.step(place.position()));
+        epochJudge.found(window, window.position(), place.position(), search.reads(), place.read().length);
         window.jump(place.position());
         centres[stream] = window.headSequence();
         for (long position : place.read()) {
@@ -424,30 +326,8 @@ public final class JobRun {
                 window.read(slot.sequence);
             }
         }
-        moveFills(stream, place.position());
+        fills.jump(stream, place.position());
         judge.reset();
-        astray = wrong;
-        readsElsewhere = 0;
-        if (wrong != null) {
-            readsAstray += place.read().length;
-        }
-    }
-
-    /**
-     * Whether the epoch in which a trainer was found contradicts the job: the last one again at the time of the next, or from the
-     * very start another than the first. That it restarts, resumes in the middle or leaves an epoch early, does not.
-     */
-    private @Nullable Astray wrongEpoch(StreamWindow window, int epoch, int step) throws InvalidSpecException {
-        long position = window.position();
-        if (position == AccessStream.END || step > 2 * lastRead.length) {
-            return null;
-        }
-        int expected = astray == null ? AccessStream.epoch(position) : astray.expected;
-        boolean again = epoch == expected - 1
-                && AccessStream.step(position) < window.stream().length(epoch) / 2;
-        boolean fromTheStart = readsInOrder < lastRead.length && reads <= 4L * lastRead.length && epoch > expected;
-        boolean restarted = epoch == spec.startEpoch() && spec.epochs() == 1;
-        return (again || fromTheStart) && !restarted ? new Astray(epoch, expected) : null;
     }
 
     /**
@@ -471,6 +351,9 @@ public final class JobRun {
             int stagedAhead) {}
 
     public synchronized Progress progress() throws InvalidSpecException {
+        if (windows.isEmpty()) {
+            return new Progress(spec.startEpoch(), 0, 0, false, true, 0, null, 0);
+        }
         StreamWindow first = windows.getFirst();
         long position = first.position();
         boolean done = position == AccessStream.END;
@@ -481,9 +364,9 @@ public final class JobRun {
                 done ? 0 : AccessStream.step(position),
                 first.stream().length(done ? spec.epochs() - 1 : epoch),
                 done,
-                judge.inSync() && astray == null,
-                judge.deviations() + readsAstray,
-                astray,
+                judge.inSync() && epochJudge.astray() == null,
+                judge.deviations() + epochJudge.readsAstray(),
+                epochJudge.astray(),
                 staged);
     }
 

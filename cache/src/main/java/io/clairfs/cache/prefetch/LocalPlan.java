@@ -1,5 +1,8 @@
 package io.clairfs.cache.prefetch;
 
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
 /** Which tier of this node is to hold a sample; the part of a placement that concerns this node. Immutable, any thread. */
 @FunctionalInterface
 public interface LocalPlan {
@@ -31,9 +34,25 @@ public interface LocalPlan {
     /** The tier's place among this node's tiers, fastest first, or one of the two constants. */
     int tierOf(int file);
 
-    /** The node, of those that plan together, that keeps the copy which the others count on, or {@link #NOWHERE}. */
-    default int homeOf(int file) {
-        return NOWHERE;
+    /** The node, of those that plan together, that keeps the copy which the others count on; null for none. */
+    default @Nullable UUID homeOf(int file) {
+        return null;
+    }
+
+    /** The room for samples with their home elsewhere that is filled by next use; null where the plan names all samples itself. */
+    default @Nullable CopyRoom copies() {
+        return null;
+    }
+
+    /** Whether it is time for another plan, though nothing has changed. */
+    default boolean isStale() {
+        CopyRoom copies = copies();
+        return copies != null && copies.isStale();
+    }
+
+    /** The same for all nodes that have made the same plan; 0 where a node plans for itself. */
+    default long digest() {
+        return 0;
     }
 
     /** Whether this only stands for a plan that is still to come. */

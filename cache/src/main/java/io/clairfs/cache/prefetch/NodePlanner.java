@@ -1,5 +1,7 @@
 package io.clairfs.cache.prefetch;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.dataset.SampleIndex;
@@ -8,6 +10,7 @@ import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.plan.Need;
+import io.clairfs.cache.plan.NextUse;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.PerformanceModel;
 import io.clairfs.cache.plan.Placement;
@@ -15,18 +18,24 @@ import io.clairfs.cache.plan.PlacementPolicy;
 import io.clairfs.cache.plan.PlanLimits;
 import io.clairfs.cache.plan.PlanRequest;
 import io.clairfs.cache.plan.Planner;
+import io.clairfs.cache.plan.StorageClass;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Comparator;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Plans for this node: what the ranks of its jobs will read, over what the tiers of all nodes that plan together can hold.
  *
  * <p>In a group every node makes the same plan from the same facts, so all count from where the jobs began and none from what it happens to hold.
- * Nothing is kept before it is known where every rank of a job reads: what was put in the wrong place would have to be moved.
+ * A job is planned for when it is known where each of its ranks reads, and nothing is kept before that: what was put in
+ * the wrong place would have to be moved.
  */
 public final class NodePlanner implements JobPlanner {
     private static final String ORDER_FILE = "order-file";
@@ -98,28 +107,102 @@ public final class NodePlanner implements JobPlanner {
 
     private LocalPlan planTogether(Group now, FileNumbers numbers, List<JobRun> jobs) throws InvalidSpecException {
         List<Need> needs = new ArrayList<>();
-        for (JobRun job : jobs) {
-            if (Arrays.stream(now.ranks().of(job.spec())).anyMatch(node -> node == Group.RankNodes.UNKNOWN)) {
-                return LocalPlan.PENDING;
+        List<JobRun> readHere = new ArrayList<>();
+        List<JobRun> inOrder = jobs.stream()
+                .sorted(Comparator.comparing(job -> job.spec().name()))
+                .toList();
+        for (JobRun job : inOrder) {
+            if (Arrays.stream(now.ranks().of(job.spec())).noneMatch(node -> node == Group.RankNodes.UNKNOWN)) {
+                needs.add(need(job, job.spec().startEpoch(), now, numbers::numberOf, false));
+                if (job.streams() > 0) {
+                    readHere.add(job);
+                }
             }
-            needs.add(need(job, job.spec().startEpoch(), now, numbers::numberOf, false));
+        }
+        if (needs.isEmpty()) {
+            return LocalPlan.PENDING;
         }
         PlanRequest request = new PlanRequest(
                 numbers.count(), number -> tree.fileSize(numbers.fileOf(number)), needs, now.storages(), model);
-        return new PlacedTogether(planner.plan(request, policy).onlyFor(now.self()), numbers, now.self());
+        Placement placement = planner.plan(request, policy).onlyFor(now.self());
+        CopyRoom copies = policy == PlacementPolicy.CLAIRFS && readHere.size() == 1
+                ? copies(request, placement, now, numbers, readHere.getFirst())
+                : null;
+        long digest = digest(placement, now.nodes());
+        return new PlacedTogether(placement, numbers, now.nodes(), now.self(), digest, copies);
     }
 
-    private record PlacedTogether(Placement placement, FileNumbers numbers, int self) implements LocalPlan {
+    /** The room that homes leave here; null where there is none, or where all that is read here fits into it. */
+    private @Nullable CopyRoom copies(
+            PlanRequest request, Placement placement, Group now, FileNumbers numbers, JobRun job)
+            throws InvalidSpecException {
+        long[] room = now.storages().get(now.self()).classes().stream()
+                .mapToLong(StorageClass::capacityBytes)
+                .toArray();
+        long elsewhere = 0;
+        for (int number = 0; number < numbers.count(); number++) {
+            long bytes = request.sizes().bytes(number);
+            if (placement.home(number) == now.self()) {
+                room[placement.storageClass(now.self(), number)] -= bytes;
+            } else if (placement.home(number) != Placement.NONE) {
+                elsewhere += bytes;
+            }
+        }
+        if (placement.roomForCopies(now.self()) == 0 || placement.roomForCopies(now.self()) >= elsewhere) {
+            return null;
+        }
+        int epoch = Math.min(job.epoch(), job.spec().epochs());
+        Need need = need(job, epoch, now, numbers::numberOf, false);
+        NextUse uses = NextUse.of(need, numbers.count(), now.self(), epoch);
+        CopyRoom copies = new CopyRoom(
+                numbers,
+                request.sizes(),
+                room,
+                uses,
+                job::epoch,
+                epoch,
+                job.spec().epochs());
+        keeper.adoptInto(copies, file -> {
+            int number = numbers.numberOf(file);
+            int home = number == FileNumbers.NONE ? Placement.NONE : placement.home(number);
+            return home != Placement.NONE && home != now.self();
+        });
+        return copies;
+    }
+
+    private static long digest(Placement placement, List<UUID> nodes) {
+        CRC32C digest = new CRC32C();
+        for (UUID node : nodes) {
+            digest.update(node.toString().getBytes(US_ASCII));
+        }
+        for (int sample = 0; sample < placement.samples(); sample++) {
+            int home = placement.home(sample);
+            digest.update(home >> Byte.SIZE);
+            digest.update(home);
+        }
+        return digest.getValue();
+    }
+
+    private record PlacedTogether(
+            Placement placement,
+            FileNumbers numbers,
+            List<UUID> nodes,
+            int self,
+            long digest,
+            @Nullable CopyRoom copies)
+            implements LocalPlan {
         @Override
         public int tierOf(int file) {
             int number = numbers.numberOf(file);
-            return number == FileNumbers.NONE ? NOWHERE : placement.storageClass(self, number);
+            boolean named = number != FileNumbers.NONE && (copies == null || placement.home(number) == self);
+            return named ? placement.storageClass(self, number) : NOWHERE;
         }
 
         @Override
-        public int homeOf(int file) {
+        public @Nullable UUID homeOf(int file) {
             int number = numbers.numberOf(file);
-            return number == FileNumbers.NONE ? NOWHERE : placement.home(number);
+            int home = number == FileNumbers.NONE ? Placement.NONE : placement.home(number);
+            return home == Placement.NONE ? null : nodes.get(home);
         }
     }
 

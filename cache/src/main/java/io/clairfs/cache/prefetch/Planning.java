@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Planning implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Planning.class.getName());
+    /** How often a plan is asked whether it has grown too old. */
+    private static final long STALE_LOOK_MS = 2_000;
+
     private static final long END_TIMEOUT_MS = 1_000;
 
     private final TierKeeper keeper;
@@ -67,7 +70,8 @@ final class Planning implements AutoCloseable {
 
     private synchronized boolean awaitChange() throws InterruptedException {
         while (!changed && !closed) {
-            wait();
+            wait(STALE_LOOK_MS);
+            changed |= keeper.plan().isStale();
         }
         changed = false;
         return !closed;

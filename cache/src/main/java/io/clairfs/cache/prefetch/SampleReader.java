@@ -2,18 +2,22 @@ package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.PythonText;
+import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.Source.SourceFile;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.cache.source.SourceTimeoutException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +40,8 @@ public final class SampleReader implements AutoCloseable {
     private final long timeoutMs;
     private final ThreadPoolExecutor fetchers;
     private final SamplesInUse inUse;
+    private final Set<CompletableFuture<SampleBuffer>> waiting = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
 
     /** Readers wait for {@code timeoutMs} at most. */
     public SampleReader(
@@ -71,6 +77,11 @@ public final class SampleReader implements AutoCloseable {
      * @throws SourceTimeoutException when the source has not answered within the read timeout
      */
     public int read(int file, long offset, MemorySegment into) throws SourceException {
+        return read(file, offset, into, timeoutMs);
+    }
+
+    /** The same for a reader that may wait for {@code mostMs} only. */
+    public int read(int file, long offset, MemorySegment into, long mostMs) throws SourceException {
         SourceFile from = tree.entry(file).file();
         int length = (int) Math.min(into.byteSize(), Math.max(0, from.size() - offset));
         if (length == 0) {
@@ -78,10 +89,10 @@ public final class SampleReader implements AutoCloseable {
         }
         MemorySegment target = into.asSlice(0, length);
         if (from.size() > LARGEST_WHOLE) {
-            readPiece(from, offset, target);
+            readPiece(from, offset, target, mostMs);
             return length;
         }
-        SampleBuffer sample = sample(file, from);
+        SampleBuffer sample = sample(file, from, mostMs);
         try {
             MemorySegment.copy(sample.bytes(), offset, target, 0, length);
         } finally {
@@ -90,12 +101,12 @@ public final class SampleReader implements AutoCloseable {
         return length;
     }
 
-    private SampleBuffer sample(int file, SourceFile from) throws SourceException {
+    private SampleBuffer sample(int file, SourceFile from, long mostMs) throws SourceException {
         SampleBuffer present = router.fromMemory(file);
         if (present != null) {
             return present;
         }
-        return awaited(from, () -> {
+        return awaited(from, mostMs, () -> {
             SampleBuffer fetched = router.fetch(file, true);
             inUse.readInPieces(file, fetched);
             return fetched;
@@ -103,8 +114,8 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /** A piece is read into memory of its own: if the reader gives up, its buffer must not be written to any more. */
-    private void readPiece(SourceFile from, long offset, MemorySegment target) throws SourceException {
-        SampleBuffer piece = awaited(from, () -> {
+    private void readPiece(SourceFile from, long offset, MemorySegment target, long mostMs) throws SourceException {
+        SampleBuffer piece = awaited(from, mostMs, () -> {
             SampleBuffer own = SampleBuffer.allocate(target.byteSize());
             try {
                 source.read(from, offset, own.bytes());
@@ -122,43 +133,67 @@ public final class SampleReader implements AutoCloseable {
         }
     }
 
-    private SampleBuffer awaited(SourceFile from, Callable<SampleBuffer> fetch) throws SourceException {
+    @SuppressWarnings("CollectionUndefinedEquality") // a future is equal to itself alone, which is what is meant
+    private SampleBuffer awaited(SourceFile from, long mostMs, Callable<SampleBuffer> fetch) throws SourceException {
         long start = System.nanoTime();
-        FutureTask<SampleBuffer> task = new FutureTask<>(fetch);
+        CompletableFuture<SampleBuffer> promise = new CompletableFuture<>();
+        waiting.add(promise);
         try {
-            fetchers.execute(task);
-            return task.get(timeoutMs, TimeUnit.MILLISECONDS);
+            if (closed) {
+                throw ended(from);
+            }
+            fetchers.execute(() -> fulfil(promise, fetch));
+            return promise.get(mostMs, TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             throw FetchRouter.unwrap(e.getCause());
-        } catch (TimeoutException | java.util.concurrent.RejectedExecutionException e) {
-            abandon(task);
+        } catch (RejectedExecutionException e) { // all threads wait for the source already
             throw new SourceTimeoutException(PythonText.show(from.path()), timeoutMs);
+        } catch (TimeoutException e) {
+            return givenUp(promise, new SourceTimeoutException(PythonText.show(from.path()), mostMs));
         } catch (InterruptedException e) {
-            abandon(task);
             Thread.currentThread().interrupt();
-            throw new SourceTimeoutException(PythonText.show(from.path()), 0);
+            return givenUp(promise, new SourceTimeoutException(PythonText.show(from.path()), 0));
         } finally {
+            waiting.remove(promise);
             counters.stalledNs.add(System.nanoTime() - start);
         }
     }
 
-    /** Releases what the fetch brings when nobody waits for it any more. */
-    private static void abandon(Future<SampleBuffer> task) {
-        CompletableFuture<Void> _ = CompletableFuture.runAsync(
-                () -> {
-                    try {
-                        task.get().release();
-                    } catch (ExecutionException | java.util.concurrent.CancellationException failedAnyway) {
-                        assert failedAnyway != null;
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt();
-                    }
-                },
-                run -> Thread.ofVirtual().start(run));
+    /** What is brought when nobody waits for it any more is let go. */
+    private static void fulfil(CompletableFuture<SampleBuffer> promise, Callable<SampleBuffer> fetch) {
+        try {
+            SampleBuffer brought = fetch.call();
+            if (!promise.complete(brought)) {
+                brought.release();
+            }
+        } catch (Throwable t) {
+            promise.completeExceptionally(t);
+        }
     }
 
+    /** Stops waiting, unless the sample came in the last moment. */
+    private static SampleBuffer givenUp(CompletableFuture<SampleBuffer> promise, SourceTimeoutException reason)
+            throws SourceException {
+        if (promise.completeExceptionally(reason)) {
+            throw reason;
+        }
+        if (promise.state() == Future.State.SUCCESS) {
+            return promise.resultNow();
+        }
+        throw FetchRouter.unwrap(promise.exceptionNow());
+    }
+
+    private static SourceFailedException ended(SourceFile from) {
+        return new SourceFailedException(PythonText.show(from.path()) + ": the mount is being ended", Errno.EIO);
+    }
+
+    /** Lets go of all readers, with an error; no reader waits any more. */
     @Override
     public void close() {
+        closed = true;
+        for (CompletableFuture<SampleBuffer> promise : waiting) {
+            promise.completeExceptionally(new SourceFailedException("the mount is being ended", Errno.EIO));
+        }
         fetchers.shutdown();
     }
 }

@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Samples that no tier holds but somebody has in hand: a loader while it pushes one, a reader for a few seconds after its first
- * request, since a reader comes in pieces. They keep loader and reader from fetching the same sample one after the other.
+ * Samples that no tier holds but somebody has in hand: a loader while it pushes one, a reader, who comes
+ * in pieces, until it closes the file, or for a few seconds after its last request where closes are not told. They keep loader and reader from fetching the same sample one after the other.
  */
 public final class SamplesInUse implements AutoCloseable {
     /** What readers may hold in all, bytes. */
@@ -59,6 +59,13 @@ public final class SamplesInUse implements AutoCloseable {
     void readInPieces(int file, SampleBuffer sample) {
         if (sample.tryRetain() && ofReaders.asMap().putIfAbsent(file, sample) != null) {
             sample.release();
+        }
+    }
+
+    /** Readers closed these files: they come for no more of them. Who has one open still finds it in the page cache, or asks anew. */
+    public void closed(int[] files, int count) {
+        for (int i = 0; i < count && !ofReaders.asMap().isEmpty(); i++) {
+            ofReaders.invalidate(files[i]);
         }
     }
 

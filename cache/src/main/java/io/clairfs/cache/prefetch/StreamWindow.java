@@ -34,6 +34,9 @@ final class StreamWindow {
     private final DatasetTree tree;
     private final StagingBuffer staging;
 
+    /** Of small samples the budget has room for epochs without end, and each position takes memory. */
+    private final long mostAhead;
+
     /** The first position of each file in the window; further ones are chained to it in order. */
     private final Int2ObjectOpenHashMap<Slot> byFile = new Int2ObjectOpenHashMap<>();
 
@@ -52,6 +55,7 @@ final class StreamWindow {
         this.index = index;
         this.tree = tree;
         this.staging = staging;
+        mostAhead = Math.max(RECOGNISED_AHEAD, 2L * index.size());
         jump(start);
     }
 
@@ -99,7 +103,7 @@ final class StreamWindow {
 
     /** Whether less than {@code bytes} of unread samples are staged or on their way while there is more to stage. */
     boolean isHungry(long bytes) {
-        return stagedUnreadBytes < bytes && toStage < tail;
+        return stagedUnreadBytes < bytes && toStage < tail && toStage - head < mostAhead;
     }
 
     /** The first {@code most} positions that are to be staged next: their files go to {@code each}. */
@@ -173,7 +177,7 @@ final class StreamWindow {
                 toStage++; // what never fits is left to its reader's own requests
                 continue;
             }
-            if (stagedUnread > 0 && stagedUnreadBytes + bytes > shareBytes) {
+            if (stagedUnread > 0 && (stagedUnreadBytes + bytes > shareBytes || toStage - head >= mostAhead)) {
                 return null;
             }
             List<StagingBuffer.Place> leaving = new ArrayList<>();

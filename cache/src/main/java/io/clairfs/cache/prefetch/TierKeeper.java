@@ -3,11 +3,14 @@ package io.clairfs.cache.prefetch;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.tier.StoredSample;
 import io.clairfs.cache.tier.Tier;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
+import java.util.function.IntPredicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -71,9 +74,14 @@ public final class TierKeeper implements AutoCloseable {
         }
     }
 
-    /** The node that the plan has made this sample's home, or {@link LocalPlan#NOWHERE}. */
-    public int homeOf(int file) {
+    /** The node that the plan has made this sample's home, or null. */
+    public @Nullable UUID homeOf(int file) {
         return plan.homeOf(file);
+    }
+
+    /** What is done now with what is fetched. */
+    public LocalPlan plan() {
+        return plan;
     }
 
     /** Whether some tier here holds the sample, as far as can be told without reading it. */
@@ -84,6 +92,28 @@ public final class TierKeeper implements AutoCloseable {
     /** The sample if it is in memory, with a reference for the caller; to lend it. */
     public @Nullable SampleBuffer lend(int file) {
         return fromMemory(file);
+    }
+
+    /** The sample as it lies in a file, if it can be sent from there without a wait; to lend it. */
+    public @Nullable StoredSample lendStored(int file) {
+        for (int tier = 1; tier < tiers.size(); tier++) {
+            StoredSample stored = tiers.get(tier).lend(file);
+            if (stored != null) {
+                return stored;
+            }
+        }
+        return null;
+    }
+
+    /** The sample from a slower tier that holds it, verified, with a reference for the caller; waits for the medium. */
+    public @Nullable SampleBuffer readStored(int file) {
+        for (int tier = 1; tier < tiers.size(); tier++) {
+            SampleBuffer sample = get(tier, file);
+            if (sample != null) {
+                return sample;
+            }
+        }
+        return null;
     }
 
     /** Whether the plan waits for other nodes. */
@@ -119,6 +149,16 @@ public final class TierKeeper implements AutoCloseable {
         return sample;
     }
 
+    /** The sample from one tier, verified, with a reference for the caller; null if the tier cannot give it. */
+    @Nullable
+    SampleBuffer get(int tier, int file) {
+        SampleBuffer sample = tiers.get(tier).get(file);
+        if (sample == null && !tiers.get(tier).contains(file)) {
+            holdings.gone(tier, file); // it was damaged: the others should not come for it
+        }
+        return sample;
+    }
+
     /** Whether the sample is in memory or on its way to another tier. */
     boolean isInMemory(int file) {
         if (memory.contains(file)) {
@@ -143,7 +183,7 @@ public final class TierKeeper implements AutoCloseable {
     /** The name of the tier that the plan wants the sample in, if it says. */
     @Nullable
     String plannedFor(int file) {
-        int planned = plan.tierOf(file);
+        int planned = keptIn(file);
         return planned < 0 ? null : tiers.get(planned).name();
     }
 
@@ -189,8 +229,53 @@ public final class TierKeeper implements AutoCloseable {
             keepWhereRoom(file, sample);
         } else if (planned != LocalPlan.NOWHERE) {
             keepIn(planned, file, sample);
-        } else if (byReader && !isHere(file)) {
+        } else if (!keepCopy(file, sample) && byReader && !isHere(file)) {
             makingRoom(MEMORY, sample.size(), () -> memory.keepRecent(file, sample));
+        }
+    }
+
+    /** The tier that is to hold the sample, as the plan says or as one of the copies that are kept by next use. */
+    private int keptIn(int file) {
+        LocalPlan now = plan;
+        CopyRoom copies = now.copies();
+        int planned = now.tierOf(file);
+        return planned == LocalPlan.NOWHERE && copies != null ? copies.tierOf(file) : planned;
+    }
+
+    /** Keeps a sample with its home elsewhere if it is used here sooner than others. Returns whether it is to be kept. */
+    private boolean keepCopy(int file, SampleBuffer sample) {
+        CopyRoom copies = plan.copies();
+        if (copies == null) {
+            return false;
+        }
+        synchronized (copies) { // else what is kept here might have been evicted meanwhile by another thread
+            int tier = copies.offer(file, this::drop);
+            if (tier == LocalPlan.NOWHERE) {
+                return false;
+            }
+            keepIn(tier, file, sample);
+            return true;
+        }
+    }
+
+    private void drop(int file) {
+        for (int tier = 0; tier < tiers.size(); tier++) {
+            if (tiers.get(tier).contains(file)) {
+                tiers.get(tier).evict(file);
+                holdings.gone(tier, file);
+            }
+        }
+    }
+
+    /** Tells of what tiers hold of the samples that have their home elsewhere. */
+    void adoptInto(CopyRoom copies, IntPredicate isElsewhere) {
+        for (int file = 0; file < tree.entryCount(); file++) {
+            for (int tier = 0; tier < tiers.size(); tier++) {
+                if (tiers.get(tier).contains(file) && isElsewhere.test(file)) {
+                    copies.adopt(file, tier);
+                    break;
+                }
+            }
         }
     }
 
@@ -221,7 +306,9 @@ public final class TierKeeper implements AutoCloseable {
             SampleBuffer sample = queue.get(file);
             if (sample != null) {
                 try {
-                    put(tier, file, sample);
+                    if (plan.copies() == null || !isUnwanted(file, tier)) { // a copy may have gone meanwhile
+                        put(tier, file, sample);
+                    }
                 } finally {
                     sample.release();
                 }
@@ -274,7 +361,7 @@ public final class TierKeeper implements AutoCloseable {
     }
 
     private boolean isUnwanted(int file, int tier) {
-        int planned = plan.tierOf(file);
+        int planned = keptIn(file);
         return planned != tier && planned != LocalPlan.ANYWHERE;
     }
 

@@ -11,40 +11,142 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A source that is a directory of a mounted filesystem: local disk, NFS, Lustre, a bucket behind FUSE. */
+/**
+ * A source that is a directory of a mounted filesystem: local disk, NFS, Lustre, a bucket behind FUSE.
+ *
+ * <p>Nothing outside it is ever read: a directory that somebody makes a link of, after it was listed, is not followed.
+ *
+ * <p>A FUSE filesystem whose process died and was started anew is another mount at the same place, and what was opened before is dead for
+ * ever. So the directory is opened again when that is found.
+ */
 public final class DirectorySource implements Source {
     private static final byte[] HERE = {'.'};
 
-    private final int root;
+    private final byte[] directory;
+    private final long inode;
+    private volatile Root root;
+
+    /** The directory as it was opened once; closed when nobody is using it any more. */
+    private static final class Root {
+        private final int fd;
+        private int users = 1;
+
+        Root(int fd) {
+            this.fd = fd;
+        }
+
+        synchronized boolean enter() {
+            if (users > 0) {
+                users++;
+            }
+            return users > 0;
+        }
+
+        synchronized void leave() {
+            users--;
+            if (users == 0) {
+                Posix.close(fd);
+            }
+        }
+    }
 
     /** Opens {@code directory}, which must exist and be readable. */
     public DirectorySource(Path directory) throws SourceFailedException {
+        this.directory = directory.toString().getBytes(UTF_8);
         try {
-            root = Posix.openAt(
-                    Posix.AT_FDCWD, directory.toString().getBytes(UTF_8), Posix.O_RDONLY | Posix.O_DIRECTORY);
+            int fd = open();
+            try {
+                inode = Posix.stat(fd).inode();
+            } catch (PosixException e) {
+                Posix.close(fd);
+                throw e;
+            }
+            root = new Root(fd);
         } catch (PosixException e) {
             throw new SourceFailedException("source " + directory, e.errno());
         }
     }
 
-    @Override
-    public List<byte[]> names(byte[] directory) throws SourceException {
+    private int open() throws PosixException {
+        return Posix.openAt(Posix.AT_FDCWD, directory, Posix.O_RDONLY | Posix.O_DIRECTORY);
+    }
+
+    /** Something that begins at the root. */
+    @FunctionalInterface
+    private interface Call<T> {
+        T from(int root) throws PosixException;
+    }
+
+    private <T> T call(Call<T> call) throws PosixException {
+        Root at = root;
         try {
-            int fd = Posix.openAt(root, orHere(directory), Posix.O_RDONLY | Posix.O_DIRECTORY | Posix.O_NOFOLLOW);
+            return call(at, call);
+        } catch (PosixException e) {
+            boolean replaced = root != at || (e.errno() == Errno.ENOTCONN && replaced(at));
+            if (!replaced) {
+                throw e;
+            }
+            return call(root, call);
+        }
+    }
+
+    private static <T> T call(Root at, Call<T> call) throws PosixException {
+        if (!at.enter()) {
+            throw new PosixException("source", Errno.EBADF);
+        }
+        try {
+            return call.from(at.fd);
+        } finally {
+            at.leave();
+        }
+    }
+
+    /** Whether there is another root than this one by now: the directory that was opened at first, and not what it hides. */
+    private synchronized boolean replaced(Root lost) {
+        if (root != lost) {
+            return true;
+        }
+        try {
+            int fresh = open();
+            if (!isSame(fresh)) {
+                Posix.close(fresh);
+                return false;
+            }
+            root = new Root(fresh);
+            lost.leave();
+            return true;
+        } catch (PosixException stillDead) {
+            return false;
+        }
+    }
+
+    /** A dead mount may let itself be opened, and no more. */
+    private boolean isSame(int fresh) {
+        try {
+            return Posix.stat(fresh).inode() == inode;
+        } catch (PosixException stillDead) {
+            return false;
+        }
+    }
+
+    @Override
+    public List<byte[]> names(byte[] path) throws SourceException {
+        try {
+            int fd = call(at -> Posix.openBeneath(at, orHere(path), Posix.O_RDONLY | Posix.O_DIRECTORY));
             try {
                 return DirectoryReader.names(fd);
             } finally {
                 Posix.close(fd);
             }
         } catch (PosixException e) {
-            throw failed(directory, e);
+            throw failed(path, e);
         }
     }
 
     @Override
     public FileStatus status(byte[] path) throws SourceException {
         try {
-            return Posix.statAt(root, orHere(path), Posix.AT_SYMLINK_NOFOLLOW);
+            return call(at -> Posix.statAt(at, orHere(path), Posix.AT_SYMLINK_NOFOLLOW));
         } catch (PosixException e) {
             throw failed(path, e);
         }
@@ -53,7 +155,7 @@ public final class DirectorySource implements Source {
     @Override
     public byte[] linkTarget(byte[] path) throws SourceException {
         try {
-            return Posix.readLinkAt(root, path);
+            return call(at -> Posix.readLinkAt(at, path));
         } catch (PosixException e) {
             throw failed(path, e);
         }
@@ -62,7 +164,7 @@ public final class DirectorySource implements Source {
     @Override
     public void read(SourceFile file, long offset, MemorySegment into) throws SourceException {
         try {
-            int fd = Posix.openAt(root, file.path(), Posix.O_RDONLY | Posix.O_NOFOLLOW | Posix.O_NONBLOCK);
+            int fd = call(at -> Posix.openBeneath(at, file.path(), Posix.O_RDONLY | Posix.O_NONBLOCK));
             try {
                 requireUnchanged(file, fd);
                 for (long at = 0; at < into.byteSize(); ) {
@@ -94,7 +196,7 @@ public final class DirectorySource implements Source {
 
     private static SourceException failed(byte[] path, PosixException e) {
         // A directory or link where a file was listed: the source was rearranged.
-        return e.errno() == Errno.ELOOP || e.errno() == Errno.ENOTDIR
+        return e.errno() == Errno.ELOOP || e.errno() == Errno.ENOTDIR || e.errno() == Errno.EXDEV
                 ? new SourceChangedException(show(path))
                 : new SourceFailedException(show(path), e.errno());
     }
@@ -104,7 +206,7 @@ public final class DirectorySource implements Source {
     }
 
     @Override
-    public void close() {
-        Posix.close(root);
+    public synchronized void close() {
+        root.leave();
     }
 }

@@ -5,11 +5,13 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** The last things that went wrong, for a person to read; older ones are dropped, none is lost from the count. */
 public final class ErrorLog {
     private static final int KEPT = 100;
     private static final int LONGEST_MESSAGE = 2000;
+    private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
     private final Clock clock;
     private final Deque<Line> lines = new ArrayDeque<>();
@@ -22,10 +24,10 @@ public final class ErrorLog {
     /** One failure. */
     public record Line(Instant time, String message) {}
 
-    /** Adds a line; line breaks in it become spaces. */
+    /** Adds a line; line breaks and other control characters in it become spaces. */
     public synchronized void add(String message) {
-        String flat = message.replace('\n', ' ').replace('\r', ' ');
-        String text = flat.length() <= LONGEST_MESSAGE ? flat : flat.substring(0, LONGEST_MESSAGE) + "...";
+        String cut = message.length() <= LONGEST_MESSAGE ? message : message.substring(0, LONGEST_MESSAGE) + "...";
+        String text = CONTROL.matcher(cut).replaceAll(" ");
         Line last = lines.peekLast();
         total++;
         if (last != null && last.message.equals(text)) {

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Cutting from the end needs no more room than a few samples, so all of the capacity can be in use. Where not even that much
  * is free, the samples wait in memory while their old place is cut; a crash then loses them, and the source has them still.
- * Every sample is verified on the way. Not for several threads at once.
+ * Every sample is verified on the way. A segment from which a sample is being sent is left alone, and nothing is sent from the one
+ * that is being shrunk. Not for several threads at once.
  */
 final class Compaction {
     /** Samples are moved in batches of about this size, bytes, because each batch costs two calls that cut a file. */
@@ -47,7 +48,7 @@ final class Compaction {
      */
     boolean step() throws PosixException {
         Segment dead = log.deadSegment();
-        if (dead != null) {
+        if (dead != null && dead.claim()) {
             log.delete(dead);
             openFiles.drop(dead.number());
             return true;
@@ -82,8 +83,15 @@ final class Compaction {
         }
     }
 
+    /** Claims the next segment to shrink; what is being sent from one leaves it for later. */
     private @Nullable Segment choose() {
+        if (victim != null) {
+            victim.unclaim();
+        }
         Segment chosen = log.sparsest();
+        if (chosen != null && !chosen.claim()) {
+            chosen = null;
+        }
         victim = chosen;
         candidates = chosen == null ? new long[0] : places.filesIn(chosen.slot());
         left = candidates.length;

@@ -2,7 +2,9 @@ package io.clairfs.cache.tier;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.Entry;
+import io.clairfs.cache.posix.CachedPages;
 import io.clairfs.cache.posix.PosixException;
+import java.nio.channels.FileChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,6 +94,37 @@ final class KeptSamples {
         } finally {
             openFiles.release(handle);
         }
+    }
+
+    /**
+     * The sample as it lies in its data file, held there; null unless it is here, the file is open, and the page cache has it.
+     * Waits neither for the disk nor for anybody who does.
+     */
+    @Nullable
+    StoredSample lend(int file) {
+        long place = places.get(file);
+        Segment segment = place == Places.NOWHERE ? null : log.segment(place);
+        if (segment == null || !segment.pin()) {
+            return null;
+        }
+        int crc = places.crc(file);
+        SampleIdentity identity = identity(file);
+        OpenFiles.Handle handle = openFiles.acquireIfOpen(segment.number());
+        boolean there = handle != null
+                && places.get(file) == place // then the checksum belongs to it, and pinned it stays
+                && CachedPages.isCached(handle.fd(), Places.offset(place), identity.size());
+        FileChannel channel = handle == null || !there ? null : handle.channel();
+        Runnable done = () -> {
+            if (handle != null) {
+                openFiles.release(handle);
+            }
+            segment.unpin();
+        };
+        if (channel == null) {
+            done.run();
+            return null;
+        }
+        return new StoredSample(channel, Places.offset(place), identity.size(), identity.crcOfData(crc), done);
     }
 
     private void readFailed(int file, long place, @Nullable String why) {

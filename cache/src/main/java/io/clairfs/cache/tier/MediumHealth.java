@@ -15,12 +15,15 @@ import java.util.function.LongSupplier;
 final class MediumHealth {
     private static final long BACK_OFF_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long LINE_EVERY_NS = TimeUnit.MINUTES.toNanos(1);
+    private static final long FULL_LINE_EVERY_NS = TimeUnit.HOURS.toNanos(1);
 
     private final LongSupplier clock;
     private final Consumer<String> errors;
     private final Kind checksums = new Kind();
     private final Kind reads = new Kind();
     private final Kind writes = new Kind();
+    private final AtomicLong fullLineNs = new AtomicLong();
+    private volatile boolean fullTold;
     private volatile long retryAtNs;
     private volatile boolean everFailed;
 
@@ -48,6 +51,16 @@ final class MediumHealth {
         retryAtNs = clock.getAsLong() + BACK_OFF_NS;
         everFailed = true;
         happened(writes, message);
+    }
+
+    /** There is room in the tier and none on the disk: nobody's failure, but somebody should know. */
+    void diskFull(String message) {
+        long now = clock.getAsLong();
+        long next = fullLineNs.get();
+        if ((!fullTold || now - next >= 0) && fullLineNs.compareAndSet(next, now + FULL_LINE_EVERY_NS)) {
+            fullTold = true;
+            errors.accept(message);
+        }
     }
 
     private void happened(Kind kind, String message) {

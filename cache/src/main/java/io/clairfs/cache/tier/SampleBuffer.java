@@ -4,6 +4,7 @@ import io.clairfs.cache.posix.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.zip.CRC32C;
 
 /**
  * The bytes of one sample in native memory, shared by reference count.
@@ -22,8 +23,13 @@ public final class SampleBuffer {
         }
     }
 
+    private static final long UNKNOWN = -1;
+    /** CRC32C takes buffers, which end at 2 GiB. */
+    private static final long CRC_PIECE = 1L << 30;
+
     private final MemorySegment bytes;
     private volatile int references = 1;
+    private volatile long crc32c = UNKNOWN;
 
     private SampleBuffer(MemorySegment bytes) {
         this.bytes = bytes;
@@ -42,6 +48,25 @@ public final class SampleBuffer {
 
     public long size() {
         return bytes.byteSize();
+    }
+
+    /** CRC32C of the bytes, which are complete; computed when it is first asked for. To be called while holding a reference. */
+    public int crc32c() {
+        long known = crc32c;
+        if (known == UNKNOWN) {
+            CRC32C sum = new CRC32C();
+            for (long at = 0; at < size(); at += CRC_PIECE) {
+                sum.update(bytes().asSlice(at, Math.min(CRC_PIECE, size() - at)).asByteBuffer());
+            }
+            known = sum.getValue();
+            crc32c = known;
+        }
+        return (int) known;
+    }
+
+    /** The same for who has computed it on the way. */
+    public void crc32cIs(int known) {
+        crc32c = Integer.toUnsignedLong(known);
     }
 
     /** Takes a reference unless the memory is gone already. Returns whether it did. */

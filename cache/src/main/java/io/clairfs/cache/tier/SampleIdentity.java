@@ -47,8 +47,7 @@ record SampleIdentity(long pathHigh, long pathLow, long size, long mtimeNs) {
         return HexFormat.of().formatHex(SHA_256.get().digest(bytes), 0, HASH_BYTES);
     }
 
-    /** CRC32C of this identity and {@code data} behind it: right bytes of the wrong sample do not pass either. */
-    int crc(MemorySegment data) {
+    private CRC32C crcOfThis() {
         CRC32C crc = new CRC32C();
         crc.update(ByteBuffer.allocate(BYTES)
                 .putLong(pathHigh)
@@ -56,6 +55,17 @@ record SampleIdentity(long pathHigh, long pathLow, long size, long mtimeNs) {
                 .putLong(size)
                 .putLong(mtimeNs)
                 .flip());
+        return crc;
+    }
+
+    /** CRC32C of the data alone that has this {@link #crc} with the identity before it. */
+    int crcOfData(int crc) {
+        return Crc32cSum.second(crc, (int) crcOfThis().getValue(), size);
+    }
+
+    /** CRC32C of this identity and {@code data} behind it: right bytes of the wrong sample do not pass either. */
+    int crc(MemorySegment data) {
+        CRC32C crc = crcOfThis();
         for (long at = 0; at < data.byteSize(); at += CRC_PIECE) {
             crc.update(
                     data.asSlice(at, Math.min(CRC_PIECE, data.byteSize() - at)).asByteBuffer());

@@ -5,6 +5,7 @@ import io.clairfs.cache.posix.PosixException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * One pair of files: {@code 000001.data} with the bytes of samples and nothing else, and {@code 000001.index} with an
@@ -21,6 +22,7 @@ final class Segment {
     static final int MOST_ENTRIES = 1 << Places.ENTRY_BITS;
     private static final int SLOT_MASK = (1 << Places.SEGMENT_BITS) - 1;
     private static final int CLOSED = -1;
+    private static final int CLAIMED = -1;
 
     private final TierDirectory directory;
     private final int number;
@@ -41,6 +43,9 @@ final class Segment {
 
     int writers;
     boolean sealed;
+
+    /** Samples that are being sent from the data file, or {@link #CLAIMED}. */
+    private final AtomicInteger pins = new AtomicInteger();
 
     private Segment(TierDirectory directory, int number) {
         this.directory = directory;
@@ -105,6 +110,30 @@ final class Segment {
     /** Nobody adds to it, and nobody is about to. */
     boolean isSettled() {
         return sealed && writers == 0;
+    }
+
+    /** Holds the data file's bytes where they are, until {@link #unpin}. Returns false when somebody has claimed the segment. */
+    boolean pin() {
+        return pins.updateAndGet(now -> now == CLAIMED ? CLAIMED : now + 1) != CLAIMED;
+    }
+
+    void unpin() {
+        int left = pins.decrementAndGet();
+        assert left >= 0 : "unpinned too often";
+    }
+
+    /** Whether nothing is being sent from it. */
+    boolean isUnpinned() {
+        return pins.get() <= 0;
+    }
+
+    /** Nothing more is sent from it from now on, until {@link #unclaim}. Returns false when something is being sent. */
+    boolean claim() {
+        return pins.compareAndSet(0, CLAIMED) || pins.get() == CLAIMED;
+    }
+
+    void unclaim() {
+        pins.compareAndSet(CLAIMED, 0);
     }
 
     /** Writes a sample, then its entry. */

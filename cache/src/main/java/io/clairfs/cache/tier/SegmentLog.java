@@ -202,10 +202,10 @@ final class SegmentLog {
         return true;
     }
 
-    /** A segment that holds nothing alive and that nobody writes to, or null. */
+    /** A segment that holds nothing alive, that nobody writes to, and from which nothing is sent, or null. */
     synchronized @Nullable Segment deadSegment() {
         for (Segment segment : bySlot.values()) {
-            if (segment.isSettled() && segment.liveSamples == 0) {
+            if (segment.isSettled() && segment.liveSamples == 0 && segment.isUnpinned()) {
                 return segment;
             }
         }
@@ -222,11 +222,14 @@ final class SegmentLog {
         return segment.isSettled() && segment.deadBytes() > 0;
     }
 
-    /** Of the segments that hold something dead, the one with the fewest live bytes; null when there is none. */
+    /**
+     * Of the segments that hold something dead and from which nothing is sent, the one with the fewest live bytes; null when there is
+     * none.
+     */
     synchronized @Nullable Segment sparsest() {
         Segment best = null;
         for (Segment segment : bySlot.values()) {
-            if (isWorthwhile(segment) && (best == null || segment.liveBytes < best.liveBytes)) {
+            if (isWorthwhile(segment) && segment.isUnpinned() && (best == null || segment.liveBytes < best.liveBytes)) {
                 best = segment;
             }
         }

@@ -121,6 +121,19 @@ public final class SsdTier implements Tier {
     }
 
     @Override
+    public @Nullable StoredSample lend(int file) {
+        if (!use.readLock().tryLock()) {
+            return null; // it is being closed
+        }
+        try {
+            Contents now = contents;
+            return now == null ? null : now.samples.lend(file);
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    @Override
     public boolean keep(int file, SampleBuffer sample) {
         use.readLock().lock();
         try {
@@ -137,7 +150,12 @@ public final class SsdTier implements Tier {
     private boolean write(Contents now, int file, SampleBuffer sample) {
         assert sample.size() == now.samples.size(file) : "a sample of another size than was listed";
         long bytes = sample.size() + IndexEntry.BYTES;
-        if (!log.couldFit(sample.size()) || !health.mayWrite() || !freeSpace.allows(bytes)) {
+        if (!log.couldFit(sample.size()) || !health.mayWrite()) {
+            return false;
+        }
+        if (!freeSpace.allows(bytes)) {
+            health.diskFull("the SSD cache in " + directory.path()
+                    + " could hold more, but its disk has no more room than is reserved for others");
             return false;
         }
         SegmentLog.Spot spot;

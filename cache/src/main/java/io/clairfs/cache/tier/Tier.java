@@ -25,6 +25,15 @@ public interface Tier extends AutoCloseable {
     SampleBuffer get(int file);
 
     /**
+     * The sample as it lies in a file, to be sent from there without a wait for the medium.
+     *
+     * @return null when it is not here, not in a file, or cannot be had at once; {@link #get} may bring it all the same
+     */
+    default @Nullable StoredSample lend(int file) {
+        return null;
+    }
+
+    /**
      * Keeps a copy of the sample, or the buffer itself, until it is evicted. The caller keeps its own reference either way.
      *
      * @return whether it is here afterwards; false when there is no room or the medium does not take it

@@ -4,8 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceChangedException;
+import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -14,8 +18,13 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,6 +86,7 @@ final class DatasetTreeTest {
         }
     }
 
+    // Promise C1
     @Test
     void read_changedFile_isRefused() throws Exception {
         Path file = directory.resolve("x");
@@ -94,6 +104,148 @@ final class DatasetTreeTest {
             assertThatThrownBy(() -> source.read(entry.file(), 0, into)).isInstanceOf(SourceFailedException.class);
             Files.createSymbolicLink(file, Path.of("/etc/passwd"));
             assertThatThrownBy(() -> source.read(entry.file(), 0, into)).isInstanceOf(SourceChangedException.class);
+        }
+    }
+
+    // Promise E4
+    @Test
+    void directoryThatFails_isAFailureToAll_andIsListedAgainByItself() throws Exception {
+        Files.createDirectories(directory.resolve("a/b"));
+        Files.writeString(directory.resolve("a/b/leaf"), "hello");
+        Files.writeString(directory.resolve("top"), "top");
+        List<String> warnings = Collections.synchronizedList(new ArrayList<>());
+        try (FailingSource source = new FailingSource(new DirectorySource(directory))) {
+            source.names.put("a/b", Errno.EIO);
+            try (DatasetTree tree = new DatasetTree(source, 4, warnings::add)) {
+                assertThatThrownBy(() -> tree.find("a/b/leaf".getBytes(UTF_8), TIMEOUT_MS))
+                        .isInstanceOfSatisfying(
+                                SourceFailedException.class,
+                                e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+                assertThat(tree.find("top".getBytes(UTF_8), TIMEOUT_MS)).isNotNull();
+                assertThat(tree.complete()).isNotDone();
+                assertThat(tree.failures())
+                        .isEqualTo("cannot list directory a/b: Input/output error; it is tried again");
+
+                source.names.clear();
+                tree.complete().get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+                Entry leaf = Objects.requireNonNull(tree.find("a/b/leaf".getBytes(UTF_8), TIMEOUT_MS));
+                assertThat(tree.entry(leaf.number())).isEqualTo(leaf);
+                assertThat(tree.fileCount()).isEqualTo(2);
+                assertThat(tree.failures()).isNull();
+                assertThat(warnings)
+                        .containsExactly(
+                                "cannot list directory a/b: Input/output error", "listed after all: directory a/b");
+            }
+        }
+    }
+
+    // Promise E4
+    @Test
+    void nameThatCannotBeExamined_failsItsDirectory_ratherThanBeingLeftOut() throws Exception {
+        Files.createDirectories(directory.resolve("a"));
+        Files.writeString(directory.resolve("a/1"), "one");
+        Files.writeString(directory.resolve("a/2"), "two");
+        try (FailingSource source = new FailingSource(new DirectorySource(directory))) {
+            source.statuses.put("a/2", Errno.EIO);
+            try (DatasetTree tree = new DatasetTree(source, 4, _ -> {})) {
+                assertThatThrownBy(() -> tree.find("a/1".getBytes(UTF_8), TIMEOUT_MS))
+                        .isInstanceOf(SourceFailedException.class);
+                assertThat(tree.failures()).startsWith("cannot list directory a (a/2: Input/output error)");
+                source.statuses.clear();
+                tree.complete().get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+                assertThat(tree.fileCount()).isEqualTo(2);
+            }
+        }
+    }
+
+    @Test
+    void nameThatVanishesWhileItIsListed_isNotThere() throws Exception {
+        Files.createDirectories(directory.resolve("a"));
+        Files.writeString(directory.resolve("a/1"), "one");
+        Path vanishing = Files.writeString(directory.resolve("a/2"), "two");
+        try (FailingSource source = new FailingSource(new DirectorySource(directory))) {
+            source.vanishing = vanishing;
+            try (DatasetTree tree = new DatasetTree(source, 1, _ -> {})) {
+                tree.complete().get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+                assertThat(tree.fileCount()).isEqualTo(1);
+                assertThat(tree.find("a/2".getBytes(UTF_8), TIMEOUT_MS)).isNull();
+            }
+        }
+    }
+
+    @Test
+    void directoryThatIsRefused_staysAFailure_andTheRestIsComplete() throws Exception {
+        Files.createDirectories(directory.resolve("closed"));
+        Files.writeString(directory.resolve("top"), "top");
+        try (FailingSource source = new FailingSource(new DirectorySource(directory))) {
+            source.names.put("closed", Errno.EACCES);
+            try (DatasetTree tree = new DatasetTree(source, 4, _ -> {})) {
+                tree.complete().get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+                assertThatThrownBy(() -> tree.find("closed/x".getBytes(UTF_8), TIMEOUT_MS))
+                        .isInstanceOf(SourceFailedException.class);
+                assertThatThrownBy(() -> IndexRule.of("sorted").index(tree, tree.root()))
+                        .isInstanceOf(SourceFailedException.class)
+                        .hasMessage("closed: Permission denied");
+            }
+        }
+    }
+
+    /** A source that fails for some paths, for as long as it is told to. */
+    private static final class FailingSource implements Source {
+        final Map<String, Integer> names = new ConcurrentHashMap<>();
+        final Map<String, Integer> statuses = new ConcurrentHashMap<>();
+
+        /** A file that is deleted between being named and being examined. */
+        volatile @Nullable Path vanishing;
+
+        private final Source below;
+
+        FailingSource(Source below) {
+            this.below = below;
+        }
+
+        @Override
+        public List<byte[]> names(byte[] path) throws SourceException {
+            fail(names, path);
+            List<byte[]> found = below.names(path);
+            Path gone = vanishing;
+            if (gone != null && new String(path, UTF_8).equals("a")) {
+                try {
+                    Files.deleteIfExists(gone);
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            }
+            return found;
+        }
+
+        @Override
+        public FileStatus status(byte[] path) throws SourceException {
+            fail(statuses, path);
+            return below.status(path);
+        }
+
+        private static void fail(Map<String, Integer> with, byte[] path) throws SourceException {
+            String text = new String(path, UTF_8);
+            Integer errno = with.get(text);
+            if (errno != null) {
+                throw new SourceFailedException(text, errno);
+            }
+        }
+
+        @Override
+        public byte[] linkTarget(byte[] path) throws SourceException {
+            return below.linkTarget(path);
+        }
+
+        @Override
+        public void read(SourceFile file, long offset, MemorySegment into) throws SourceException {
+            below.read(file, offset, into);
+        }
+
+        @Override
+        public void close() {
+            below.close();
         }
     }
 

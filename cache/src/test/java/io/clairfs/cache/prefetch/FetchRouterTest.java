@@ -43,6 +43,7 @@ final class FetchRouterTest {
     private final SamplesInUse inUse = new SamplesInUse();
     private final Counters counters = new Counters();
     private final TierKeeper keeper;
+    private final ObservedRates rates;
     private final FetchRouter router;
     private volatile double peerSeconds = 1e-2;
     private volatile double diskSeconds = 1e-3;
@@ -55,7 +56,7 @@ final class FetchRouterTest {
             case Place.Peer() -> peerSeconds;
             case Place.Local(int tier) -> tier == DISK ? diskSeconds : 1e-6;
         };
-        ObservedRates rates = new ObservedRates(costs, 60, System::nanoTime);
+        rates = new ObservedRates(costs, 60, System::nanoTime);
         router = new FetchRouter(dataset.tree, dataset, keeper, inUse, peers, rates, counters);
     }
 
@@ -158,6 +159,33 @@ final class FetchRouterTest {
                 .isEqualTo(new Place.Local(DISK));
         diskSeconds = 4.1;
         requireFetched(1);
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    @Test
+    void peersThatWereSlow_areAskedByOneFetchAtATime_untilTheyAreQuickAgain() throws Exception {
+        int file = dataset.file(1);
+        peers.answersBySample.put(1, true);
+        for (int i = 0; i < 5; i++) {
+            rates.record(Place.PEER, SIZE, 30_000_000_000L);
+        }
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.SOURCE);
+        requireFetched(1);
+        requireFetched(1);
+        assertThat(peers.asked).hasSize(2);
+        assertThat(router.cheapest(file, SIZE)).as("not proved yet").isEqualTo(Place.SOURCE);
+        requireFetched(1);
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.PEER);
+        assertThat(dataset.reads()).isEmpty();
+        assertThat(counters.fromPeer.count()).isEqualTo(3);
+    }
+
+    @Test
+    void slowPeersThatHaveNothing_areAskedOnceAndTheSourceGivesIt() throws Exception {
+        peers.answersBySample.put(1, false);
+        peerSeconds = 30;
+        requireFetched(1);
+        assertThat(peers.asked).containsExactly(1);
         assertThat(dataset.reads()).containsExactly(1);
     }
 
@@ -279,6 +307,29 @@ final class FetchRouterTest {
         assertThat(router.isUnderWay(dataset.file(5))).isFalse();
     }
 
+    // Promise W2
+    @Test
+    void fetchThatIsLost_isMadeAnew_andNobodyWaitsForIt() throws Exception {
+        FetchRouter impatient =
+                new FetchRouter(dataset.tree, dataset, keeper, inUse, peers, router.rates(), counters, 1);
+        CountDownLatch lost = dataset.hang();
+        FutureTask<SampleBuffer> first = new FutureTask<>(() -> impatient.fetch(dataset.file(5), false));
+        Thread.ofPlatform().daemon().start(first);
+        dataset.awaitReads(1);
+        dataset.hang().countDown(); // from now on the source answers
+        SampleBuffer again = impatient.fetch(dataset.file(5), false);
+        assertThat(dataset.isRight(5, again)).isTrue();
+        assertThat(dataset.reads()).containsExactly(5, 5);
+        assertThat(first.isDone()).isFalse();
+        lost.countDown();
+        SampleBuffer late = first.get(30, TimeUnit.SECONDS);
+        assertThat(dataset.isRight(5, late)).isTrue();
+        assertThat(impatient.isUnderWay(dataset.file(5))).isFalse();
+        again.release();
+        late.release();
+    }
+
+    // Promise E2
     @Test
     void failureOfTheSource_reachesAllWhoWait_andTheNextTriesAgain() throws Exception {
         CountDownLatch gate = dataset.hang();

@@ -201,6 +201,7 @@ final class PrefetcherTest {
         }
     }
 
+    // Promise E2
     @Test
     void failingSource_isLoggedAndRecovers() throws Exception {
         try (Node node = new Node(100_000_000, 5_000)) {
@@ -215,6 +216,7 @@ final class PrefetcherTest {
         }
     }
 
+    // Promise W1
     @Test
     void hangingSource_readerGetsAnErrorWithinItsTimeout() throws Exception {
         try (Node node = new Node(100_000_000, 200);

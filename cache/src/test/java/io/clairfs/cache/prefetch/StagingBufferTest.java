@@ -122,6 +122,7 @@ final class StagingBufferTest {
         buffer.release(place);
     }
 
+    // Promise T4
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void randomOperations_keepTheBudgetAndWhatIsWanted(long seed) throws IOException {

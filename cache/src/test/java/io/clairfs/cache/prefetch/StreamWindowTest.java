@@ -176,4 +176,22 @@ final class StreamWindowTest {
         assertThat(window.position()).isEqualTo(AccessStream.position(1, 5));
         assertThat(toStage(2)).containsExactly(5, 6);
     }
+
+    @Test
+    void endlessJobOverSmallSamples_isStagedOnlySoFarAhead() throws Exception {
+        StagingBuffer roomy = new StagingBuffer(new RecordingArea(), 2 * SAMPLES * SIZE, 2 * SAMPLES);
+        EpochOrders orders = new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index));
+        AccessStream endless = new AccessStream(orders, 0, JobSpec.UNLIMITED);
+        StreamWindow ahead = new StreamWindow(endless, dataset.index, dataset.tree, roomy, 0);
+        int staged = 0;
+        while (staged <= 2 * StreamWindow.RECOGNISED_AHEAD && ahead.nextToStage(NO_SHARE) != null) {
+            staged++;
+        }
+        assertThat(staged).isEqualTo(StreamWindow.RECOGNISED_AHEAD);
+        assertThat(ahead.isHungry(NO_SHARE)).isFalse();
+        ahead.read(ahead.headSequence());
+        assertThat(ahead.isHungry(NO_SHARE)).isTrue();
+        assertThat(ahead.nextToStage(NO_SHARE)).isNotNull();
+        assertThat(ahead.nextToStage(NO_SHARE)).isNull();
+    }
 }

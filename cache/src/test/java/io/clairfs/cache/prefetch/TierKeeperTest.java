@@ -67,6 +67,32 @@ final class TierKeeperTest {
         }
     }
 
+    @Test
+    void get_ofADamagedSample_isTold() {
+        List<String> told = new ArrayList<>();
+        keeper.tell(new Holdings() {
+            @Override
+            public void kept(int tier, int file) {
+                told.add("kept " + tier + " " + file);
+            }
+
+            @Override
+            public void gone(int tier, int file) {
+                told.add("gone " + tier + " " + file);
+            }
+        });
+        plan(Map.of(1, DISK));
+        fetched(1);
+        writeAll();
+        int file = dataset.file(1);
+        SampleBuffer sound = keeper.get(DISK, file);
+        assertThat(sound).isNotNull();
+        sound.release();
+        disk.damage(file);
+        assertThat(keeper.get(DISK, file)).isNull();
+        assertThat(told).containsExactly("kept 1 " + file, "gone 1 " + file);
+    }
+
     private void writeAll() {
         while (keeper.writeNext(DISK)) {
             assertThat(keeper.writeNext(MEMORY)).as("memory has no queue").isFalse();

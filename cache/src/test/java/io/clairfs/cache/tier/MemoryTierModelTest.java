@@ -84,6 +84,7 @@ final class MemoryTierModelTest {
         }
     }
 
+    // Promise T4
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void randomOperations_holdWhatTheModelHolds(long seed) {

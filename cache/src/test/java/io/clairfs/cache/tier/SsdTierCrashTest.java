@@ -34,11 +34,13 @@ final class SsdTierCrashTest {
         return tier;
     }
 
+    // Promise T2
     @Test
     void killedAtAnyMoment_leavesNothingWrong() throws Exception {
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
         Random random = new Random(seed);
+        int found = 0;
         for (int round = 0; round < ROUNDS; round++) {
             killedWriter(random);
             DatasetTree tree = newTree();
@@ -49,12 +51,14 @@ final class SsdTierCrashTest {
                     right += TierContract.comesOut(tier, tree, FakeTree.number(tree, i)) ? 1 : 0;
                 }
                 System.out.println("killed: " + claimed + " samples found, " + right + " came out right");
-                assertThat(right).isEqualTo(claimed).isPositive();
+                assertThat(right).isEqualTo(claimed);
+                found += right; // a writer that is killed at its very beginning leaves nothing
                 assertThat(tier.diskBytes()).isLessThanOrEqualTo(CAPACITY);
                 // Bytes are written before their entry, so a crash of the process alone damages none.
                 assertThat(tier.failures()).isEqualTo(TierFailures.NONE);
             }
         }
+        assertThat(found).isPositive();
     }
 
     private void killedWriter(Random random) throws Exception {

@@ -3,6 +3,7 @@ package io.clairfs.cache.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.posix.Credentials;
 import io.clairfs.cache.posix.Posix;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -80,6 +81,7 @@ final class SsdTierFaultTest {
         }
     }
 
+    // Promise T1
     @Test
     void damagedSample_isForgottenCountedAndHealed() throws Exception {
         try (SsdTier tier = filled()) {
@@ -208,6 +210,7 @@ final class SsdTierFaultTest {
         }
     }
 
+    // Promise T4
     @Test
     void reserve_isRespected_andReleasedWithTheSpace() throws Exception {
         long free = Posix.freeBytes(root.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8));
@@ -245,6 +248,7 @@ final class SsdTierFaultTest {
         });
     }
 
+    // Promise T3
     @Test
     void fullDisk_isCountedAndTriedAgainAfterAWhile() throws Exception {
         withTmpfs("200k", mounted -> {
@@ -280,6 +284,7 @@ final class SsdTierFaultTest {
         });
     }
 
+    // Promise T3
     @Test
     void readOnlyDisk_stillGivesWhatItHas() throws Exception {
         withTmpfs("2m", mounted -> {
@@ -310,8 +315,8 @@ final class SsdTierFaultTest {
 
     private void withTmpfs(String size, OnMount test) throws Exception {
         Path point = Files.createDirectory(root.resolve("mounted"));
-        boolean mounted =
-                Posix.userId() == 0 && run("mount", "-t", "tmpfs", "-o", "size=" + size, "none", point.toString());
+        boolean mounted = Credentials.userId() == 0
+                && run("mount", "-t", "tmpfs", "-o", "size=" + size, "none", point.toString());
         if (!mounted) {
             System.out.println("skipped: this machine does not allow to mount a tmpfs");
             Assumptions.abort("this machine does not allow to mount a tmpfs");

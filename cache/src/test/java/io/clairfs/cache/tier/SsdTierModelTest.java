@@ -50,6 +50,7 @@ final class SsdTierModelTest {
         sequence(new Random(seed), false);
     }
 
+    // Promise T1
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {11, 12, 13, 14, 15, 16, 17, 18})
     void damagedDisk_holdsLessButNothingWrong(long seed) throws Exception {

@@ -124,6 +124,7 @@ final class SsdTierTest extends TierContract {
         }
     }
 
+    // Promise C2
     @Test
     void restart_dropsWhatChangedInTheSource() throws Exception {
         DatasetTree before = FakeTree.of(100, i -> 100, i -> 5);
@@ -158,6 +159,7 @@ final class SsdTierTest extends TierContract {
         }
     }
 
+    // Promise T5
     @Test
     void secondMountOfOneSource_isRefusedWithTheRemedy() throws Exception {
         DatasetTree tree = FakeTree.of(100);
@@ -181,6 +183,7 @@ final class SsdTierTest extends TierContract {
                 .hasMessageContaining("local disk");
     }
 
+    // Promise P4
     @Test
     void files_areForTheirOwnerOnly() throws Exception {
         DatasetTree tree = FakeTree.of(100);
@@ -197,6 +200,7 @@ final class SsdTierTest extends TierContract {
         }
     }
 
+    // Promise P4
     @Test
     void directoryThatIsOpenToOthers_isRefused() throws Exception {
         DatasetTree tree = FakeTree.of(100);

@@ -20,6 +20,9 @@ public interface ControlFile {
         throw new RejectedException("this file is read only");
     }
 
+    /** Takes note of something that was refused before it was read. */
+    default void refused(String reason) {}
+
     /** What was written is not acceptable; the writer gets EINVAL. */
     final class RejectedException extends Exception {
         private static final long serialVersionUID = 1L;

@@ -3,9 +3,9 @@ package io.clairfs.fs.control;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.cache.posix.Credentials;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
-import io.clairfs.cache.posix.Posix;
 import io.clairfs.fs.mount.FileHandle;
 import io.clairfs.fs.mount.FileStat;
 import io.clairfs.fs.mount.FuseCallbacks;
@@ -31,12 +31,17 @@ public final class ControlMount implements FuseCallbacks {
             List.of("direct_io", "entry_timeout=0", "attr_timeout=0", "negative_timeout=0", "subtype=clairfs-control");
 
     private static final int MOST_OPEN = 1024;
-    private static final int LONGEST_MESSAGE = 128 * 1024;
+
+    /**
+     * The kernel brings a write in pieces of at most 32 pages, fewer bytes if they do not begin with a page. What is at most 31
+     * pages long comes whole; the first piece of something longer is longer than that, and is refused.
+     */
+    private static final int LONGEST_MESSAGE = 31 * 4096;
 
     private final ControlTree tree;
     private final Clock clock;
-    private final int uid = Posix.userId();
-    private final int gid = Posix.groupId();
+    private final int uid = Credentials.userId();
+    private final int gid = Credentials.groupId();
     private final ConcurrentHashMap<Long, byte[]> open = new ConcurrentHashMap<>();
     private final AtomicLong handles = new AtomicLong();
 
@@ -116,6 +121,7 @@ public final class ControlMount implements FuseCallbacks {
             return -Errno.ENOENT;
         }
         if (from.byteSize() > LONGEST_MESSAGE) {
+            file.refused("a message has at most " + LONGEST_MESSAGE + " bytes");
             return -Errno.EINVAL;
         }
         try {

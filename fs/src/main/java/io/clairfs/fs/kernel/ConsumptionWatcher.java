@@ -35,6 +35,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
     private static final long DRAIN_EVERY_MS = 5;
     private static final int BUFFER_BYTES = 256 * 1024;
     private static final int EVENT_BYTES = 16;
+    private static final int NO_QUEUE = -1;
     private static final long LISTED_ALREADY_MS = 1_000;
     private static final long END_TIMEOUT_MS = 2_000;
 
@@ -42,7 +43,11 @@ public final class ConsumptionWatcher implements AutoCloseable {
     private final byte[] mountPoint;
     private final Reader reader;
     private final int queue;
+    /** Why there is none. */
+    private final String noQueue;
+
     private final Set<Directory> watched = ConcurrentHashMap.newKeySet();
+    private final Set<Directory> unwatched = ConcurrentHashMap.newKeySet();
     private final ConcurrentHashMap<Integer, Directory> byWatch = new ConcurrentHashMap<>();
     private final Thread thread;
     private int[] files = new int[1024];
@@ -57,12 +62,20 @@ public final class ConsumptionWatcher implements AutoCloseable {
         void reportsLost();
     }
 
-    /** Starts to watch; nothing is watched before {@link #watch}. */
-    public ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader) throws PosixException {
+    /** Starts to watch; nothing is watched before {@link #watch}, and nothing ever where the kernel gives no queue. */
+    public ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader) {
         this.tree = tree;
         this.mountPoint = mountPoint.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
         this.reader = reader;
-        queue = KernelCalls.inotify();
+        int opened = NO_QUEUE;
+        String reason = "";
+        try {
+            opened = KernelCalls.inotify();
+        } catch (PosixException e) {
+            reason = e.getMessage() + "; raise fs.inotify.max_user_instances";
+        }
+        queue = opened;
+        noQueue = reason;
         thread = Thread.ofPlatform().daemon().name("consumption-watcher").start(this::run);
     }
 
@@ -70,6 +83,11 @@ public final class ConsumptionWatcher implements AutoCloseable {
     public int watch(List<Directory> directories, java.util.function.Consumer<String> failures) {
         int missing = 0;
         String reason = "";
+        if (queue == NO_QUEUE) {
+            unwatched.addAll(directories);
+            failures.accept("reads cannot be watched (" + noQueue + "); they are followed less closely");
+            return directories.size();
+        }
         for (Directory directory : directories) {
             if (watched.contains(directory)) {
                 continue;
@@ -79,8 +97,10 @@ public final class ConsumptionWatcher implements AutoCloseable {
                         queue, path(directory), KernelCalls.IN_CLOSE_NOWRITE | KernelCalls.IN_ONLYDIR);
                 byWatch.put(number, directory);
                 watched.add(directory);
+                unwatched.remove(directory);
             } catch (PosixException e) {
                 missing++;
+                unwatched.add(directory);
                 reason = e.getMessage();
             }
         }
@@ -89,6 +109,11 @@ public final class ConsumptionWatcher implements AutoCloseable {
                     + "); reads there are followed less closely; raise fs.inotify.max_user_watches");
         }
         return missing;
+    }
+
+    /** How many directories should be watched and are not. */
+    public int unwatched() {
+        return unwatched.size();
     }
 
     /** Whether reads of files in this directory are reported. */
@@ -107,7 +132,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
     private void run() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(BUFFER_BYTES, 8);
-            while (!closed) {
+            while (!closed && queue != NO_QUEUE) {
                 if (!drain(buffer)) {
                     TimeUnit.MILLISECONDS.sleep(DRAIN_EVERY_MS);
                 }
@@ -118,7 +143,9 @@ public final class ConsumptionWatcher implements AutoCloseable {
             LOG.log(Level.ERROR, "the consumption watcher failed; reads are followed less closely", e);
             watched.clear();
         } finally {
-            Posix.close(queue);
+            if (queue != NO_QUEUE) {
+                Posix.close(queue);
+            }
         }
     }
 

@@ -133,10 +133,6 @@ public final class DatasetMount implements FuseCallbacks {
             return -Errno.ENOENT;
         }
         Listing listing = tree.list(directory, timeoutMs);
-        SourceException failure = directory.failure();
-        if (failure != null) {
-            throw failure;
-        }
         boolean root = directory == tree.root();
         for (int at = 0; at < listing.count(); at++) {
             byte[] name = listing.name(at);

@@ -2,6 +2,7 @@ package io.clairfs.fs.mount;
 
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -62,7 +63,13 @@ public final class FuseSession implements AutoCloseable {
             fresh.removeAll(before);
             FuseSession session = new FuseSession(
                     point, ended, fresh.size() == 1 ? fresh.iterator().next() : -1);
-            session.probe();
+            try {
+                session.watch();
+                session.probe();
+            } catch (IOException e) {
+                session.close();
+                throw e;
+            }
             return session;
         } finally {
             STARTING.unlock();
@@ -111,11 +118,19 @@ public final class FuseSession implements AutoCloseable {
         }
     }
 
+    private void watch() {
+        try {
+            Watchdog watchdog = Watchdog.start(point, FuseConnection.device(point));
+            var _ = ended.whenComplete((_, _) -> watchdog.close());
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "if this process is killed, it may stay until " + point + " is unmounted", e);
+        }
+    }
+
     /** One answer of the new mount shows that it works. */
     private void probe() throws IOException {
         FileStatus root = Posix.statAt(Posix.AT_FDCWD, bytes(point), 0);
         if (!root.isDirectory()) {
-            close();
             throw new MountException("the mount at " + point + " does not answer as a directory");
         }
     }
@@ -166,6 +181,23 @@ public final class FuseSession implements AutoCloseable {
             }
         }
         awaitEnd(END_TIMEOUT_MS);
+    }
+
+    /**
+     * Gives up the connection to the kernel, so that nobody is left waiting for an answer; for a process that is about to end. The kernel would do
+     * so when the process has ended, but a thread of it that waits for a dead source may keep it from ending.
+     */
+    public void cut() {
+        if (descriptor < 0 || ended.isDone()) {
+            return;
+        }
+        try {
+            int nothing = Posix.openAt(Posix.AT_FDCWD, bytes(Path.of("/dev/null")), Posix.O_RDONLY);
+            Posix.replace(descriptor, nothing);
+            Posix.close(nothing);
+        } catch (PosixException e) {
+            LOG.log(Level.WARNING, "the connection of " + point + " is left to the kernel: " + e.getMessage());
+        }
     }
 
     /** Waits for the loop to end. Returns whether it did; it does not while somebody holds a file of a detached mount open. */

@@ -2,17 +2,48 @@ package io.clairfs.fs.mount;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.cache.posix.Credentials;
+import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
+import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** The {@code fusermount} program, which may unmount what an ordinary user mounted. */
 public final class Fusermount {
+    private static final String PROGRAM = "fusermount";
+    private static final int SET_USER_ID = 04000;
     private static final int TIMEOUT_S = 10;
 
     private Fusermount() {}
+
+    /** Where the program is; null when it is nowhere on the PATH. */
+    public static @Nullable Path find() {
+        String path = System.getenv("PATH");
+        for (String directory : (path == null ? "" : path).split(File.pathSeparator, -1)) {
+            Path program = Path.of(directory.isEmpty() ? "." : directory, PROGRAM);
+            if (Files.isExecutable(program) && Files.isRegularFile(program)) {
+                return program;
+            }
+        }
+        return null;
+    }
+
+    /** Whether {@code program} runs as root, whoever starts it. */
+    public static boolean mayMountForUsers(Path program) {
+        try {
+            FileStatus status = Posix.statAt(Posix.AT_FDCWD, program.toString().getBytes(UTF_8), 0);
+            return status.uid() == 0 && (status.mode() & SET_USER_ID) != 0;
+        } catch (IOException e) {
+            return true; // then its own line says what is wrong
+        }
+    }
 
     /** Unmounts {@code point}; fails when it is busy. */
     public static void unmount(Path point) throws MountException {
@@ -21,11 +52,20 @@ public final class Fusermount {
 
     /** Takes {@code point} out of the tree at once, with everything mounted below it, used or not. */
     public static void detach(Path point) throws MountException {
+        if (find() == null
+                && Credentials.userId() == 0) { // removed while this process was at work; root can do without
+            try {
+                Unmount.detach(point);
+                return;
+            } catch (PosixException e) {
+                throw new MountException("cannot unmount " + point + " (" + e.getMessage() + ")");
+            }
+        }
         run(point, "-u", "-z");
     }
 
     private static void run(Path point, String... flags) throws MountException {
-        List<String> command = new ArrayList<>(List.of("fusermount"));
+        List<String> command = new ArrayList<>(List.of(PROGRAM));
         command.addAll(List.of(flags));
         command.addAll(List.of("--", point.toString()));
         try {

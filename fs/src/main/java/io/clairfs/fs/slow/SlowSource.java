@@ -109,11 +109,16 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
     public int read(byte[] path, MemorySegment into, long offset, FileHandle handle) throws PosixException {
         int n = (int) Posix.pread((int) handle.id(), into, offset);
         if (n > 0) {
-            sleepUntil(bandwidth.reserve(n));
-            reads.increment();
-            bytes.add(n);
+            charge(n);
         }
         return n;
+    }
+
+    /** Takes as long as {@code n} bytes take, and counts them: for who answers a read in this source's place. */
+    public void charge(int n) throws PosixException {
+        sleepUntil(bandwidth.reserve(n));
+        reads.increment();
+        bytes.add(n);
     }
 
     @Override

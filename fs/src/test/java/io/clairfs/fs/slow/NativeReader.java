@@ -10,15 +10,15 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A shell command that reads a mount; bytes of its output are kept as characters of the same number. */
-record NativeReader(int exitCode, String output) {
+public record NativeReader(int exitCode, String output) {
     private static final long TIMEOUT_S = 60;
 
     /** Runs {@code script} with the words after it as $1, $2, and so on. */
-    static NativeReader sh(String script, Object... words) throws IOException, InterruptedException {
+    public static NativeReader sh(String script, Object... words) throws IOException, InterruptedException {
         return await(start(script, words));
     }
 
-    static Process start(String script, Object... words) throws IOException {
+    public static Process start(String script, Object... words) throws IOException {
         List<String> command = new java.util.ArrayList<>(List.of("sh", "-c", script, "sh"));
         for (Object word : words) {
             command.add(word.toString());
@@ -30,7 +30,7 @@ record NativeReader(int exitCode, String output) {
         return process;
     }
 
-    static NativeReader await(Process process) throws IOException, InterruptedException {
+    public static NativeReader await(Process process) throws IOException, InterruptedException {
         String output = new String(process.getInputStream().readAllBytes(), ISO_8859_1);
         assertThat(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).as("ends").isTrue();
         return new NativeReader(process.exitValue(), output);

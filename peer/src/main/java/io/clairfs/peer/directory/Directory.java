@@ -6,7 +6,6 @@ import com.hazelcast.cluster.MembershipListener;
 import com.hazelcast.core.EntryAdapter;
 import com.hazelcast.core.EntryEvent;
 import com.hazelcast.core.Hazelcast;
-import com.hazelcast.core.HazelcastException;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent;
@@ -17,15 +16,25 @@ import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** This node's seat in the group: who else is there, which jobs run, and who holds what. */
 public final class Directory implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Directory.class.getName());
+
+    /** Between two signs of life of this node, by which others judge whether it answers. */
+    private static final int HERE_MS = 1_000;
+
+    /** How often a join is begun. */
+    private static final int JOINS = 3;
 
     private final ClusterConfig config;
     private final HazelcastInstance hazelcast;
@@ -33,9 +42,11 @@ public final class Directory implements AutoCloseable {
     private final Jobs jobs;
     private final HeldHere heldHere;
     private final HeldElsewhere heldElsewhere = new HeldElsewhere();
+    private final LifeSigns signs = new LifeSigns();
     private final HoldingsExchange exchange;
     private final List<Consumer<List<Node>>> listeners = new CopyOnWriteArrayList<>();
     private volatile List<Node> nodes = List.of();
+    private volatile Map<UUID, Node> byId = Map.of();
 
     private Directory(ClusterConfig config, HazelcastInstance hazelcast, String name, int samples) {
         this.config = config;
@@ -45,22 +56,17 @@ public final class Directory implements AutoCloseable {
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         jobs = new Jobs(hazelcast, name);
         heldHere = new HeldHere(samples, new SecureRandom().nextLong());
-        exchange = new HoldingsExchange(hazelcast, heldHere, heldElsewhere, samples, config.times());
+        exchange = new HoldingsExchange(hazelcast, heldHere, heldElsewhere, signs, samples, config.times());
     }
 
     /**
-     * Joins the group, or founds it. Takes some seconds.
+     * Joins the group, or founds it. Takes some seconds; a join that hangs is given up and begun anew a few times.
      *
      * @param samples in the dataset
      * @throws IOException if the address cannot be had, or no group can be joined
      */
     public static Directory open(ClusterConfig config, Node.Introduction self, int samples) throws IOException {
-        HazelcastInstance hazelcast;
-        try {
-            hazelcast = Hazelcast.newHazelcastInstance(HazelcastSettings.of(config, self));
-        } catch (HazelcastException | IllegalStateException e) {
-            throw new IOException("cannot take part in the group at " + config.bind() + ": " + e.getMessage(), e);
-        }
+        HazelcastInstance hazelcast = join(config, self);
         Directory directory = new Directory(config, hazelcast, self.name(), samples);
         try {
             directory.begin();
@@ -68,6 +74,23 @@ public final class Directory implements AutoCloseable {
         } catch (RuntimeException e) {
             directory.terminate();
             throw new IOException("cannot take part in the group at " + config.bind() + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static HazelcastInstance join(ClusterConfig config, Node.Introduction self) throws IOException {
+        SteadyClock.install();
+        for (int attempt = 1; ; attempt++) {
+            long start = System.nanoTime();
+            try {
+                return Hazelcast.newHazelcastInstance(HazelcastSettings.of(config, self));
+            } catch (RuntimeException e) { // Hazelcast's own kinds, and plain ones
+                long tookSeconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
+                if (attempt == JOINS || tookSeconds < HazelcastSettings.JOIN_SECONDS) {
+                    throw new IOException(
+                            "cannot take part in the group at " + config.bind() + ": " + e.getMessage(), e);
+                }
+                LOG.log(Level.WARNING, "no answer to a join within " + tookSeconds + " s; joining anew");
+            }
         }
     }
 
@@ -83,6 +106,7 @@ public final class Directory implements AutoCloseable {
             public void memberRemoved(MembershipEvent event) {
                 members(event.getCluster());
                 exchange.forget(event.getMember().getUuid());
+                signs.forget(event.getMember().getUuid());
             }
         });
         hazelcast.getLifecycleService().addLifecycleListener(event -> {
@@ -110,6 +134,7 @@ public final class Directory implements AutoCloseable {
         exchange.begin();
         DirectoryTimes times = config.times();
         repeat(exchange::publish, times.publishMs());
+        repeat(exchange::sayHere, Math.min(HERE_MS, times.repeatMs()));
         repeat(
                 () -> {
                     exchange.remind();
@@ -132,7 +157,9 @@ public final class Directory implements AutoCloseable {
                 .toList();
         heldElsewhere.nodes(now);
         if (!now.equals(nodes)) {
+            now.stream().filter(node -> !nodes.contains(node)).forEach(node -> signs.heard(node.id()));
             nodes = now;
+            byId = now.stream().collect(Collectors.toUnmodifiableMap(Node::id, node -> node));
             soon(() -> listeners.forEach(listener -> listener.accept(now)));
         }
     }
@@ -162,6 +189,16 @@ public final class Directory implements AutoCloseable {
     /** The members, this node among them, in the order of their names: no call to anybody. */
     public List<Node> nodes() {
         return nodes;
+    }
+
+    /** A member by its id; null if it is none any more. */
+    public @Nullable Node node(UUID id) {
+        return byId.get(id);
+    }
+
+    /** For how long a member has said nothing, milliseconds; a second or two is usual. */
+    public long silentMs(Node node) {
+        return node.self() ? 0 : signs.silentMs(node.id());
     }
 
     /** Called with all members after every change, on the directory's thread; must not block. */

@@ -17,6 +17,9 @@ final class HazelcastSettings {
     private static final int MERGE_BATCH = 100;
     private static final int CONNECT_SECONDS = 3;
 
+    /** After which a join that nobody answers is given up. */
+    static final int JOIN_SECONDS = 30;
+
     private HazelcastSettings() {}
 
     static Config of(ClusterConfig cluster, Node.Introduction self) {
@@ -79,6 +82,7 @@ final class HazelcastSettings {
                 Map.entry("hazelcast.socket.server.bind.any", "false"),
                 Map.entry("hazelcast.wait.seconds.before.join", "0"),
                 Map.entry("hazelcast.tcp.join.port.try.count", "1"),
+                Map.entry("hazelcast.max.join.seconds", Integer.toString(JOIN_SECONDS)),
                 Map.entry("hazelcast.heartbeat.interval.seconds", Integer.toString(times.heartbeatSeconds())),
                 Map.entry("hazelcast.max.no.heartbeat.seconds", Integer.toString(times.goneSeconds())),
                 Map.entry("hazelcast.merge.first.run.delay.seconds", Integer.toString(times.mergeSeconds())),

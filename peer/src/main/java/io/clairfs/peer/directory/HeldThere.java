@@ -80,7 +80,7 @@ final class HeldThere {
                 At known = states[at.tier()];
                 yield known.incarnation() == at.incarnation() && known.sequence() >= at.sequence();
             }
-            case HoldingsMessage.Ask() -> true;
+            case HoldingsMessage.Ask(), HoldingsMessage.Here() -> true;
         };
     }
 }

@@ -29,6 +29,7 @@ final class HoldingsExchange {
     private final HazelcastInstance hazelcast;
     private final HeldHere here;
     private final HeldElsewhere elsewhere;
+    private final LifeSigns signs;
     private final int samples;
     private final long askNs;
     private final Map<String, UUID> listening = new HashMap<>();
@@ -36,7 +37,13 @@ final class HoldingsExchange {
     private final Map<UUID, Long> toldNs = new ConcurrentHashMap<>();
 
     HoldingsExchange(
-            HazelcastInstance hazelcast, HeldHere here, HeldElsewhere elsewhere, int samples, DirectoryTimes times) {
+            HazelcastInstance hazelcast,
+            HeldHere here,
+            HeldElsewhere elsewhere,
+            LifeSigns signs,
+            int samples,
+            DirectoryTimes times) {
+        this.signs = signs;
         this.hazelcast = hazelcast;
         this.here = here;
         this.elsewhere = elsewhere;
@@ -68,6 +75,11 @@ final class HoldingsExchange {
         send(TO_ALL, here.reminders());
     }
 
+    /** Tells all that this node is there. */
+    void sayHere() {
+        send(TO_ALL, List.of(new HoldingsMessage.Here()));
+    }
+
     private void askAll() {
         send(TO_ALL, List.of(new HoldingsMessage.Ask()));
     }
@@ -88,6 +100,7 @@ final class HoldingsExchange {
         if (from == null || from.localMember()) {
             return;
         }
+        signs.heard(from.getUuid());
         HeldThere there = elsewhere.of(from.getUuid());
         if (there == null) {
             return; // not listed yet, or never will be; it reminds us

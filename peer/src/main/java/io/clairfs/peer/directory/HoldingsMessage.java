@@ -2,6 +2,7 @@ package io.clairfs.peer.directory;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.roaringbitmap.IntIterator;
 import org.roaringbitmap.RoaringBitmap;
 
 /** What nodes say to each other about what they hold, as bytes. */
@@ -23,6 +24,9 @@ sealed interface HoldingsMessage {
     /** Please send me the whole of all tiers. */
     record Ask() implements HoldingsMessage {}
 
+    /** Nothing new: only that this node is there. */
+    record Here() implements HoldingsMessage {}
+
     /** As bytes. */
     static byte[] write(HoldingsMessage message) {
         return switch (message) {
@@ -30,6 +34,7 @@ sealed interface HoldingsMessage {
             case Whole(At at, RoaringBitmap held) -> bytes(1, at, held);
             case Reminder(At at) -> bytes(2, at);
             case Ask() -> bytes(3, new At(0, 0, 0));
+            case Here() -> bytes(4, new At(0, 0, 0));
         };
     }
 
@@ -67,6 +72,7 @@ sealed interface HoldingsMessage {
                 case 1 -> new Whole(at, set(in, samples));
                 case 2 -> new Reminder(at);
                 case 3 -> new Ask();
+                case 4 -> new Here();
                 default -> throw new IOException("holdings of kind " + type);
             };
         } catch (RuntimeException e) {
@@ -78,9 +84,26 @@ sealed interface HoldingsMessage {
         RoaringBitmap set = new RoaringBitmap();
         set.deserialize(in.slice());
         in.position(in.position() + set.serializedSizeInBytes());
+        if (!isInOrder(set)) {
+            throw new IOException("damaged holdings");
+        }
         if (!set.isEmpty() && Integer.compareUnsigned(set.last(), samples) >= 0) {
             throw new IOException("holdings beyond the dataset");
         }
         return set;
+    }
+
+    /** Deserializing believes what it reads; a set whose numbers do not ascend, or whose count is wrong, is none. */
+    private static boolean isInOrder(RoaringBitmap set) {
+        long before = -1;
+        long count = 0;
+        for (IntIterator numbers = set.getIntIterator(); numbers.hasNext(); count++) {
+            long number = Integer.toUnsignedLong(numbers.next());
+            if (number <= before) {
+                return false;
+            }
+            before = number;
+        }
+        return count == set.getLongCardinality();
     }
 }

@@ -4,22 +4,29 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.replicatedmap.ReplicatedMap;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /**
  * The jobs of the group: written on one node, known on all, with each node's own ranks beside them. Every node has all of
  * them and goes on with what it has when the others cannot be reached.
+ *
+ * <p>A job that was stopped leaves an empty specification behind: so a node that did not hear of it, or sees nothing for a
+ * moment while two halves of the group merge, can tell a job that was stopped from one that is not known yet.
  */
 public final class Jobs {
     static final String LINES = "jobs";
     static final String RANKS = "ranks";
 
     private static final Logger LOG = System.getLogger(Jobs.class.getName());
+    private static final String STOPPED = "";
     private static final char BETWEEN = '\n';
     private static final int MOST_JOBS = 1_000;
     private static final int MOST_NAME_LENGTH = 64;
@@ -42,9 +49,11 @@ public final class Jobs {
         if (name.isEmpty() || name.length() > MOST_NAME_LENGTH || name.indexOf(BETWEEN) >= 0) {
             throw new IllegalArgumentException("a job's name has 1 to " + MOST_NAME_LENGTH + " characters in one line");
         }
-        if (specification.length() > MOST_LINES_LENGTH) {
-            throw new IllegalArgumentException(
-                    "a job's specification has at most " + MOST_LINES_LENGTH + " characters");
+        if (specification.isEmpty() || specification.length() > MOST_LINES_LENGTH) {
+            throw new IllegalArgumentException("a job's specification has 1 to " + MOST_LINES_LENGTH + " characters");
+        }
+        if (!lines.containsKey(name) && lines.size() >= MOST_JOBS) {
+            now().stopped().forEach(lines::remove);
         }
         if (!lines.containsKey(name) && lines.size() >= MOST_JOBS) {
             throw new IllegalArgumentException("there are " + MOST_JOBS + " jobs already");
@@ -57,14 +66,51 @@ public final class Jobs {
         ranks.put(job + BETWEEN + self, ranksHere);
     }
 
+    /** Takes back what this node said of its ranks of jobs that are not there any more. */
+    public void removeRanksOfStopped() {
+        for (String key : List.copyOf(ranks.keySet())) {
+            int at = key.indexOf(BETWEEN);
+            if (key.substring(at + 1).equals(self) && STOPPED.equals(lines.get(key.substring(0, at)))) {
+                ranks.remove(key);
+            }
+        }
+    }
+
     /** Ends a job on all nodes. */
     public void remove(String name) {
-        lines.remove(name);
+        lines.put(name, STOPPED);
         for (String key : List.copyOf(ranks.keySet())) {
             if (key.startsWith(name + BETWEEN)) {
                 ranks.remove(key);
             }
         }
+    }
+
+    /**
+     * The group's jobs at one moment.
+     *
+     * @param running by name
+     * @param stopped names of jobs that are to run nowhere
+     */
+    public record Known(Map<String, Job> running, Set<String> stopped) {}
+
+    /** The jobs with every change that was made here before: no call to anybody. */
+    public Known now() {
+        Map<String, Map<String, String>> ranksOf = new HashMap<>();
+        ranks.forEach((key, value) -> {
+            int at = key.indexOf(BETWEEN);
+            ranksOf.computeIfAbsent(key.substring(0, at), _ -> new TreeMap<>()).put(key.substring(at + 1), value);
+        });
+        Map<String, Job> running = new TreeMap<>();
+        Set<String> stopped = new TreeSet<>();
+        lines.forEach((name, text) -> {
+            if (text.equals(STOPPED)) {
+                stopped.add(name);
+            } else {
+                running.put(name, new Job(name, text, ranksOf.getOrDefault(name, Map.of())));
+            }
+        });
+        return new Known(running, stopped);
     }
 
     /** All jobs by name, as they are known here: no call to anybody. */
@@ -80,17 +126,11 @@ public final class Jobs {
 
     /** Looks at both maps anew; on the directory's thread. */
     void refresh() {
-        Map<String, Map<String, String>> ranksOf = new HashMap<>();
-        ranks.forEach((key, value) -> {
-            int at = key.indexOf(BETWEEN);
-            ranksOf.computeIfAbsent(key.substring(0, at), _ -> new TreeMap<>()).put(key.substring(at + 1), value);
-        });
-        Map<String, Job> now = new TreeMap<>();
-        lines.forEach((name, text) -> now.put(name, new Job(name, text, ranksOf.getOrDefault(name, Map.of()))));
+        Map<String, Job> now = now().running();
         if (now.equals(known)) {
             return;
         }
-        known = Map.copyOf(now);
+        known = Collections.unmodifiableMap(now);
         for (Consumer<Map<String, Job>> listener : listeners) {
             try {
                 listener.accept(known);

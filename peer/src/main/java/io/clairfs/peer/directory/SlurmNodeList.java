@@ -10,6 +10,7 @@ import java.util.List;
 final class SlurmNodeList {
     private static final int MOST_NODES = 65_536;
     private static final int MOST_DIGITS = 9;
+    private static final int MOST_NAME = 255;
 
     private SlurmNodeList() {}
 
@@ -42,6 +43,9 @@ final class SlurmNodeList {
         if (name.isEmpty()) {
             throw wrong(list, "a name is empty");
         }
+        if (MOST_NAME < name.replaceAll("\\[[^]]*]", "").length()) {
+            throw wrong(list, "a name has more than " + MOST_NAME + " characters");
+        }
         List<String> names = List.of("");
         int at = 0;
         while (at < name.length()) {
@@ -71,7 +75,7 @@ final class SlurmNodeList {
             String first = dash < 0 ? range : range.substring(0, dash);
             String last = dash < 0 ? range : range.substring(dash + 1);
             if (!isNumber(first) || !isNumber(last)) {
-                throw wrong(list, "'" + range + "' is neither a number nor a range");
+                throw wrong(list, "'" + shown(range) + "' is neither a number nor a range");
             }
             int from = Integer.parseInt(first);
             int to = Integer.parseInt(last);
@@ -91,7 +95,10 @@ final class SlurmNodeList {
     }
 
     private static IllegalArgumentException wrong(String list, String why) {
-        String shown = list.length() > 200 ? list.substring(0, 200) + "..." : list;
-        return new IllegalArgumentException("Slurm's list of nodes '" + shown + "': " + why);
+        return new IllegalArgumentException("Slurm's list of nodes '" + shown(list) + "': " + why);
+    }
+
+    private static String shown(String text) {
+        return text.length() > 200 ? text.substring(0, 200) + "..." : text;
     }
 }

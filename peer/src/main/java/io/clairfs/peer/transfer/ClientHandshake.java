@@ -4,15 +4,11 @@ import io.clairfs.peer.Secret;
 import io.clairfs.peer.transfer.Handshake.Greeting;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.codec.ByteToMessageDecoder;
-import io.netty.util.concurrent.Future;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** The client's side of the handshake: speaks first, proves itself first, and believes nobody who does not prove himself. */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
-final class ClientHandshake extends ByteToMessageDecoder {
+final class ClientHandshake extends HandshakeDecoder {
     /** Who is told how it went; exactly one of the two is called, once, on the event loop. */
     interface Outcome {
         /** The connection may be used; the handshake takes itself out of the pipeline afterwards. */
@@ -23,35 +19,26 @@ final class ClientHandshake extends ByteToMessageDecoder {
     }
 
     private final Handshake handshake;
-    private final int timeoutMs;
     private final Outcome outcome;
     private @Nullable Greeting server;
-    private @Nullable Future<?> timeout;
-    private boolean over;
 
     ClientHandshake(Credentials credentials, int timeoutMs, Outcome outcome) {
+        super(timeoutMs);
         handshake = new Handshake(credentials);
-        this.timeoutMs = timeoutMs;
         this.outcome = outcome;
     }
 
     @Override
     public void channelActive(ChannelHandlerContext ctx) {
-        timeout = ctx.executor()
-                .schedule(
-                        () -> refuse(ctx, "no handshake within " + timeoutMs + " ms"),
-                        timeoutMs,
-                        TimeUnit.MILLISECONDS);
+        begin(ctx);
         ByteBuf greeting = ctx.alloc().buffer(Handshake.GREETING_BYTES);
         handshake.writeGreeting(greeting, Refusal.NONE);
         ctx.writeAndFlush(greeting);
     }
 
     @Override
-    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
-        if (over) {
-            in.skipBytes(in.readableBytes());
-        } else if (server == null) {
+    void read(ChannelHandlerContext ctx, ByteBuf in) {
+        if (server == null) {
             readGreeting(ctx, in);
         } else if (in.readableBytes() >= Handshake.VERDICT_BYTES) {
             readVerdict(ctx, in, server);
@@ -59,14 +46,10 @@ final class ClientHandshake extends ByteToMessageDecoder {
     }
 
     private void readGreeting(ChannelHandlerContext ctx, ByteBuf in) {
-        if (in.readableBytes() >= Integer.BYTES && in.getInt(in.readerIndex()) != Handshake.MAGIC) {
-            refuse(ctx, "it does not speak the transfer protocol");
+        Greeting greeting = greeting(ctx, in);
+        if (greeting == null) {
             return;
         }
-        if (in.readableBytes() < Handshake.GREETING_BYTES) {
-            return;
-        }
-        Greeting greeting = Greeting.read(in);
         if (greeting.version() != Handshake.VERSION) {
             refuse(ctx, Refusal.VERSION.text() + " (" + greeting.version() + ", here " + Handshake.VERSION + ")");
         } else if (greeting.refusal() != Refusal.NONE) {
@@ -90,35 +73,18 @@ final class ClientHandshake extends ByteToMessageDecoder {
         } else if (!handshake.sameDataset(greeting)) {
             refuse(ctx, Refusal.DATASET.text());
         } else {
-            end();
-            outcome.accepted(ctx);
-            ctx.pipeline().remove(this);
-        }
-    }
-
-    private void end() {
-        over = true;
-        if (timeout != null) {
-            timeout.cancel(false);
-        }
-    }
-
-    private void refuse(ChannelHandlerContext ctx, String reason) {
-        if (!over) {
-            end();
-            outcome.refused(reason);
-            ctx.close();
+            accept(ctx);
         }
     }
 
     @Override
-    public void channelInactive(ChannelHandlerContext ctx) throws Exception {
-        refuse(ctx, "it went away during the handshake");
-        super.channelInactive(ctx);
+    void accepted(ChannelHandlerContext ctx) {
+        outcome.accepted(ctx);
     }
 
     @Override
-    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        refuse(ctx, "handshake: " + cause.getMessage());
+    void refused(ChannelHandlerContext ctx, String reason) {
+        outcome.refused(reason);
+        ctx.close();
     }
 }

@@ -16,8 +16,11 @@ import java.util.concurrent.TimeUnit;
 final class FlightWindow {
     private static final int GAIN = 2;
 
-    /** Added to the delay: on a fast way it is shorter than what two busy event loops need to get their turns. */
-    private static final long TURN_NS = TimeUnit.MICROSECONDS.toNanos(100);
+    /**
+     * Added to the delay: on a fast way it is shorter than what two busy event loops need to get their turns, and a window that
+     * they empty in one turn makes them wake each other for every sample.
+     */
+    static final long TURN_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private static final long BANDWIDTH_HELD_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long DELAY_HELD_NS = TimeUnit.SECONDS.toNanos(5);
@@ -37,9 +40,9 @@ final class FlightWindow {
     private boolean looking;
 
     FlightWindow(TransferLimits limits, long nowNs) {
-        leastBytes = limits.windowLeastBytes();
-        startBytes = limits.windowStartBytes();
-        mostBytes = limits.windowMostBytes();
+        leastBytes = limits.windows().leastBytes();
+        startBytes = limits.windows().startBytes();
+        mostBytes = limits.windows().mostBytes();
         deliveredAtNs = nowNs;
         bandwidthSinceNs = nowNs;
         delaySinceNs = nowNs;

@@ -10,6 +10,7 @@ import java.util.zip.CRC32C;
  * <pre>
  * REQUEST  type 1, 0, count u16, count x (id u32, sample u32, bytes u64, deadline us u32), crc32c of all before it
  * CANCEL   type 2, 0, count u16, count x (id u32), crc32c of all before it
+ * DAMAGED  type 3, 0, count u16, count x (sample u32), crc32c of all before it; there is no answer
  * reply    type 16 data | 17 not here | 18 failed, reason u8, 0 u16, id u32, sample u32, bytes u64, crc32c of the bytes,
  *          crc32c of all before it; then the bytes
  * </pre>
@@ -20,6 +21,7 @@ import java.util.zip.CRC32C;
 final class Frames {
     static final int REQUEST = 1;
     static final int CANCEL = 2;
+    static final int DAMAGED = 3;
     static final int DATA = 16;
     static final int NOT_HERE = 17;
     static final int FAILED = 18;
@@ -27,6 +29,7 @@ final class Frames {
     static final int FRAME_HEAD_BYTES = 4;
     static final int REQUEST_BYTES = 20;
     static final int CANCEL_BYTES = 4;
+    static final int DAMAGED_BYTES = 4;
     static final int CRC_BYTES = 4;
     static final int REPLY_HEAD_BYTES = 28;
 
@@ -42,6 +45,7 @@ final class Frames {
         return switch (type) {
             case REQUEST -> FRAME_HEAD_BYTES + count * REQUEST_BYTES + CRC_BYTES;
             case CANCEL -> FRAME_HEAD_BYTES + count * CANCEL_BYTES + CRC_BYTES;
+            case DAMAGED -> FRAME_HEAD_BYTES + count * DAMAGED_BYTES + CRC_BYTES;
             default -> -1;
         };
     }

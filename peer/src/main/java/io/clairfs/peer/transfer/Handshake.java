@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Handshake {
     static final int MAGIC = 0x434C4652;
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final int NONCE_BYTES = 32;
     static final int GREETING_BYTES = 8 + Fingerprint.BYTES + NONCE_BYTES;
     static final int VERDICT_BYTES = 2 + Secret.MAC_BYTES;

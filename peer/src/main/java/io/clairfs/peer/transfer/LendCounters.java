@@ -23,6 +23,9 @@ public final class LendCounters {
     /** Requests answered with a failure, or that expired or were cancelled before their turn. */
     public final LongAdder failed = new LongAdder();
 
+    /** Samples that peers received with bytes that do not have their checksum. */
+    public final LongAdder damaged = new LongAdder();
+
     /** Connections whose handshake went well. */
     public final LongAdder connections = new LongAdder();
 

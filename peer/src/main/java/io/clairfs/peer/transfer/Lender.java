@@ -12,4 +12,12 @@ public interface Lender {
      * @param deadlineNs when the peer stops waiting, on the clock of {@link System#nanoTime()}
      */
     Loan lend(int sample, long bytes, long deadlineNs);
+
+    /**
+     * A peer has received a sample whose bytes do not have their checksum: what is kept here may be damaged. Called on an event loop,
+     * too.
+     *
+     * @param sample as for {@link #lend}
+     */
+    default void damaged(int sample) {}
 }

@@ -41,6 +41,8 @@ final class LendingConnection extends ByteToMessageDecoder {
     private @Nullable Future<?> tick;
     private long promisedBytes;
     private boolean encrypted;
+    /** While it is, nothing else may be written: head and bytes of a reply must not be parted. */
+    private boolean replying;
 
     LendingConnection(Lender lender, TransferLimits limits, LendCounters counters) {
         this.lender = lender;
@@ -99,12 +101,14 @@ final class LendingConnection extends ByteToMessageDecoder {
             return;
         }
         ByteBuf entries = in.skipBytes(Frames.FRAME_HEAD_BYTES);
-        if (type == Frames.REQUEST) {
-            counters.requestFrames.increment();
-            counters.requests.add(count);
-            readRequests(ctx, entries, count);
-        } else {
-            readCancels(ctx, entries, count);
+        switch (type) {
+            case Frames.REQUEST -> {
+                counters.requestFrames.increment();
+                counters.requests.add(count);
+                readRequests(ctx, entries, count);
+            }
+            case Frames.CANCEL -> readCancels(ctx, entries, count);
+            default -> readDamaged(entries, count);
         }
         if (in.isReadable()) {
             in.skipBytes(Frames.CRC_BYTES);
@@ -119,7 +123,7 @@ final class LendingConnection extends ByteToMessageDecoder {
             long bytes = in.readLong();
             long deadlineNs = now + in.readUnsignedInt() * 1_000;
             Asked asked = new Asked(id, sample, bytes, deadlineNs);
-            if (open.size() >= limits.requestsInFlight() || open.putIfAbsent(id, asked) != null) {
+            if (open.size() >= limits.counts().requestsInFlight() || open.putIfAbsent(id, asked) != null) {
                 garbage(ctx, in, "more requests than agreed, or one id twice");
                 return;
             }
@@ -133,6 +137,13 @@ final class LendingConnection extends ByteToMessageDecoder {
             if (asked != null) { // otherwise the answer is on its way already
                 fail(ctx, asked, Failure.CANCELLED);
             }
+        }
+    }
+
+    private void readDamaged(ByteBuf in, int count) {
+        for (int i = 0; i < count; i++) {
+            counters.damaged.increment();
+            lender.damaged(in.readInt());
         }
     }
 
@@ -155,14 +166,20 @@ final class LendingConnection extends ByteToMessageDecoder {
         ctx.fireChannelWritabilityChanged();
     }
 
+    /**
+     * Lends what there is room for. Writing a head alone may fill the send queue, which is told here, in the midst of the reply:
+     * then whoever is writing it goes on.
+     */
     private void serve(ChannelHandlerContext ctx) {
-        if (queue.isEmpty()) {
+        if (replying || queue.isEmpty()) {
             return;
         }
         Channel channel = ctx.channel();
         channel.config()
                 .setOption(EpollChannelOption.TCP_CORK, true); // headers travel with what follows, file or memory
-        while (channel.isActive() && channel.isWritable() && promisedBytes < limits.windowMostBytes()) {
+        while (channel.isActive()
+                && channel.isWritable()
+                && promisedBytes < limits.windows().mostBytes()) {
             Asked asked = queue.poll();
             if (asked == null) {
                 break;
@@ -216,6 +233,15 @@ final class LendingConnection extends ByteToMessageDecoder {
 
     private void answer(ChannelHandlerContext ctx, Asked asked, @Nullable Loan loan) {
         open.remove(asked.id);
+        replying = true;
+        try {
+            reply(ctx, asked, loan);
+        } finally {
+            replying = false;
+        }
+    }
+
+    private void reply(ChannelHandlerContext ctx, Asked asked, @Nullable Loan loan) {
         switch (loan) {
             case null -> fail(ctx, asked, Failure.LENDER);
             case Loan.Later later -> {
@@ -242,10 +268,7 @@ final class LendingConnection extends ByteToMessageDecoder {
     }
 
     private void write(ChannelHandlerContext ctx, Asked asked, Loan.Memory loan) {
-        int crc = loan.crc32c().isPresent()
-                ? loan.crc32c().getAsInt()
-                : Frames.crc(loan.sample().bytes().asByteBuffer());
-        lent(ctx, asked, loan.size(), crc);
+        lent(ctx, asked, loan.size(), loan.sample().crc32c());
         if (loan.size() == 0) {
             loan.release();
         } else {
@@ -329,8 +352,8 @@ final class LendingConnection extends ByteToMessageDecoder {
                 counters.stalled.increment();
                 LOG.log(
                         Level.WARNING,
-                        ctx.channel().remoteAddress() + " has taken nothing for " + limits.stallMs()
-                                + " ms: disconnected");
+                        ctx.channel().remoteAddress() + " has taken nothing for "
+                                + limits.times().stallMs() + " ms: disconnected");
                 ctx.close();
             }
         }

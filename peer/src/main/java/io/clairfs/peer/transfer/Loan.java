@@ -2,7 +2,6 @@ package io.clairfs.peer.transfer;
 
 import io.clairfs.cache.tier.SampleBuffer;
 import java.nio.channels.FileChannel;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
 
 /** What a node has to give when a peer asks for a sample. */
@@ -19,17 +18,8 @@ public sealed interface Loan {
         void release();
     }
 
-    /**
-     * A sample in memory; the loan owns one reference.
-     *
-     * @param crc32c of the bytes, if the lender knows it; otherwise it is computed before sending
-     */
-    record Memory(SampleBuffer sample, OptionalInt crc32c) implements Held {
-        /** A loan of a sample whose checksum nobody has computed yet. */
-        public Memory(SampleBuffer sample) {
-            this(sample, OptionalInt.empty());
-        }
-
+    /** A sample in memory; the loan owns one reference. */
+    record Memory(SampleBuffer sample) implements Held {
         @Override
         public long size() {
             return sample.size();

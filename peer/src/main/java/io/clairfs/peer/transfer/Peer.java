@@ -69,7 +69,7 @@ public final class Peer {
         this.counters = counters;
         this.share = share;
         loop = threads.next();
-        backOff = new BackOff(limits.backOffLeastMs(), limits.backOffMostMs());
+        backOff = new BackOff(limits.times().backOffLeastMs(), limits.times().backOffMostMs());
     }
 
     /**
@@ -95,9 +95,9 @@ public final class Peer {
         if (before == 0) {
             share.begin();
         }
-        if (before >= limits.requestsPerPeer()) {
+        if (before >= limits.counts().requestsPerPeer()) {
             retire();
-            return failed("more than " + limits.requestsPerPeer() + " requests wait for it");
+            return failed("more than " + limits.counts().requestsPerPeer() + " requests wait for it");
         }
         Flight flight = new Flight(sample, expectedBytes, deadlineNs);
         asked.add(flight);
@@ -144,6 +144,11 @@ public final class Peer {
         return backOff.isLeftAlone(System.nanoTime());
     }
 
+    /** Why it is left alone; null if it is not. */
+    public @Nullable String trouble() {
+        return isLeftAlone() ? lastFailure : null;
+    }
+
     public InetSocketAddress address() {
         return address;
     }
@@ -155,7 +160,7 @@ public final class Peer {
         return new PeerFigures(
                 current == null ? 0 : current.window().delayNs(),
                 current == null ? 0 : current.window().bytesPerSecond(),
-                current == null ? limits.windowStartBytes() : current.windowBytes(),
+                current == null ? limits.windows().startBytes() : current.windowBytes(),
                 current == null ? 0 : current.inFlightBytes(),
                 outstanding.get(),
                 connected,
@@ -197,7 +202,7 @@ public final class Peer {
         Bootstrap bootstrap = new Bootstrap()
                 .group(loop)
                 .channel(threads.clientChannel())
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, limits.connectTimeoutMs())
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, limits.times().connectMs())
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.SO_KEEPALIVE, true)
                 .handler(new ChannelInitializer<Channel>() {
@@ -205,9 +210,14 @@ public final class Peer {
                     protected void initChannel(Channel opened) {
                         if (credentials.tls() != null) {
                             opened.pipeline()
-                                    .addLast(credentials.tls().clientHandler(opened, limits.handshakeTimeoutMs()));
+                                    .addLast(credentials
+                                            .tls()
+                                            .clientHandler(
+                                                    opened, limits.times().handshakeMs()));
                         }
-                        opened.pipeline().addLast(new ClientHandshake(credentials, limits.handshakeTimeoutMs(), use));
+                        opened.pipeline()
+                                .addLast(new ClientHandshake(
+                                        credentials, limits.times().handshakeMs(), use));
                     }
                 });
         if (credentials.tls() == null) {

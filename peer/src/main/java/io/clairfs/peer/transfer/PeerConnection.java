@@ -6,6 +6,9 @@ import io.clairfs.peer.transfer.ReplyStream.Head;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.unix.IntegerUnixChannelOption;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.collection.IntObjectHashMap;
 import java.util.ArrayDeque;
@@ -17,7 +20,20 @@ import org.jspecify.annotations.Nullable;
 /** One connection to a peer: what was asked over it, what it may still be asked, and the answers. Lives on one event loop. */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
 final class PeerConnection extends ChannelInboundHandlerAdapter implements ReplyStream.Receiver {
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_RCVLOWAT = 18;
+
+    /** A damaged sample is the sample's fault; so many, with none that was right between them, are the way's. */
+    private static final int MOST_DAMAGED_IN_A_ROW = 4;
+
+    /** While something is in flight, requests wait until this part of the window is free, and travel together then. */
+    private static final int REQUESTS_IN_ONE = 4;
+
     private static final long MOST_DEADLINE_US = 0xFFFF_FFFFL;
+
+    private static final int MOST_AT_ONCE_BYTES = 128 << 10;
+    private static final IntegerUnixChannelOption LOW_WATER_MARK =
+            new IntegerUnixChannelOption("SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT);
 
     /** Who uses the connection; called on its event loop. */
     interface Owner {
@@ -46,6 +62,9 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     private long inFlightBytes;
     private long heardNs = System.nanoTime();
     private int expiriesInARow;
+    private int damagedInARow;
+    private boolean epoll;
+    private int wokenBytes = 1;
     private boolean lost;
 
     PeerConnection(Owner owner, TransferLimits limits, FetchCounters counters, FairShare share) {
@@ -59,6 +78,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         context = ctx;
+        epoll = ctx.channel() instanceof EpollSocketChannel && ctx.pipeline().get(SslHandler.class) == null;
     }
 
     boolean isReady() {
@@ -89,11 +109,14 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             return;
         }
         long limit = windowBytes();
+        if (inFlightBytes > limit - limit / REQUESTS_IN_ONE) {
+            return; // a little later there is room for several
+        }
         List<Flight> batch = new ArrayList<>(Math.min(waiting.size(), Frames.MOST_ENTRIES));
         while (true) {
             Flight flight = waiting.peek();
             boolean room = flight != null
-                    && flights.size() < limits.requestsInFlight()
+                    && flights.size() < limits.counts().requestsInFlight()
                     && (inFlightBytes == 0 || inFlightBytes + flight.bytes() <= limit);
             if (!batch.isEmpty() && (!room || batch.size() == Frames.MOST_ENTRIES)) {
                 write(ctx, batch, nowNs);
@@ -157,7 +180,20 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
         if (!lost) {
+            wakeWhenThereIs(ctx, stream.wanted());
             owner.roomAgain();
+        }
+    }
+
+    /**
+     * The rest of a sample is promised, so this thread is woken when it is there and not for every piece of it: to wake a thread
+     * costs the sender, on one machine, as much as to send some ten kilobytes.
+     */
+    private void wakeWhenThereIs(ChannelHandlerContext ctx, long bytes) {
+        int atOnce = Math.clamp(bytes, 1, MOST_AT_ONCE_BYTES);
+        if (epoll && atOnce != wokenBytes) {
+            wokenBytes = atOnce;
+            ctx.channel().config().setOption(LOW_WATER_MARK, atOnce);
         }
     }
 
@@ -188,11 +224,8 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         }
         if (sample != null && crc != head.crc()) {
             sample.release();
-            counters.checksumFailures.increment();
-            String reason = "the bytes of sample " + head.sample() + " do not have their checksum";
-            settle(flight, new Answer.Failed(reason));
-            owner.retired();
-            throw new GarbageException(reason);
+            damaged(flight, head.sample());
+            return;
         }
         if (flight.isGivenUp()) {
             counters.lateBytes.add(head.bytes());
@@ -201,6 +234,8 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             owner.wentWell();
         }
         if (sample != null) {
+            damagedInARow = 0;
+            sample.crc32cIs(crc);
             settle(flight, new Answer.Got(sample));
         } else if (head.type() == Frames.NOT_HERE) {
             settle(flight, new Answer.NotHere());
@@ -208,6 +243,24 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             settle(flight, new Answer.Failed(Failure.text(head.reason())));
         }
         owner.retired();
+    }
+
+    /** The heads around it are whole, so the connection may stay; the peer looks whether what it keeps is right. */
+    private void damaged(Flight flight, int number) throws GarbageException {
+        counters.checksumFailures.increment();
+        String reason = "the bytes of sample " + number + " do not have their checksum";
+        settle(flight, new Answer.Failed(reason));
+        owner.retired();
+        if (++damagedInARow == MOST_DAMAGED_IN_A_ROW) {
+            throw new GarbageException(reason + ", nor do those before it");
+        }
+        ChannelHandlerContext ctx = context;
+        if (ctx != null) {
+            ByteBuf frame = ctx.alloc().directBuffer(Frames.frameBytes(Frames.DAMAGED, 1));
+            frame.writeByte(Frames.DAMAGED).writeByte(0).writeShort(1).writeInt(number);
+            Frames.seal(frame, 0);
+            ctx.writeAndFlush(frame);
+        }
     }
 
     private void settle(Flight flight, Answer answer) {
@@ -236,7 +289,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     /** Gives up what is overdue or was given up by its caller, and the peer if it owes too much for too long. */
     void expire(long nowNs) {
         List<Flight> unwanted = new ArrayList<>();
-        long silenceNs = TimeUnit.MILLISECONDS.toNanos(limits.silenceMs());
+        long silenceNs = TimeUnit.MILLISECONDS.toNanos(limits.times().silenceMs());
         boolean owing = false;
         for (Flight flight : flights.values()) {
             if (flight.isGivenUp()) {
@@ -256,8 +309,8 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         }
         cancel(unwanted);
         if (owing && nowNs - heardNs > silenceNs) {
-            lose("silent for more than " + limits.silenceMs() + " ms");
-        } else if (expiriesInARow >= limits.expiriesInARow()) {
+            lose("silent for more than " + limits.times().silenceMs() + " ms");
+        } else if (expiriesInARow >= limits.counts().expiriesInARow()) {
             lose("too slow: " + expiriesInARow + " requests in a row were not answered by their deadlines");
         }
     }

@@ -69,6 +69,11 @@ final class ReplyStream {
         return target;
     }
 
+    /** How many bytes are certain to come: those that a sample lacks; 0 between replies. */
+    long wanted() {
+        return body == null ? toSkip : body.remaining();
+    }
+
     /** Takes the next bytes in and releases the buffer. */
     @SuppressWarnings("ReferenceEquality") // this very buffer, not one like it
     void read(ByteBuf in) throws GarbageException {

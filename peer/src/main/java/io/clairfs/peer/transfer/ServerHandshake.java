@@ -5,15 +5,12 @@ import io.clairfs.peer.transfer.Handshake.Greeting;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.codec.ByteToMessageDecoder;
-import io.netty.util.concurrent.Future;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** The server's side of the handshake: the first thing on an accepted connection, and nothing is parsed behind it until it went well. */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
-final class ServerHandshake extends ByteToMessageDecoder {
+final class ServerHandshake extends HandshakeDecoder {
     /** Who is told how it went; exactly one of the two is called, once, on the event loop. */
     interface Outcome {
         /** The connection may be used; the handshake takes itself out of the pipeline afterwards. */
@@ -24,34 +21,25 @@ final class ServerHandshake extends ByteToMessageDecoder {
     }
 
     private final Handshake handshake;
-    private final int timeoutMs;
     private final boolean busy;
     private final Outcome outcome;
     private @Nullable Greeting client;
-    private @Nullable Future<?> timeout;
-    private boolean over;
 
     ServerHandshake(Credentials credentials, int timeoutMs, boolean busy, Outcome outcome) {
+        super(timeoutMs);
         handshake = new Handshake(credentials);
-        this.timeoutMs = timeoutMs;
         this.busy = busy;
         this.outcome = outcome;
     }
 
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
-        timeout = ctx.executor()
-                .schedule(
-                        () -> refuse(ctx, "no handshake within " + timeoutMs + " ms"),
-                        timeoutMs,
-                        TimeUnit.MILLISECONDS);
+        begin(ctx);
     }
 
     @Override
-    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
-        if (over) {
-            in.skipBytes(in.readableBytes());
-        } else if (client == null) {
+    void read(ChannelHandlerContext ctx, ByteBuf in) {
+        if (client == null) {
             readGreeting(ctx, in);
         } else if (in.readableBytes() >= Secret.MAC_BYTES) {
             readProof(ctx, in, client);
@@ -59,14 +47,10 @@ final class ServerHandshake extends ByteToMessageDecoder {
     }
 
     private void readGreeting(ChannelHandlerContext ctx, ByteBuf in) {
-        if (in.readableBytes() >= Integer.BYTES && in.getInt(in.readerIndex()) != Handshake.MAGIC) {
-            refuse(ctx, "it does not speak the transfer protocol");
+        Greeting greeting = greeting(ctx, in);
+        if (greeting == null) {
             return;
         }
-        if (in.readableBytes() < Handshake.GREETING_BYTES) {
-            return;
-        }
-        Greeting greeting = Greeting.read(in);
         Refusal refusal =
                 greeting.version() != Handshake.VERSION ? Refusal.VERSION : busy ? Refusal.BUSY : Refusal.NONE;
         ByteBuf reply = ctx.alloc().buffer(Handshake.GREETING_BYTES);
@@ -99,35 +83,17 @@ final class ServerHandshake extends ByteToMessageDecoder {
             return;
         }
         ctx.writeAndFlush(verdict);
-        end();
+        accept(ctx);
+    }
+
+    @Override
+    void accepted(ChannelHandlerContext ctx) {
         outcome.accepted(ctx);
-        ctx.pipeline().remove(this);
-    }
-
-    private void end() {
-        over = true;
-        if (timeout != null) {
-            timeout.cancel(false);
-        }
-    }
-
-    private void refuse(ChannelHandlerContext ctx, String reason) {
-        if (!over) {
-            end();
-            outcome.refused(ctx, reason);
-            ctx.executor().schedule(() -> ctx.close(), 100, TimeUnit.MILLISECONDS);
-        }
     }
 
     @Override
-    public void channelInactive(ChannelHandlerContext ctx) throws Exception {
-        refuse(ctx, "it went away during the handshake");
-        super.channelInactive(ctx);
-    }
-
-    @Override
-    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        refuse(ctx, "handshake: " + cause.getMessage());
-        ctx.close();
+    void refused(ChannelHandlerContext ctx, String reason) {
+        outcome.refused(ctx, reason);
+        ctx.executor().schedule(() -> ctx.close(), 100, TimeUnit.MILLISECONDS);
     }
 }

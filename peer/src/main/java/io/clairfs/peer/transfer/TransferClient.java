@@ -18,7 +18,7 @@ public final class TransferClient implements AutoCloseable {
         this.credentials = credentials;
         this.limits = limits;
         this.threads = threads;
-        share = new FairShare(limits.allPeersBytes(), limits.windowLeastBytes());
+        share = new FairShare(limits.windows().allPeersBytes(), limits.windows().leastBytes());
     }
 
     /**
@@ -31,8 +31,8 @@ public final class TransferClient implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        if (peers.size() >= limits.peers()) {
-            throw new IllegalStateException("more than " + limits.peers() + " peers");
+        if (peers.size() >= limits.counts().peers()) {
+            throw new IllegalStateException("more than " + limits.counts().peers() + " peers");
         }
         return peers.computeIfAbsent(address, at -> new Peer(at, credentials, limits, threads, counters, share));
     }

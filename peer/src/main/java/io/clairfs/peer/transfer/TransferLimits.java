@@ -3,127 +3,102 @@ package io.clairfs.peer.transfer;
 /**
  * The bounds of everything that a peer could make grow.
  *
- * @param connectTimeoutMs for a connection to be made
- * @param handshakeTimeoutMs for both sides to have proved themselves
- * @param silenceMs how long a peer may owe an answer beyond its deadline without sending a byte, before it is left alone
- * @param stallMs how long a reader may take nothing of what is sent to it, before it is disconnected
- * @param windowLeastBytes in flight from one peer, however little was measured
- * @param windowStartBytes in flight from one peer before anything was measured
- * @param windowMostBytes in flight from one peer, however much was measured; also what a lender may owe one connection
- * @param allPeersBytes in flight from all peers together, divided among those that are asked now; each has the least
- *     window in any case
- * @param requestsInFlight on one connection
- * @param requestsPerPeer in flight or waiting
  * @param largestSampleBytes that is ever transferred
- * @param connections that the server accepts, handshake done
- * @param handshakes that the server has under way
- * @param peers that the client knows
- * @param backOffLeastMs how long a peer is left alone after its first failure
- * @param backOffMostMs the same after many
- * @param expiriesInARow after which a peer counts as too slow and is left alone
  */
-public record TransferLimits(
-        int connectTimeoutMs,
-        int handshakeTimeoutMs,
-        int silenceMs,
-        int stallMs,
-        long windowLeastBytes,
-        long windowStartBytes,
-        long windowMostBytes,
-        long allPeersBytes,
-        int requestsInFlight,
-        int requestsPerPeer,
-        long largestSampleBytes,
-        int connections,
-        int handshakes,
-        int peers,
-        int backOffLeastMs,
-        int backOffMostMs,
-        int expiriesInARow) {
+public record TransferLimits(Times times, Windows windows, Counts counts, long largestSampleBytes) {
     /** For nodes of one machine room. */
     public static final TransferLimits DEFAULT = new TransferLimits(
-            3_000, 3_000, 2_000, 10_000, 512 << 10, 1 << 20, 64 << 20, 256 << 20, 512, 4096, 1L << 30, 1024, 64, 1024,
-            200, 60_000, 16);
+            new Times(3_000, 3_000, 2_000, 10_000, 200, 60_000),
+            new Windows(512 << 10, 1 << 20, 64 << 20, 1 << 20, 256 << 20),
+            new Counts(512, 4096, 1024, 64, 1024, 16),
+            1L << 30);
 
     public TransferLimits {
-        if (windowLeastBytes <= 0 || windowStartBytes < windowLeastBytes || windowMostBytes < windowStartBytes) {
-            throw new IllegalArgumentException("windows must be 0 < least <= start <= most");
-        }
         if (largestSampleBytes > Integer.MAX_VALUE - 64) {
             throw new IllegalArgumentException("one sample must fit into one buffer of 2 GiB");
         }
-        if (requestsInFlight < 1
-                || requestsInFlight > Frames.MOST_REQUESTS_IN_FLIGHT
-                || requestsPerPeer < requestsInFlight) {
-            throw new IllegalArgumentException(
-                    "requests must be 1 <= in flight <= " + Frames.MOST_REQUESTS_IN_FLIGHT + ", in flight <= per peer");
+    }
+
+    /**
+     * How long is waited for what, milliseconds.
+     *
+     * @param connectMs for a connection to be made
+     * @param handshakeMs for both sides to have proved themselves
+     * @param silenceMs how long a peer may owe an answer beyond its deadline without sending a byte, before it is left alone
+     * @param stallMs how long a reader may take nothing of what is sent to it, before it is disconnected
+     * @param backOffLeastMs how long a peer is left alone after its first failure
+     * @param backOffMostMs the same after many
+     */
+    public record Times(
+            int connectMs, int handshakeMs, int silenceMs, int stallMs, int backOffLeastMs, int backOffMostMs) {}
+
+    /**
+     * How much may be under way, bytes.
+     *
+     * @param leastBytes in flight from one peer, however little was measured
+     * @param startBytes in flight from one peer before anything was measured
+     * @param mostBytes in flight from one peer, however much was measured; also what a lender may owe one connection
+     * @param unsentBytes of answers that wait for one connection to take them; a sample more at most
+     * @param allPeersBytes in flight from all peers together, divided among those that are asked now; each has the least
+     *     window in any case
+     */
+    public record Windows(long leastBytes, long startBytes, long mostBytes, int unsentBytes, long allPeersBytes) {
+        public Windows {
+            if (leastBytes <= 0 || startBytes < leastBytes || mostBytes < startBytes) {
+                throw new IllegalArgumentException("windows must be 0 < least <= start <= most");
+            }
+        }
+
+        /** The same with another bound on what waits to be taken, bytes. */
+        public Windows withUnsent(int bytes) {
+            return new Windows(leastBytes, startBytes, mostBytes, bytes, allPeersBytes);
+        }
+    }
+
+    /**
+     * How many there may be.
+     *
+     * @param requestsInFlight on one connection
+     * @param requestsPerPeer in flight or waiting
+     * @param connections that the server accepts, handshake done
+     * @param handshakes that the server has under way
+     * @param peers that the client knows
+     * @param expiriesInARow after which a peer counts as too slow and is left alone
+     */
+    public record Counts(
+            int requestsInFlight, int requestsPerPeer, int connections, int handshakes, int peers, int expiriesInARow) {
+        public Counts {
+            if (requestsInFlight < 1
+                    || requestsInFlight > Frames.MOST_REQUESTS_IN_FLIGHT
+                    || requestsPerPeer < requestsInFlight) {
+                throw new IllegalArgumentException("requests must be 1 <= in flight <= "
+                        + Frames.MOST_REQUESTS_IN_FLIGHT + ", in flight <= per peer");
+            }
         }
     }
 
     /** The same with other times, milliseconds. */
     public TransferLimits withTimes(
             int connectMs, int handshakeMs, int silenceMs, int stallMs, int backOffLeastMs, int backOffMostMs) {
-        return new TransferLimits(
-                connectMs,
-                handshakeMs,
-                silenceMs,
-                stallMs,
-                windowLeastBytes,
-                windowStartBytes,
-                windowMostBytes,
-                allPeersBytes,
-                requestsInFlight,
-                requestsPerPeer,
-                largestSampleBytes,
-                connections,
-                handshakes,
-                peers,
-                backOffLeastMs,
-                backOffMostMs,
-                expiriesInARow);
+        Times other = new Times(connectMs, handshakeMs, silenceMs, stallMs, backOffLeastMs, backOffMostMs);
+        return new TransferLimits(other, windows, counts, largestSampleBytes);
     }
 
     /** The same with other windows, bytes. */
     public TransferLimits withWindows(long leastBytes, long startBytes, long mostBytes, long allPeersBytes) {
-        return new TransferLimits(
-                connectTimeoutMs,
-                handshakeTimeoutMs,
-                silenceMs,
-                stallMs,
-                leastBytes,
-                startBytes,
-                mostBytes,
-                allPeersBytes,
-                requestsInFlight,
-                requestsPerPeer,
-                largestSampleBytes,
-                connections,
-                handshakes,
-                peers,
-                backOffLeastMs,
-                backOffMostMs,
-                expiriesInARow);
+        Windows other = new Windows(leastBytes, startBytes, mostBytes, windows.unsentBytes, allPeersBytes);
+        return new TransferLimits(times, other, counts, largestSampleBytes);
     }
 
     /** The same with other numbers of requests and connections. */
     public TransferLimits withCounts(int requestsInFlight, int requestsPerPeer, int connections, int handshakes) {
-        return new TransferLimits(
-                connectTimeoutMs,
-                handshakeTimeoutMs,
-                silenceMs,
-                stallMs,
-                windowLeastBytes,
-                windowStartBytes,
-                windowMostBytes,
-                allPeersBytes,
-                requestsInFlight,
-                requestsPerPeer,
-                largestSampleBytes,
-                connections,
-                handshakes,
-                peers,
-                backOffLeastMs,
-                backOffMostMs,
-                expiriesInARow);
+        Counts other = new Counts(
+                requestsInFlight, requestsPerPeer, connections, handshakes, counts.peers, counts.expiriesInARow);
+        return new TransferLimits(times, windows, other, largestSampleBytes);
+    }
+
+    /** The same with another bound on what waits to be taken, bytes. */
+    public TransferLimits withUnsent(int bytes) {
+        return new TransferLimits(times, windows.withUnsent(bytes), counts, largestSampleBytes);
     }
 }

@@ -27,8 +27,6 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class TransferServer implements AutoCloseable {
     private static final Logger LOG = System.getLogger(TransferServer.class.getName());
     private static final int BACKLOG = 128;
-    private static final int UNSENT_LOW_BYTES = 512 << 10;
-    private static final int UNSENT_HIGH_BYTES = 1 << 20;
     private static final long REFUSAL_LOG_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long CLOSE_MOST_MS = 2_000;
 
@@ -85,9 +83,12 @@ public final class TransferServer implements AutoCloseable {
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
+                .childOption(ChannelOption.MESSAGE_SIZE_ESTIMATOR, new UnsentBytes())
                 .childOption(
                         ChannelOption.WRITE_BUFFER_WATER_MARK,
-                        new WriteBufferWaterMark(UNSENT_LOW_BYTES, UNSENT_HIGH_BYTES))
+                        new WriteBufferWaterMark(
+                                limits.windows().unsentBytes() / 2,
+                                limits.windows().unsentBytes()))
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
@@ -105,7 +106,7 @@ public final class TransferServer implements AutoCloseable {
     }
 
     private void begin(Channel channel) {
-        if (shakingHands.incrementAndGet() > limits.handshakes()) {
+        if (shakingHands.incrementAndGet() > limits.counts().handshakes()) {
             shakingHands.decrementAndGet();
             refused(channel, "too many handshakes at once");
             channel.close();
@@ -113,10 +114,14 @@ public final class TransferServer implements AutoCloseable {
         }
         channels.add(channel);
         if (credentials.tls() != null) {
-            channel.pipeline().addLast(credentials.tls().serverHandler(channel, limits.handshakeTimeoutMs()));
+            channel.pipeline()
+                    .addLast(credentials
+                            .tls()
+                            .serverHandler(channel, limits.times().handshakeMs()));
         }
-        boolean busy = accepted.get() >= limits.connections();
-        channel.pipeline().addLast(new ServerHandshake(credentials, limits.handshakeTimeoutMs(), busy, new Outcome()));
+        boolean busy = accepted.get() >= limits.counts().connections();
+        channel.pipeline()
+                .addLast(new ServerHandshake(credentials, limits.times().handshakeMs(), busy, new Outcome()));
     }
 
     private final class Outcome implements ServerHandshake.Outcome {
@@ -127,7 +132,7 @@ public final class TransferServer implements AutoCloseable {
             counters.connections.increment();
             context.channel().closeFuture().addListener(_ -> accepted.decrementAndGet());
             context.pipeline()
-                    .addLast(new IdleStateHandler(true, 0, limits.stallMs(), 0, TimeUnit.MILLISECONDS))
+                    .addLast(new IdleStateHandler(true, 0, limits.times().stallMs(), 0, TimeUnit.MILLISECONDS))
                     .addLast(new LendingConnection(lender, limits, counters));
         }
 

@@ -2,6 +2,7 @@ package io.clairfs.peer.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.parallel.ExecutionMode.CONCURRENT;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -11,6 +12,7 @@ import com.hazelcast.core.HazelcastInstance;
 import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.Secret;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -19,6 +21,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -26,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
 import org.slf4j.LoggerFactory;
 
 /** What a group promises, with two and three real members on loopback. */
@@ -33,6 +38,7 @@ import org.slf4j.LoggerFactory;
 final class DirectoryTest {
     private static final int SAMPLES = 1_000_000;
     private static final DirectoryTimes QUICK = new DirectoryTimes(50, 300, 100, 1, 5, 2);
+    private static final Set<Integer> USED = ConcurrentHashMap.newKeySet();
 
     private final Fingerprint dataset = new Fingerprint(
             ThreadLocalRandom.current().nextLong(), ThreadLocalRandom.current().nextLong());
@@ -40,15 +46,17 @@ final class DirectoryTest {
     private final List<Integer> ports = new ArrayList<>();
     private final List<Directory> open = new ArrayList<>();
 
+    /** None of those that the kernel hands out by itself: one of these may be any connection's the moment after it was looked at. */
     DirectoryTest() throws IOException {
-        List<ServerSocket> held = new ArrayList<>();
-        for (int i = 0; i < 3; i++) {
-            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            held.add(socket);
-            ports.add(socket.getLocalPort());
-        }
-        for (ServerSocket socket : held) {
-            socket.close();
+        while (ports.size() < 3) {
+            int port = ThreadLocalRandom.current().nextInt(10_000, 20_000);
+            try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                if (USED.add(free.getLocalPort())) {
+                    ports.add(free.getLocalPort());
+                }
+            } catch (BindException taken) {
+                assert taken != null : "another port is tried";
+            }
         }
     }
 
@@ -101,6 +109,7 @@ final class DirectoryTest {
     }
 
     @Test
+    @Execution(CONCURRENT)
     void members_knowEachOtherAndTheJobs() throws Exception {
         Directory a = open(0);
         Directory b = open(1);
@@ -129,6 +138,56 @@ final class DirectoryTest {
     }
 
     @Test
+    @Execution(CONCURRENT)
+    void members_foundByTheNameOfAService() throws Exception {
+        Directory a = openPod(0);
+        Directory b = openPod(1);
+        eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
+    }
+
+    /** As a pod of a headless service, the name of which stands for the first pod alone. */
+    private Directory openPod(int number) throws IOException {
+        Map<String, String> service = Map.of(
+                "service-dns", "localhost", "service-port", ports.getFirst().toString());
+        ClusterConfig pod = new ClusterConfig(
+                dataset, secret, config(number, secret).bind(), new Discovery.Kubernetes(service), QUICK);
+        InetSocketAddress transfer = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9000 + number);
+        Directory directory =
+                Directory.open(pod, new Node.Introduction("pod" + number, transfer, new byte[0]), SAMPLES);
+        open.add(directory);
+        return directory;
+    }
+
+    @Test
+    @Execution(CONCURRENT)
+    void aNodeThatIsThere_isNotSilent() throws Exception {
+        Directory a = open(0);
+        open(1);
+        eventually(() -> a.nodes().size() == 2);
+        Node other = a.nodes().get(1);
+        Thread.sleep(2_000);
+        eventually(() -> a.silentMs(other) < 1_500);
+        assertThat(a.silentMs(a.nodes().getFirst())).isZero();
+        assertThat(a.node(other.id())).isSameAs(other);
+    }
+
+    @Test
+    @Execution(CONCURRENT)
+    void jobStopped_staysStoppedForALateMemberAndMayBeStartedAgain() throws Exception {
+        Directory a = open(0);
+        a.jobs().put("train", "seed=7");
+        a.jobs().putRanks("train", "0");
+        a.jobs().remove("train");
+        Directory b = open(1);
+        assertThat(b.jobs().now()).isEqualTo(new Jobs.Known(Map.of(), Set.of("train")));
+        b.jobs().put("train", "seed=8");
+        eventually(() -> a.jobs().now().running().containsKey("train"));
+        assertThat(a.jobs().now())
+                .isEqualTo(new Jobs.Known(Map.of("train", new Job("train", "seed=8", Map.of())), Set.of()));
+    }
+
+    @Test
+    @Execution(CONCURRENT)
     void holdings_travelInDeltas_aLateMemberSeesAllAndAKilledOneIsGone() throws Exception {
         Directory a = open(0);
         Directory b = open(1);
@@ -159,7 +218,9 @@ final class DirectoryTest {
         assertThat(holds(b, "node0", 0, 3)).isFalse();
     }
 
+    // Promise G1
     @Test
+    @Execution(CONCURRENT)
     void otherSecret_staysOutside() throws Exception {
         Directory a = open(0);
         a.jobs().put("train", "seed=7");
@@ -174,6 +235,7 @@ final class DirectoryTest {
     }
 
     @Test
+    @Execution(CONCURRENT)
     void splitBrain_bothHalvesGoOnAndAgreeAfterwards() throws Exception {
         Directory a = open(0);
         // Two that did not find each other when they started are two halves; the merge is the same as after a cut.
@@ -206,6 +268,7 @@ final class DirectoryTest {
     }
 
     @Test
+    @Execution(CONCURRENT)
     void logs_atInfo_showTheClusterNameInOneCategoryOnly() throws Exception {
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
         Logger hazelcast = (Logger) LoggerFactory.getLogger("com.hazelcast");
@@ -222,6 +285,9 @@ final class DirectoryTest {
             hazelcast.setLevel(before);
             hazelcast.setAdditive(true);
             hazelcast.detachAppender(lines);
+            synchronized (lines) {
+                lines.stop(); // others may be writing to it
+            }
         }
         assertThat(lines.list).isNotEmpty();
         String name = config(0, secret).clusterName();
@@ -230,6 +296,7 @@ final class DirectoryTest {
     }
 
     @Test
+    @Execution(CONCURRENT)
     void open_listensOnItsAddressOnly() throws Exception {
         open(0);
         new Socket(InetAddress.getLoopbackAddress(), ports.get(0)).close();
@@ -238,6 +305,7 @@ final class DirectoryTest {
     }
 
     @Test
+    @Execution(CONCURRENT)
     void open_portTaken_saysSo() throws Exception {
         try (ServerSocket taken = new ServerSocket(ports.get(0), 1, InetAddress.getLoopbackAddress())) {
             assertThat(taken.isBound()).isTrue();
@@ -245,7 +313,9 @@ final class DirectoryTest {
         }
     }
 
+    // Promise G6
     @Test
+    @Execution(CONCURRENT)
     void config_withoutSecretBeyondLoopback_isRefused() {
         assertThatThrownBy(() -> new ClusterConfig(
                         dataset,

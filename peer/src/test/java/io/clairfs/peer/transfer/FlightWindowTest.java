@@ -46,7 +46,7 @@ final class FlightWindowTest {
                 "%.0f MB/s, %d us: carried %.0f MB/s, window %,d, product %,.0f%n",
                 bytesPerNs * 1e3, delayNs / 1000, carried / 1e6, window.bytes(), product);
         assertThat(carried).isGreaterThan(0.95 * bytesPerNs * 1e9);
-        long turn = (long) (bytesPerNs * 100_000);
+        long turn = (long) (bytesPerNs * FlightWindow.TURN_NS);
         assertThat(window.bytes()).isLessThanOrEqualTo(Math.max(512 << 10, (long) (2.6 * (product + turn + SAMPLE))));
     }
 

@@ -6,7 +6,6 @@ import io.clairfs.cache.tier.SampleBuffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,11 +14,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class LentSamples implements Lender {
     private final Map<Integer, SampleBuffer> samples = new ConcurrentHashMap<>();
     final AtomicInteger asked = new AtomicInteger();
+    final AtomicInteger damagedHere = new AtomicInteger();
 
     void add(int sample, long size) {
         SampleBuffer buffer = SampleBuffer.allocate(size);
         fill(sample, buffer.bytes());
         samples.put(sample, buffer);
+    }
+
+    /** Changes its bytes after their checksum was taken. */
+    void damage(int sample) {
+        SampleBuffer buffer = java.util.Objects.requireNonNull(samples.get(sample));
+        int _ = buffer.crc32c();
+        buffer.bytes().set(ValueLayout.JAVA_BYTE, 0, (byte) ~buffer.bytes().get(ValueLayout.JAVA_BYTE, 0));
+    }
+
+    @Override
+    public void damaged(int sample) {
+        damagedHere.incrementAndGet();
     }
 
     static void fill(int sample, MemorySegment bytes) {
@@ -40,11 +52,7 @@ final class LentSamples implements Lender {
         if (buffer == null || !buffer.tryRetain()) {
             return Loan.NOT_HERE;
         }
-        return new Loan.Memory(
-                buffer,
-                sample % 2 == 0
-                        ? OptionalInt.empty()
-                        : OptionalInt.of(Frames.crc(buffer.bytes().asByteBuffer())));
+        return new Loan.Memory(buffer);
     }
 
     /** Checks the bytes and releases the sample. */

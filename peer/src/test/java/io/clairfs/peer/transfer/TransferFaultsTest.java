@@ -78,6 +78,7 @@ final class TransferFaultsTest {
         assertThat(samples.asked.get()).isZero();
     }
 
+    // Promise G1
     @Test
     void otherSecret_isRefused() throws Exception {
         Secret other = Secret.of("another secret of some length".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
@@ -89,12 +90,14 @@ final class TransferFaultsTest {
         refusedOnBothSides(new Credentials(DATASET, null), "it has another secret, or only one of the two has one");
     }
 
+    // Promise G1
     @Test
     void otherDataset_isRefused() throws Exception {
         refusedOnBothSides(
                 new Credentials(new Fingerprint(1, 3), SECRET), "it has another dataset: the fingerprints differ");
     }
 
+    // Promise G1
     @Test
     void otherVersion_isRefused() throws Exception {
         TransferServer server = serve();
@@ -145,6 +148,7 @@ final class TransferFaultsTest {
         }
     }
 
+    // Promise G2
     @ParameterizedTest
     @ValueSource(ints = {0, 4, 9, 17, 22, 26, 28, 5_000, 8_000, 20_000, 99_999})
     void flippedBit_inHeaderOrBytes_failsAndIsCounted(int at) throws Exception {
@@ -160,10 +164,37 @@ final class TransferFaultsTest {
         if (second.join() instanceof Answer.Got) {
             LentSamples.assertGot(second.join(), 3, 100_000);
         }
-        assertThat(client.counters().garbage.sum()).isEqualTo(1);
-        assertThat(client.counters().checksumFailures.sum()).isEqualTo(at < Frames.REPLY_HEAD_BYTES ? 0 : 1);
+        boolean inHead = at < Frames.REPLY_HEAD_BYTES;
+        assertThat(client.counters().garbage.sum()).isEqualTo(inHead ? 1 : 0);
+        assertThat(client.counters().checksumFailures.sum()).isEqualTo(inHead ? 0 : 1);
+        assertThat(peer.isLeftAlone()).isEqualTo(inHead);
     }
 
+    @Test
+    void samplesThatAreDamagedThere_areToldAndDoNotHarmTheOthers() throws Exception {
+        samples.add(1, 10_000);
+        samples.add(3, 10_000);
+        samples.damage(3);
+        TransferServer server = serve();
+        TransferClient client = client(CREDENTIALS);
+        Peer peer = client.peer(server.addresses().getFirst());
+        for (int i = 0; i < 20; i++) {
+            assertThat(peer.fetch(3, 10_000, in(3_000)))
+                    .isEqualTo(new Answer.Failed("the bytes of sample 3 do not have their checksum"));
+            LentSamples.assertGot(peer.fetch(1, 10_000, in(3_000)), 1, 10_000);
+        }
+        eventually(() -> samples.damagedHere.get() == 20);
+        assertThat(client.counters().connections.sum()).isEqualTo(1);
+        assertThat(client.counters().checksumFailures.sum()).isEqualTo(20);
+        for (int i = 0; i < 4; i++) {
+            assertThat(peer.isLeftAlone()).isFalse();
+            assertThat(peer.fetch(3, 10_000, in(3_000))).isInstanceOf(Answer.Failed.class);
+        }
+        eventually(() -> client.counters().leftAlone.sum() == 1); // nothing right came any more
+        assertThat(client.counters().garbage.sum()).isEqualTo(1);
+    }
+
+    // Promise G2
     @ParameterizedTest
     @ValueSource(ints = {0, 10, 28, 9_000, 60_000})
     void truncatedStream_fails(int at) throws Exception {
@@ -196,6 +227,7 @@ final class TransferFaultsTest {
         }
     }
 
+    // Promise G3
     @Test
     void silentPeer_failsByTheDeadlineAndIsLeftAloneThenProbed() throws Exception {
         try (ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
@@ -322,6 +354,7 @@ final class TransferFaultsTest {
         }
     }
 
+    // Promise G5
     @Test
     void fuzzedFrames_neverHangOrLeak() throws Exception {
         long seed = System.nanoTime();
@@ -360,6 +393,7 @@ final class TransferFaultsTest {
         }
     }
 
+    // Promise G5
     @Test
     void fuzzedRequests_disconnectAndTheServerGoesOn() throws Exception {
         long seed = System.nanoTime();

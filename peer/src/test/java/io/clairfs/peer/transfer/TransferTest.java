@@ -295,6 +295,7 @@ final class TransferTest {
         }
     }
 
+    // Promise G6
     @Test
     void start_publicAddressWithoutSecret_refuses() {
         Credentials open = new Credentials(DATASET, null);

@@ -2,6 +2,7 @@ package io.clairfs.tools.bench;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.cache.posix.CachedPages;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.tools.ByteSize;
 import java.io.IOException;
@@ -100,7 +101,7 @@ public final class ReadBenchmark {
                 channel.force(true);
             }
             int fd = Posix.openAt(Posix.AT_FDCWD, file.toString().getBytes(UTF_8), Posix.O_RDONLY);
-            Posix.dropPages(fd);
+            CachedPages.drop(fd);
             Posix.close(fd);
         }
     }

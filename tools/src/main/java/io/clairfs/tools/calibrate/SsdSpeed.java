@@ -2,6 +2,7 @@ package io.clairfs.tools.calibrate;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.cache.posix.CachedPages;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.tools.bench.WorkDirectory;
 import io.clairfs.tools.config.ModelFile.Device;
@@ -77,7 +78,7 @@ final class SsdSpeed {
     private static void dropPages(Path file) throws IOException {
         int fd = Posix.openAt(Posix.AT_FDCWD, file.toString().getBytes(UTF_8), Posix.O_RDONLY);
         try {
-            Posix.dropPages(fd);
+            CachedPages.drop(fd);
         } finally {
             Posix.close(fd);
         }

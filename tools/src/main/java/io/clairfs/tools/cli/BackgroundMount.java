@@ -8,8 +8,11 @@ import io.clairfs.tools.daemon.MountConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -21,13 +24,14 @@ import java.util.concurrent.TimeUnit;
 final class BackgroundMount {
     private static final long READY_TIMEOUT_S = 60;
     private static final long POLL_MS = 10;
+    private static final Set<PosixFilePermission> FOR_OWNER = PosixFilePermissions.fromString("rwx------");
 
     private BackgroundMount() {}
 
     static void start(List<String> arguments, MountConfig config) throws IOException, CommandFailedException {
         Path log = log(config.mountPoint());
         List<String> command = new ArrayList<>(List.of("setsid"));
-        command.addAll(JavaCommand.thisProgram());
+        command.addAll(config.group() == null ? JavaCommand.thisProgram() : JavaCommand.thisProgramInGroup());
         command.addAll(arguments);
         command.add("-f");
         Process process = new ProcessBuilder(command)
@@ -76,13 +80,23 @@ final class BackgroundMount {
                 .orElse(reason);
     }
 
+    /** A new, empty file for this user alone; what lay there, be it a link, is not written to. */
     private static Path log(Path mountPoint) throws IOException {
         String name = mountPoint.toString().substring(1).replace('/', '-') + ".log";
         try {
-            return Files.createDirectories(stateDirectory().resolve("clairfs")).resolve(name);
+            Path directory = stateDirectory().resolve("clairfs");
+            Files.createDirectories(directory, PosixFilePermissions.asFileAttribute(FOR_OWNER));
+            Files.setPosixFilePermissions(directory, FOR_OWNER); // fails when it is somebody else's
+            return create(directory.resolve(name));
         } catch (IOException noHome) { // nobody and users of containers may have none that they may write to
-            return Files.createTempDirectory("clairfs-log-").resolve(name);
+            return create(Files.createTempDirectory("clairfs-log-").resolve(name));
         }
+    }
+
+    private static Path create(Path log) throws IOException {
+        Files.deleteIfExists(log);
+        return Files.createFile(
+                log, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     }
 
     private static Path stateDirectory() {

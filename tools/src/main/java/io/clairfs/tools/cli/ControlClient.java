@@ -3,29 +3,49 @@ package io.clairfs.tools.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.tools.daemon.ControlRead;
+import io.clairfs.tools.daemon.ControlRead.Answer;
+import io.clairfs.tools.daemon.MountCheck;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** Talks to a mount through its control files. */
 final class ControlClient {
+    private static final long ANSWER_TIMEOUT_MS = 15_000;
+    private static final String NOT_THERE = "No such file or directory";
+
     private final Path control;
     private final Path root;
 
     /** The mount that {@code inside}, its mount point or any path below, belongs to. */
-    ControlClient(Path inside) throws CommandFailedException {
+    ControlClient(Path inside) throws IOException, CommandFailedException {
         Path here = inside.toAbsolutePath().normalize();
-        for (Path at = here; at != null; at = at.getParent()) {
-            Path candidate = at.resolve(DatasetMount.CONTROL_DIRECTORY);
-            if (Files.exists(candidate.resolve("status.json"))) {
-                control = candidate;
-                root = at;
-                return;
+        Path mounted = above(here, path -> path);
+        if (mounted == null) {
+            mounted = above(here, MountCheck::real);
+        }
+        if (mounted == null) {
+            throw new CommandFailedException(
+                    here + " is not on a clairfs mount; mount one: clairfs mount SOURCE " + here);
+        }
+        root = mounted;
+        control = mounted.resolve(DatasetMount.CONTROL_DIRECTORY);
+    }
+
+    /** From the table of mounts, by the names that {@code real} makes of paths: a mount that hangs is best not looked at. */
+    private static @Nullable Path above(Path path, UnaryOperator<Path> real) throws IOException {
+        for (Path at = path; at != null; at = at.getParent()) {
+            if (MountCheck.isOurs(real.apply(at))) {
+                return at;
             }
         }
-        throw new CommandFailedException(here + " is not on a clairfs mount; mount one: clairfs mount SOURCE " + here);
+        return null;
     }
 
     /** A path through the mount as one in the dataset; any other is taken to be one in the dataset already. */
@@ -34,12 +54,18 @@ final class ControlClient {
         return absolute.startsWith(root) ? root.relativize(absolute) : path.normalize();
     }
 
-    String read(String file) throws IOException {
-        return Files.readString(control.resolve(file), UTF_8);
+    String read(String file) throws IOException, CommandFailedException {
+        return switch (ControlRead.read(control.resolve(file), ANSWER_TIMEOUT_MS)) {
+            case Answer.Content(String text) -> text;
+            case Answer.Refused(String reason) when reason.endsWith(NOT_THERE) -> throw new NoSuchFileException(file);
+            case Answer.Refused(String reason) -> throw new CommandFailedException(reason);
+            case Answer.Silence() -> throw new CommandFailedException(ControlRead.silence(root, ANSWER_TIMEOUT_MS));
+        };
     }
 
     /** Writes one message to the job file. */
     void writeJob(String line) throws IOException, CommandFailedException {
+        String _ = read("job"); // a mount that hangs is better noticed by reading
         try {
             Files.write(control.resolve("job"), (line + "\n").getBytes(UTF_8), StandardOpenOption.WRITE);
         } catch (IOException e) {

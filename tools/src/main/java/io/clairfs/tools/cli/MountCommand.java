@@ -4,27 +4,27 @@ import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.IndexRule;
 import io.clairfs.cache.plan.PlacementPolicy;
 import io.clairfs.cache.prefetch.PrefetchSettings;
-import io.clairfs.peer.Secret;
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.config.ConfigFile;
 import io.clairfs.tools.config.MountFile;
 import io.clairfs.tools.daemon.Daemon;
-import io.clairfs.tools.daemon.GroupConfig;
 import io.clairfs.tools.daemon.MachineMemory;
 import io.clairfs.tools.daemon.MountCheck;
 import io.clairfs.tools.daemon.MountConfig;
+import io.clairfs.tools.daemon.SourceProbe;
 import io.clairfs.tools.daemon.SsdConfig;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -36,7 +36,6 @@ import picocli.CommandLine.TypeConversionException;
 @Command(name = "mount", mixinStandardHelpOptions = true, description = "Mounts a dataset; returns when it is ready.")
 final class MountCommand implements Callable<Integer> {
     private static final long SMALLEST = 1 << 20;
-    private static final String DEFAULT_PORT = "5701";
 
     @Spec
     @SuppressWarnings("NullAway.Init")
@@ -107,30 +106,8 @@ final class MountCommand implements Callable<Integer> {
             description = "How long a reader may wait for the source (default: 60).")
     private @Nullable Integer readTimeout;
 
-    @Option(
-            names = "--members",
-            paramLabel = "HOST[:PORT]",
-            split = ",",
-            description = "Nodes to share caches with; where the first of them is, the others find each other.")
-    private List<String> members = new ArrayList<>();
-
-    @Option(
-            names = "--bind",
-            paramLabel = "ADDRESS[:PORT]",
-            description = "Where this node is in the group (port 5701 if not said); samples are lent on the next port.")
-    private @Nullable String bind;
-
-    @Option(
-            names = "--secret-file",
-            paramLabel = "FILE",
-            description = "A file with at least 16 bytes that all nodes of the group have; needed beyond loopback.")
-    private @Nullable Path secretFile;
-
-    @Option(
-            names = "--node-name",
-            paramLabel = "NAME",
-            description = "This node's name in the group (default: the address and port of --bind).")
-    private @Nullable String nodeName;
+    @Mixin
+    private GroupOptions group = new GroupOptions();
 
     @Option(
             names = "--config",
@@ -146,8 +123,11 @@ final class MountCommand implements Callable<Integer> {
             description = "Stay in the foreground.")
     private boolean foreground;
 
+    private static final long END_TIMEOUT_MS = 15_000;
+
     @Override
     public Integer call() throws IOException, CommandFailedException {
+        SourceProbe.requireAnswer(source);
         MountConfig config = config();
         if (!foreground) {
             MountCheck.check(config.source(), config.mountPoint());
@@ -156,10 +136,25 @@ final class MountCommand implements Callable<Integer> {
         }
         Daemon daemon = Daemon.start(config);
         Runtime.getRuntime()
-                .addShutdownHook(Thread.ofPlatform().name("shutdown").unstarted(daemon::close));
+                .addShutdownHook(Thread.ofPlatform().name("shutdown").unstarted(() -> end(daemon)));
         daemon.ended().join();
-        daemon.close();
+        end(daemon);
         return Main.DONE;
+    }
+
+    /** Each part has its bound; that all of them together have one does not hang on each of them being right. */
+    private static void end(Daemon daemon) {
+        Thread.ofPlatform().daemon().name("end-watch").start(() -> {
+            try {
+                TimeUnit.MILLISECONDS.sleep(END_TIMEOUT_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            System.err.println("clairfs: did not end within " + END_TIMEOUT_MS / 1000 + " s; what is left is cut off");
+            daemon.cut();
+            Runtime.getRuntime().halt(Main.FAILED);
+        });
+        daemon.close();
     }
 
     /** What the command line says goes before what the file says, and that before the defaults. */
@@ -197,7 +192,7 @@ final class MountCommand implements Callable<Integer> {
                         "--loader-sharing",
                         first(loaderSharing, said.loaderSharing(), "balanced"),
                         PrefetchSettings.Sharing.values()),
-                groupConfig(),
+                group.config(said),
                 16,
                 seconds * 1000L,
                 options);
@@ -234,30 +229,6 @@ final class MountCommand implements Callable<Integer> {
             configs.add(new SsdConfig(directory, size.bytes()));
         }
         return configs;
-    }
-
-    private @Nullable GroupConfig groupConfig() throws IOException {
-        if (bind == null) {
-            check(members.isEmpty() && secretFile == null && nodeName == null, "a group of nodes needs --bind");
-            return null;
-        }
-        int colon = bind.lastIndexOf(':');
-        String host = colon < 0 ? bind : bind.substring(0, colon);
-        String port = colon < 0 ? DEFAULT_PORT : bind.substring(colon + 1);
-        check(
-                port.matches("[0-9]{1,5}") && Integer.parseInt(port) >= 1 && Integer.parseInt(port) < 65_535,
-                "--bind '" + bind + "' must be ADDRESS or ADDRESS:PORT");
-        InetSocketAddress address = new InetSocketAddress(host, Integer.parseInt(port));
-        check(
-                !address.isUnresolved() && !address.getAddress().isAnyLocalAddress(),
-                "--bind '" + bind + "' must be one address of this machine");
-        check(
-                secretFile != null || address.getAddress().isLoopbackAddress(),
-                "beyond loopback a group needs --secret-file, so that no stranger joins it");
-        if (secretFile != null) {
-            Secret _ = Secret.read(secretFile); // what is wrong with it is said now
-        }
-        return new GroupConfig(nodeName == null ? host + ":" + port : nodeName, address, members, secretFile);
     }
 
     private <E extends Enum<E>> E oneOf(String option, String text, E[] values) {

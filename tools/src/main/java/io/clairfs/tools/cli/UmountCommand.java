@@ -1,23 +1,38 @@
 package io.clairfs.tools.cli;
 
+import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.tools.daemon.ControlRead;
+import io.clairfs.tools.daemon.ControlRead.Answer;
 import io.clairfs.tools.daemon.MountCheck;
+import io.clairfs.tools.daemon.MountProcess;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Unmounts; returns when the mount and its process are gone. */
+/**
+ * Unmounts; returns when the mount and its process are gone.
+ *
+ * <p>A process that does not end by itself within its bound has its mount taken away and is killed. What then remains of it waits in the kernel for a dead
+ * source; the mount is gone all the same.
+ */
 @Command(name = "umount", mixinStandardHelpOptions = true, description = "Unmounts; returns when it is gone.")
 final class UmountCommand implements Callable<Integer> {
-    private static final long END_TIMEOUT_S = 20;
+    private static final long ANSWER_TIMEOUT_MS = 5_000;
+
+    /** More than the daemon takes to end, which is bounded too. */
+    private static final long END_TIMEOUT_MS = 20_000;
+
+    /** What the kernel needs to take a killed process apart. */
+    private static final long KILL_TIMEOUT_MS = 3_000;
+
+    private static final long POLL_MS = 20;
 
     @Parameters(paramLabel = "MOUNTPOINT", description = "Where it is mounted.")
     @SuppressWarnings("NullAway.Init")
@@ -29,40 +44,68 @@ final class UmountCommand implements Callable<Integer> {
         if (!MountCheck.isOurs(point)) {
             throw new CommandFailedException(point + " is not a clairfs mount");
         }
-        Optional<ProcessHandle> daemon = MountCheck.isDead(point) ? Optional.empty() : daemon(point);
-        if (daemon.isPresent() && daemon.get().destroy()) {
-            awaitEnd(daemon.get(), point);
+        List<Long> processes = processes(point);
+        for (long pid : processes) {
+            signal(pid, "TERM");
+            signal(pid, "CONT"); // one that is stopped would not hear of it
         }
+        await(processes, END_TIMEOUT_MS, pid -> MountProcess.state(pid) != MountProcess.State.LIVES);
         if (MountCheck.isOurs(point)) {
             MountCheck.remove(point);
+        }
+        for (long pid : processes) {
+            if (MountProcess.state(pid) == MountProcess.State.LIVES && MountProcess.isOurs(pid)) {
+                signal(pid, "KILL");
+            }
+        }
+        if (!await(processes, KILL_TIMEOUT_MS, pid -> MountProcess.state(pid) == MountProcess.State.GONE)) {
+            System.err.println("clairfs: " + point + " is unmounted; process " + processes.getFirst()
+                    + " ends when its source answers or is unmounted, for the source holds a request of it");
         }
         return Main.DONE;
     }
 
-    /** The process behind the mount, if this user can see it and it is one of ours. */
-    private static Optional<ProcessHandle> daemon(Path point) throws IOException, CommandFailedException {
-        long pid = new JsonMapper()
-                .readTree(new ControlClient(point).read("status.json"))
-                .path("pid")
-                .asLong(-1);
-        Path commandLine = Path.of("/proc", Long.toString(pid), "cmdline");
-        return Files.isReadable(commandLine) && Files.readString(commandLine).contains(Main.class.getName())
-                ? ProcessHandle.of(pid)
-                : Optional.empty();
+    /** The process behind the mount, if there is one and this user can see it. */
+    private static List<Long> processes(Path point) throws IOException {
+        Path status = point.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
+        return switch (ControlRead.read(status, ANSWER_TIMEOUT_MS)) {
+            case Answer.Content(String text) -> {
+                long pid = new JsonMapper().readTree(text).path("pid").asLong(-1);
+                yield MountProcess.isOurs(pid) ? List.of(pid) : List.of();
+            }
+            case Answer.Refused _, Answer.Silence _ -> MountProcess.of(point);
+        };
     }
 
-    private static void awaitEnd(ProcessHandle daemon, Path point) throws CommandFailedException {
-        CompletableFuture<ProcessHandle> end = daemon.onExit();
+    private static void signal(long pid, String name) throws IOException {
+        Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid) // a shell has it built in
+                .redirectErrorStream(true)
+                .start();
         try {
-            end.get(END_TIMEOUT_S, TimeUnit.SECONDS);
-        } catch (TimeoutException e) {
-            throw new CommandFailedException("process " + daemon.pid() + " of " + point + " did not end within "
-                    + END_TIMEOUT_S + " s; as a last resort: kill -9 " + daemon.pid());
+            if (!kill.waitFor(ANSWER_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
+                kill.destroyForcibly();
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new CommandFailedException("interrupted while waiting for process " + daemon.pid());
-        } catch (ExecutionException e) {
-            throw new AssertionError(e);
+        }
+    }
+
+    /** Waits until all of them are so. Returns whether they were in time. */
+    private static boolean await(List<Long> processes, long timeoutMs, Predicate<Long> so)
+            throws CommandFailedException {
+        List<Long> left = new ArrayList<>(processes);
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        while (true) {
+            left.removeIf(so);
+            if (left.isEmpty() || System.nanoTime() > deadline) {
+                return left.isEmpty();
+            }
+            try {
+                TimeUnit.MILLISECONDS.sleep(POLL_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new CommandFailedException("interrupted while waiting for process " + processes.getFirst());
+            }
         }
     }
 }

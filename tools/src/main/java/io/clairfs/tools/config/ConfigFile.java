@@ -2,6 +2,10 @@ package io.clairfs.tools.config;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -23,6 +27,7 @@ import tools.jackson.dataformat.yaml.YAMLWriteFeature;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record ConfigFile(
         @Nullable MountFile mount, @Nullable ModelFile model) {
+    private static final int MOST_BYTES = 256 * 1024;
     private static final YAMLMapper YAML = YAMLMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.KEBAB_CASE)
             .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
@@ -39,7 +44,7 @@ public record ConfigFile(
 
     /** Reads a file; the message of a failure is one line that says where it is wrong. */
     public static ConfigFile read(Path file) throws IOException {
-        String text = Files.readString(file);
+        String text = text(file);
         if (text.isBlank()) {
             return new ConfigFile(null, null);
         }
@@ -61,6 +66,24 @@ public record ConfigFile(
         }
     }
 
+    private static String text(Path file) throws IOException {
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new IOException(file + " is not a file");
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(MOST_BYTES + 1);
+            if (bytes.length > MOST_BYTES) {
+                throw new IOException(file + " has more than " + MOST_BYTES + " bytes");
+            }
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw new IOException(file + ": not UTF-8", e);
+        }
+    }
+
     private static String where(JacksonException e) {
         return e.getLocation() == null ? "" : ", line " + e.getLocation().getLineNr();
     }
@@ -74,7 +97,9 @@ public record ConfigFile(
     }
 
     private static String firstLine(@Nullable String text) {
-        return text == null ? "unreadable" : text.lines().findFirst().orElse("unreadable");
+        String line = text == null ? "unreadable" : text.lines().findFirst().orElse("unreadable");
+        int cause = line.indexOf(", problem: "); // what follows names a class of Java
+        return cause < 0 ? line : line.substring(0, cause);
     }
 
     /** This as a file has it. */

@@ -92,6 +92,9 @@ public record ModelFile(
         if (rates == null || rates.isEmpty()) {
             return otherwise;
         }
+        if (rates.containsValue(null)) {
+            throw new IllegalArgumentException("a number of threads has no rate");
+        }
         List<Throughput.Point> points = new TreeMap<>(rates)
                 .entrySet().stream()
                         .map(e -> new Throughput.Point(e.getKey(), e.getValue() * MEGA))

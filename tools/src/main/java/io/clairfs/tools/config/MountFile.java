@@ -1,6 +1,7 @@
 package io.clairfs.tools.config;
 
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,24 @@ public record MountFile(
         @Nullable String policy,
         @Nullable String loaderSharing,
         @Nullable Integer loaders,
-        @Nullable Integer readTimeout) {
+        @Nullable Integer readTimeout,
+        @Nullable String bind,
+        @Nullable List<String> members,
+        @Nullable String secretFile,
+        @Nullable String nodeName,
+        @Nullable String tlsCertificate,
+        @Nullable String tlsKey,
+        @Nullable String tlsAuthority) {
+    public MountFile {
+        if (ssd != null && ssd.stream().anyMatch(Objects::isNull)) {
+            throw new IllegalArgumentException("an SSD without a directory");
+        }
+        if (members != null && members.stream().anyMatch(Objects::isNull)) {
+            throw new IllegalArgumentException("a member without a name");
+        }
+    }
+
     /** A file that says nothing. */
-    public static final MountFile EMPTY = new MountFile(null, null, null, null, null, null, null, null, null);
+    public static final MountFile EMPTY = new MountFile(
+            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 }

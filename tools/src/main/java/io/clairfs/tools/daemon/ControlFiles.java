@@ -8,7 +8,6 @@ import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.prefetch.JobRun;
 import io.clairfs.cache.prefetch.Prefetcher;
-import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlFile;
 import io.clairfs.fs.control.ControlTree;
@@ -88,7 +87,7 @@ final class ControlFiles implements ControlTree {
                 lines.write('\n');
             }
             return lines.toByteArray();
-        } catch (DatasetException | SourceException | TimeoutException e) {
+        } catch (DatasetException | TimeoutException e) {
             return new byte[0];
         }
     }

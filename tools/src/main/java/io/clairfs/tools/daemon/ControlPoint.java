@@ -2,7 +2,7 @@ package io.clairfs.tools.daemon;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.Credentials;
 import io.clairfs.fs.mount.DatasetMount;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountTable;
@@ -25,7 +25,7 @@ record ControlPoint(Path path, boolean linked) implements AutoCloseable {
     private static final String PREFIX = "clairfs-control-";
 
     static ControlPoint of(Path mountPoint) throws IOException {
-        return Posix.userId() == 0
+        return Credentials.userId() == 0
                 ? new ControlPoint(mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY), false)
                 : new ControlPoint(Files.createTempDirectory(PREFIX).toRealPath(), true);
     }

@@ -13,7 +13,6 @@ import io.clairfs.cache.prefetch.SamplesInUse;
 import io.clairfs.cache.prefetch.TierKeeper;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.Source;
-import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlMount;
@@ -23,6 +22,7 @@ import io.clairfs.fs.mount.DatasetMount;
 import io.clairfs.fs.mount.ErrnoTable;
 import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.fs.mount.MountException;
+import io.clairfs.peer.Secret;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -33,6 +33,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -41,8 +42,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One mount and everything behind it, wired together.
  *
- * <p>{@link #start} returns when the mount and its control files answer; listing goes on meanwhile. {@link #close} takes both
- * mounts away first, so that no reader comes any more, and then ends what served them; each step has its bound.
+ * <p>{@link #start} returns when the mount and its control files answer; listing goes on meanwhile. {@link #close} lets go of the readers that
+ * wait, for a push may wait for one of them, and ends the parts in the reverse order of their beginning; each has its bound.
  */
 public final class Daemon implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Daemon.class.getName());
@@ -51,6 +52,7 @@ public final class Daemon implements AutoCloseable {
 
     private final MountConfig config;
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final List<FuseSession> sessions = new CopyOnWriteArrayList<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final DatasetTree tree;
@@ -73,9 +75,19 @@ public final class Daemon implements AutoCloseable {
             TierKeeper keeper = tiers.keeper();
             SamplesInUse inUse = started(new SamplesInUse());
             GroupConfig groupConfig = config.group();
-            PeerGroup group = groupConfig == null ? null : started(new PeerGroup(groupConfig, tree, keeper));
+            if (groupConfig != null && groupConfig.secretFile() != null) {
+                Secret.warning(groupConfig.secretFile()).ifPresent(errors::add);
+            }
+            PeerGroup group = groupConfig == null ? null : started(new PeerGroup(groupConfig, tree, keeper, errors));
             FetchRouter router = new FetchRouter(
-                    tree, source, keeper, inUse, group == null ? PeerFetch.NONE : group, tiers.rates(), counters);
+                    tree,
+                    source,
+                    keeper,
+                    inUse,
+                    group == null ? PeerFetch.NONE : group,
+                    tiers.rates(),
+                    counters,
+                    TimeUnit.MILLISECONDS.toNanos(config.readTimeoutMs()));
             SampleReader reader =
                     started(new SampleReader(tree, source, router, inUse, counters, config.readTimeoutMs()));
             ReadAccounting accounting = new ReadAccounting(counters);
@@ -89,7 +101,7 @@ public final class Daemon implements AutoCloseable {
             ReadRequests requests = new ReadRequests(reader, accounting);
             ControlPoint controlPoint = started(ControlPoint.of(config.mountPoint()));
             DatasetMount mount = new DatasetMount(tree, requests, controlPoint.link(), config.readTimeoutMs());
-            FuseSession data = started(FuseSession.mount(config.mountPoint(), dataOptions(), mount, errnos));
+            FuseSession data = session(FuseSession.mount(config.mountPoint(), dataOptions(), mount, errnos));
             if (data.descriptor() < 0) {
                 throw new MountException(
                         "the FUSE session's descriptor was not found among this process's descriptors");
@@ -104,19 +116,20 @@ public final class Daemon implements AutoCloseable {
                     config.sharing());
             Prefetcher prefetcher = started(new Prefetcher(
                     tree, router, keeper, inUse, tiers.planner(group), pages, settings, counters, errors));
-            ConsumptionWatcher watcher =
-                    started(new ConsumptionWatcher(tree, config.mountPoint(), new ReadReports(accounting, prefetcher)));
+            ConsumptionWatcher watcher = started(
+                    new ConsumptionWatcher(tree, config.mountPoint(), new ReadReports(accounting, inUse, prefetcher)));
             requests.connect(watcher, prefetcher);
 
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors);
-            JobControl jobs = new JobControl(indexes, prefetcher, group, errors);
+            JobControl jobs = new JobControl(indexes, prefetcher, group == null ? null : group.jobs(), errors);
             StatusReporter status =
-                    new StatusReporter(config, tree, indexes, prefetcher, keeper, group, counters, errors, clock);
+                    new StatusReporter(config, tree, indexes, prefetcher, keeper, group, counters, errors);
             ControlMount control = new ControlMount(
                     new ControlFiles(
                             jobs, status, errors, indexes, prefetcher, new WhereFiles(tree, indexes, prefetcher)),
                     clock);
-            FuseSession controls = started(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
+            FuseSession controls = session(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
+            parts.push(reader); // once more, to be the first to end
             endWith(data);
             endWith(controls);
             Thread.ofPlatform().daemon().name("detach-watcher").start(() -> endWhenDetached(pages));
@@ -133,6 +146,11 @@ public final class Daemon implements AutoCloseable {
     private <T extends AutoCloseable> T started(T part) {
         parts.push(part);
         return part;
+    }
+
+    private FuseSession session(FuseSession mounted) {
+        sessions.add(mounted);
+        return started(mounted);
     }
 
     /** The mount is over when it is taken out of the tree, even while somebody, such as this process, holds files of it. */
@@ -174,7 +192,7 @@ public final class Daemon implements AutoCloseable {
         tree.complete().join();
         try {
             indexes.watch(indexes.of(""));
-        } catch (DatasetException | SourceException e) {
+        } catch (DatasetException e) {
             errors.add("index: " + e.getMessage());
         } catch (TimeoutException e) {
             throw new AssertionError("listed", e);
@@ -190,8 +208,7 @@ public final class Daemon implements AutoCloseable {
     private static void join(
             PeerGroup group, SampleLender lender, JobControl jobs, Prefetcher prefetcher, ErrorLog errors) {
         try {
-            group.join(lender, prefetcher::tiersChanged);
-            jobs.tellGroup();
+            group.join(lender, jobs::follow, prefetcher::tiersChanged);
         } catch (IOException | RuntimeException e) {
             errors.add("not in the group of nodes, samples come from the source: " + e.getMessage());
             LOG.log(Level.WARNING, "joining the group of nodes", e);
@@ -229,8 +246,14 @@ public final class Daemon implements AutoCloseable {
         return ended;
     }
 
+    /** Leaves nobody waiting for this process, which is about to end, whatever it is that still keeps it. */
+    public void cut() {
+        sessions.forEach(FuseSession::cut);
+    }
+
+    /** Whoever comes second waits for the first. */
     @Override
-    public void close() {
+    public synchronized void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
@@ -242,6 +265,7 @@ public final class Daemon implements AutoCloseable {
                 LOG.log(Level.WARNING, "while ending " + part.getClass().getSimpleName(), e);
             }
         }
+        cut();
         ended.complete(null);
     }
 }

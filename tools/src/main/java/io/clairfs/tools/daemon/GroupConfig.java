@@ -1,8 +1,8 @@
 package io.clairfs.tools.daemon;
 
+import io.clairfs.peer.directory.Discovery;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,17 +10,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param nodeName this node's name, which no other node of the group has
  * @param bind the address and port on which it is in the group; samples are lent on the next port
- * @param members hosts, with or without ports, where others may be
+ * @param discovery how the others are found
  * @param secretFile what all members know; null on loopback only
+ * @param tls with which samples travel encrypted; null for plainly
  */
 public record GroupConfig(
         String nodeName,
         InetSocketAddress bind,
-        List<String> members,
-        @Nullable Path secretFile) {
-    public GroupConfig {
-        members = List.copyOf(members);
-    }
+        Discovery discovery,
+        @Nullable Path secretFile,
+        @Nullable Tls tls) {
+    /** PEM files: this node's certificates, its key, and the certificates that sign for all nodes. */
+    public record Tls(Path certificate, Path key, Path authority) {}
 
     /** Where samples are lent. */
     InetSocketAddress transferAddress() {

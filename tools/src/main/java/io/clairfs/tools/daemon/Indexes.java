@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /** The sample indexes of this mount: one for the whole dataset, one for each subset that a job asks for. */
 final class Indexes {
@@ -41,11 +42,21 @@ final class Indexes {
      * The index of one directory of the dataset, the empty path being all of it.
      *
      * @throws TimeoutException when the dataset is still being listed
-     * @throws DatasetException when the rule refuses it
+     * @throws DatasetException when the rule refuses it, or the source could not list all of it
      */
-    SampleIndex of(String subset) throws DatasetException, SourceException, TimeoutException {
+    SampleIndex of(String subset) throws DatasetException, TimeoutException {
         try {
+            String failures = failures();
+            if (failures != null) {
+                throw incomplete(failures);
+            }
             DatasetTree _ = tree.complete().get(PATIENCE_MS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            String failures = failures();
+            if (failures != null) {
+                throw incomplete(failures);
+            }
+            throw e;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new TimeoutException();
@@ -55,7 +66,7 @@ final class Indexes {
         synchronized (built) {
             SampleIndex index = built.get(subset);
             if (index == null) {
-                index = rule.index(tree, directory(subset));
+                index = build(subset);
                 built.put(subset, index);
                 if (built.size() > MOST_SUBSETS) {
                     built.remove(built.keySet().iterator().next());
@@ -63,6 +74,25 @@ final class Indexes {
             }
             return index;
         }
+    }
+
+    private SampleIndex build(String subset) throws DatasetException {
+        try {
+            return rule.index(tree, directory(subset));
+        } catch (SourceException e) { // a rule asks for listings only
+            throw incomplete("cannot list " + e.getMessage());
+        }
+    }
+
+    /** An epoch over a part of a dataset would be silently wrong. */
+    private static DatasetException incomplete(String reason) {
+        return new DatasetException("the dataset could not be listed in full: " + reason);
+    }
+
+    /** What keeps the dataset from being listed, if anything is known to; null when it is listed. */
+    @Nullable
+    String failures() {
+        return isListed() ? null : tree.failures();
     }
 
     /** Bytes of a file of the dataset, on average. */
@@ -78,6 +108,11 @@ final class Indexes {
     /** Has reads of the samples reported from now on. Returns whether that worked for all of them. */
     boolean watch(SampleIndex index) {
         return watcher.watch(index.directoriesOfFiles(tree), errors::add) == 0;
+    }
+
+    /** How many directories of samples cannot be watched. */
+    int unwatched() {
+        return watcher.unwatched();
     }
 
     private Directory directory(String subset) throws DatasetException, SourceException {

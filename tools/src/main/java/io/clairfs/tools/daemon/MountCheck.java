@@ -1,6 +1,8 @@
 package io.clairfs.tools.daemon;
 
+import io.clairfs.cache.posix.Credentials;
 import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.mount.FuseConnection;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountException;
 import io.clairfs.fs.mount.MountTable;
@@ -15,12 +17,14 @@ import java.util.Optional;
 public final class MountCheck {
     private static final Path DEVICE = Path.of("/dev/fuse");
     private static final String OUR_TYPE = "fuse.clairfs";
+    private static final long ANSWER_TIMEOUT_MS = 10_000;
 
     private MountCheck() {}
 
     /** Refuses what cannot work; takes away what a daemon that was killed left at the mount point. */
     public static void check(Path source, Path mountPoint) throws IOException {
         checkSource(source);
+        checkFusermount();
         clearDeadMount(mountPoint);
         checkMountPoint(mountPoint);
         if (source.startsWith(mountPoint) || mountPoint.startsWith(source)) {
@@ -30,14 +34,21 @@ public final class MountCheck {
         checkDevice();
     }
 
-    /** The path as the kernel's mount table has it: without links. What cannot be looked at keeps its own last name. */
+    /**
+     * The path as the kernel's mount table has it: without links. What cannot be looked at keeps its own last name, and a mount of ours is not looked at: it may
+     * not answer.
+     */
     public static Path real(Path path) {
         Path absolute = path.toAbsolutePath();
+        Path plain = absolute.normalize();
+        Path parent = plain.getParent();
         try {
-            return absolute.toRealPath();
+            if (isOurs(plain)) {
+                return plain;
+            }
+            Path below = parent == null ? plain : parent.toRealPath().resolve(plain.getFileName());
+            return isOurs(below) ? below : absolute.toRealPath();
         } catch (IOException missingOrDead) {
-            Path plain = absolute.normalize();
-            Path parent = plain.getParent();
             return parent == null ? plain : real(parent).resolve(plain.getFileName());
         }
     }
@@ -74,6 +85,18 @@ public final class MountCheck {
         }
     }
 
+    /** Without it an ordinary user could not mount, and nobody could unmount. */
+    private static void checkFusermount() throws MountException {
+        Path program = Fusermount.find();
+        if (program == null) {
+            throw new MountException("fusermount is not on the PATH: install the package 'fuse'");
+        }
+        if (Credentials.userId() != 0 && !Fusermount.mayMountForUsers(program)) {
+            throw new MountException(program + " may not mount for ordinary users: as root, chown root " + program
+                    + " && chmod 4755 " + program);
+        }
+    }
+
     private static void checkDevice() throws MountException {
         if (!Files.exists(DEVICE)) {
             throw new MountException(
@@ -92,9 +115,15 @@ public final class MountCheck {
         }
     }
 
-    /** Takes a mount of ours out of the tree, with its control files, used or not. */
+    /**
+     * Takes a mount of ours that nobody serves any more out of the tree, with its control files, used or not; whoever waits for one of them
+     * gets an error.
+     */
     public static void remove(Path mountPoint) throws IOException {
-        Fusermount.detach(mountPoint);
+        FuseConnection.abort(mountPoint);
+        if (isOurs(mountPoint)) {
+            Fusermount.detach(mountPoint);
+        }
         ControlPoint.removeLeftOf(mountPoint);
     }
 
@@ -103,8 +132,16 @@ public final class MountCheck {
         return MountTable.at(mountPoint).filter(m -> m.type().equals(OUR_TYPE)).isPresent();
     }
 
-    /** Whether nobody answers for the mount at {@code mountPoint}: its control files are always live. */
-    public static boolean isDead(Path mountPoint) {
-        return !Files.exists(mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json"));
+    /**
+     * Whether nobody is behind the mount at {@code mountPoint}: its control files are always live. One that hangs is not dead; but one that has been killed
+     * and that the kernel keeps from ending does not answer either.
+     */
+    private static boolean isDead(Path mountPoint) throws IOException {
+        Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
+        return switch (ControlRead.read(status, ANSWER_TIMEOUT_MS)) {
+            case ControlRead.Answer.Content _ -> false;
+            case ControlRead.Answer.Refused _ -> true;
+            case ControlRead.Answer.Silence _ -> MountProcess.of(mountPoint).isEmpty();
+        };
     }
 }

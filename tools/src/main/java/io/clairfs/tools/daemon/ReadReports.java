@@ -1,13 +1,16 @@
 package io.clairfs.tools.daemon;
 
 import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.cache.prefetch.SamplesInUse;
 import io.clairfs.fs.kernel.ConsumptionWatcher;
 
 /** Hands on which files the kernel says were read. */
-record ReadReports(ReadAccounting accounting, Prefetcher prefetcher) implements ConsumptionWatcher.Reader {
+record ReadReports(ReadAccounting accounting, SamplesInUse inUse, Prefetcher prefetcher)
+        implements ConsumptionWatcher.Reader {
     @Override
     public void read(int[] files, int count) {
         accounting.closed(files, count);
+        inUse.closed(files, count);
         prefetcher.read(files, count);
     }
 

@@ -1,18 +1,25 @@
 package io.clairfs.tools.daemon;
 
 import io.clairfs.cache.dataset.Entry;
+import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.prefetch.SampleReader;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.source.SourceTimeoutException;
 import io.clairfs.fs.kernel.ConsumptionWatcher;
 import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.mount.Requester;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** Answers the kernel's read requests and keeps account of them. */
 final class ReadRequests implements DatasetMount.ReadRequests {
+    /** Who has probably waited before his request came waits for so small a part of the read timeout. */
+    private static final int SHARE_AT_HEELS = 10;
+
     private final SampleReader reader;
     private final ReadAccounting accounting;
+    private final RepeatedReads repeated = new RepeatedReads(System::nanoTime);
     private volatile @Nullable ConsumptionWatcher watcher;
     private volatile @Nullable Prefetcher prefetcher;
 
@@ -37,8 +44,26 @@ final class ReadRequests implements DatasetMount.ReadRequests {
         if (first && !reported && followers != null) {
             followers.reached(number);
         }
-        int bytes = reader.read(number, offset, into);
+        int bytes = unlessRepeated(file, number, offset, into);
         accounting.answered(bytes);
         return bytes;
+    }
+
+    private int unlessRepeated(Entry file, int number, long offset, MemorySegment into) throws SourceException {
+        long timeoutMs = reader.timeoutMs();
+        if (!repeated.isEmpty()) {
+            if (repeated.isRepeated(number, Requester.thread())) {
+                throw new SourceTimeoutException(PythonText.show(file.path()) + ", asked for again", timeoutMs);
+            }
+            if (repeated.isAtHeels(number)) {
+                timeoutMs /= SHARE_AT_HEELS;
+            }
+        }
+        try {
+            return reader.read(number, offset, into, timeoutMs);
+        } catch (SourceTimeoutException e) {
+            repeated.timedOut(number, Requester.thread());
+            throw e;
+        }
     }
 }

@@ -2,6 +2,7 @@ package io.clairfs.tools.daemon;
 
 import com.sun.management.ThreadMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
+import io.clairfs.cache.posix.NativeMemory;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,7 @@ public record Status(
         Staging staging,
         List<Tier> tiers,
         List<Peer> peers,
+        @Nullable Group group,
         long checksumFailures,
         long errors,
         Resources process,
@@ -63,8 +65,9 @@ public record Status(
      * @param heapBytes used now, garbage included
      * @param allocatedBytes on the heap since it began, by all threads
      * @param descriptors open now
+     * @param nativeBytes of samples outside the heap, in tiers and on their way
      */
-    public record Resources(long heapBytes, long allocatedBytes, long descriptors, int threads) {
+    public record Resources(long heapBytes, long allocatedBytes, long descriptors, int threads, long nativeBytes) {
         static Resources now() {
             Runtime runtime = Runtime.getRuntime();
             ThreadMXBean threads = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
@@ -73,20 +76,63 @@ public record Status(
                     runtime.totalMemory() - runtime.freeMemory(),
                     threads.getTotalThreadAllocatedBytes(),
                     system.getOpenFileDescriptorCount(),
-                    threads.getThreadCount());
+                    threads.getThreadCount(),
+                    NativeMemory.heldBytes());
         }
     }
 
     /** Reads as readers see them: files opened, and of those how many never had to ask. */
     public record Reads(
-            long opened, long fromPageCache, long upcalls, long requests, long bytes, long errors, long reportsLost) {}
+            long opened,
+            long fromPageCache,
+            long upcalls,
+            long requests,
+            long bytes,
+            long errors,
+            long reportsLost,
+            int unwatchedDirectories) {}
 
     public record Fetched(long count, long bytes) {}
 
     public record Staging(long capacityBytes, long usedBytes, int samples, long pushed) {}
 
-    /** Another node of the group; not alive means that it is being left alone for a while. */
-    public record Peer(String name, String address, boolean alive, int samples) {}
+    /**
+     * Another node of the group. Not alive means that it says nothing, that it is being left alone for a while, or that it is gone while
+     * ranks of running jobs are its; {@code trouble} tells which, and is null for one that is alive.
+     */
+    public record Peer(
+            String name,
+            String address,
+            boolean alive,
+            int samples,
+            @Nullable String trouble) {}
+
+    /**
+     * This node in its group.
+     *
+     * @param node its name
+     * @param trouble why it has not joined, or what is wrong with the group; null if nothing is
+     * @param nodes the names of all that are there, in order
+     * @param plan {@code made}, {@code waiting} for ranks that nobody has claimed, or "none"
+     * @param planDigest the same on all nodes that have made the same plan; null without one
+     */
+    public record Group(
+            String node,
+            boolean joined,
+            @Nullable String trouble,
+            List<String> nodes,
+            String plan,
+            @Nullable String planDigest,
+            List<GroupJob> jobs) {}
+
+    /**
+     * A job of the group.
+     *
+     * @param ranks that read there, by node
+     * @param unclaimed those that no node has claimed, such as {@code 0-3,7}
+     * @param elsewhere those whose node is gone
+     */
+    public record GroupJob(String name, Map<String, String> ranks, String unclaimed, String elsewhere) {}
 
     /** A tier of this node; what went wrong there is counted since the mount. */
     public record Tier(

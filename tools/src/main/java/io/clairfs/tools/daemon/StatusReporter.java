@@ -7,14 +7,12 @@ import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.prefetch.JobRun;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.prefetch.TierKeeper;
-import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.status.Traffic;
 import io.clairfs.cache.tier.Tier;
 import io.clairfs.cache.tier.TierFailures;
 import io.clairfs.tools.Version;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,7 +30,6 @@ final class StatusReporter {
             .enable(SerializationFeature.INDENT_OUTPUT)
             .build();
     private static final double NANOS_PER_SECOND = 1e9;
-    private static final double MILLIS_PER_SECOND = 1e3;
 
     private final MountConfig config;
     private final DatasetTree tree;
@@ -42,8 +39,7 @@ final class StatusReporter {
     private final @Nullable PeerGroup group;
     private final Counters counters;
     private final ErrorLog errors;
-    private final Clock clock;
-    private final long startedMs;
+    private final long startedNs = System.nanoTime();
 
     StatusReporter(
             MountConfig config,
@@ -53,8 +49,7 @@ final class StatusReporter {
             TierKeeper keeper,
             @Nullable PeerGroup group,
             Counters counters,
-            ErrorLog errors,
-            Clock clock) {
+            ErrorLog errors) {
         this.config = config;
         this.tree = tree;
         this.indexes = indexes;
@@ -63,8 +58,6 @@ final class StatusReporter {
         this.group = group;
         this.counters = counters;
         this.errors = errors;
-        this.clock = clock;
-        startedMs = clock.millis();
     }
 
     /** For programs. */
@@ -79,12 +72,12 @@ final class StatusReporter {
 
     private Status status() {
         long samples = tree.fileCount();
-        String indexError = null;
+        String indexError = indexes.failures();
         boolean ready = indexes.isListed();
         if (ready) {
             try {
                 samples = indexes.of("").size();
-            } catch (DatasetException | SourceException | TimeoutException e) {
+            } catch (DatasetException | TimeoutException e) {
                 indexError = e.getMessage();
             }
         }
@@ -113,10 +106,11 @@ final class StatusReporter {
                         counters.staged.sum()),
                 tiers,
                 group == null ? List.of() : group.peers(),
+                group == null ? null : group.report(),
                 tiers.stream().mapToLong(Status.Tier::checksumFailures).sum(),
                 errors.total(),
                 Status.Resources.now(),
-                (clock.millis() - startedMs) / MILLIS_PER_SECOND);
+                (System.nanoTime() - startedNs) / NANOS_PER_SECOND);
     }
 
     private Status.Reads reads() {
@@ -129,7 +123,8 @@ final class StatusReporter {
                 counters.readRequests.sum(),
                 counters.readRequestBytes.sum(),
                 counters.readErrors.sum(),
-                counters.eventsLost.sum());
+                counters.eventsLost.sum(),
+                indexes.unwatched());
     }
 
     private Map<String, Status.Fetched> fetched() {
@@ -176,9 +171,7 @@ final class StatusReporter {
                 spec.sampler(),
                 spec.epochs() == JobSpec.UNLIMITED ? null : spec.epochs(),
                 spec.world(),
-                spec.firstRank() == spec.lastRank()
-                        ? String.valueOf(spec.firstRank())
-                        : spec.firstRank() + "-" + spec.lastRank(),
+                spec.ranks().text(),
                 progress.epoch(),
                 progress.position(),
                 progress.length(),

@@ -50,6 +50,9 @@ public final class StatusText {
                 size(s.staging().capacityBytes()),
                 s.staging().samples());
         s.tiers().forEach(tier -> tier(text, tier));
+        if (s.group() != null) {
+            group(text, s.group());
+        }
         for (Status.Peer peer : s.peers()) {
             line(
                     text,
@@ -57,12 +60,33 @@ public final class StatusText {
                     "%s, %,d samples%s",
                     peer.address(),
                     peer.samples(),
-                    peer.alive() ? "" : ", does not answer");
+                    peer.alive() ? "" : ", NOT ALIVE: " + peer.trouble());
         }
         if (s.errors() > 0) {
             line(text, "errors", "%,d; the last ones: cat %s/.clairfs/errors", s.errors(), s.mount());
         }
         return text.toString();
+    }
+
+    private static void group(StringBuilder text, Status.Group group) {
+        line(
+                text,
+                "group",
+                "%s, %s, plan: %s",
+                group.node(),
+                group.joined() ? "one of " + group.nodes().size() + " nodes" : "NOT JOINED",
+                group.planDigest() == null ? group.plan() : group.planDigest());
+        if (group.trouble() != null) {
+            line(text, "", "%s", group.trouble());
+        }
+        for (Status.GroupJob job : group.jobs()) {
+            if (!job.unclaimed().isEmpty()) {
+                line(text, "", "job %s: no node has claimed rank %s", job.name(), job.unclaimed());
+            }
+            if (!job.elsewhere().isEmpty()) {
+                line(text, "", "job %s: the node of rank %s is gone", job.name(), job.elsewhere());
+            }
+        }
     }
 
     private static void job(StringBuilder text, Status.Job job) {

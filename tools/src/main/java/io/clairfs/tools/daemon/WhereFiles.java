@@ -73,7 +73,7 @@ final class WhereFiles {
     private int sampleOf(int file) {
         try {
             return indexes.isListed() ? indexes.of("").sampleOf(file) : NO_SAMPLE;
-        } catch (DatasetException | SourceException | TimeoutException noIndex) {
+        } catch (DatasetException | TimeoutException noIndex) {
             return NO_SAMPLE;
         }
     }

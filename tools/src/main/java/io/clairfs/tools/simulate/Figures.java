@@ -8,8 +8,12 @@ import java.util.Locale;
 final class Figures {
     static final List<String> PLACES = List.of("prepare", "memory", "ssd", "peer", "source");
     private static final List<String> COLORS = List.of(
-            "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#7f7f7f", "#a6761d", "#1b9e77",
-            "#7570b3", "#e7298a", "#66a61e");
+            "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#7f7f7f", "#a6761d", "#7570b3",
+            "#e7298a", "#66a61e");
+
+    /** Of our own policy, so that it is found at once. */
+    private static final String OUR_COLOR = "#000000";
+
     private static final int ROW = 30;
 
     private Figures() {}
@@ -26,9 +30,10 @@ final class Figures {
         Svg svg = new Svg(ROW * ran.size() + 18, "seconds of each policy");
         for (int i = 0; i < ran.size(); i++) {
             bar(svg, ran.get(i), ROW * i, scale, report.lowerBoundSeconds());
+            double bound = report.lowerBoundSeconds() * scale;
+            svg.line(bound, ROW * i + 13, bound, ROW * i + 28, "bound"); // in pieces, beside the names
         }
         double x = report.lowerBoundSeconds() * scale;
-        svg.line(x, 0, x, ROW * ran.size(), "bound");
         svg.label(
                 x,
                 ROW * ran.size() + 13,
@@ -83,7 +88,8 @@ final class Figures {
         svg.label(left, bottom + 12, "small", "epoch 1");
         svg.label(Svg.WIDTH - 2, bottom + 12, "small end", "epoch " + count);
         for (int i = 0; i < ran.size(); i++) {
-            String color = COLORS.get(i % COLORS.size());
+            boolean ours = ran.get(i).name().equals(Policies.CLAIRFS);
+            String color = ours ? OUR_COLOR : COLORS.get(i % COLORS.size());
             List<String> points = new ArrayList<>();
             for (int epoch = 0; epoch < count; epoch++) {
                 double x = count == 1 ? 0.5 : (double) epoch / (count - 1);

@@ -106,17 +106,22 @@ public final class HtmlReport {
                 .append(" \u2020 leaves data out.</small></p>\n");
         page.append("<div class='table'><table><tr><th>policy<th>time<th>waited<th>memory GB<th>ssd GB<th>peer GB")
                 .append("<th>source GB</tr>\n");
+        StringBuilder cannot = new StringBuilder();
         for (PolicyResult each : report.policies()) {
-            page.append(row(each));
+            if (each.unsupported() == null) {
+                page.append(row(each));
+            } else {
+                cannot.append("<p><small><b>")
+                        .append(Svg.escaped(each.name()))
+                        .append("</b> cannot run this: ")
+                        .append(Svg.escaped(each.unsupported()))
+                        .append("</small></p>\n");
+            }
         }
-        page.append("</table></div>\n");
+        page.append("</table></div>\n").append(cannot);
     }
 
     private static String row(PolicyResult each) {
-        if (each.unsupported() != null) {
-            return "<tr><td>" + Svg.escaped(each.name()) + "<td class='why' colspan='6'>cannot run this: "
-                    + Svg.escaped(each.unsupported()) + "</tr>\n";
-        }
         PolicyResult.Fetched fetched = each.fetched();
         return String.format(
                 Locale.ROOT,

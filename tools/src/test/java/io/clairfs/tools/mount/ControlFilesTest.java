@@ -45,6 +45,7 @@ class ControlFilesTest {
         }
     }
 
+    // Promise J3
     @Test
     void status_json_has_every_key_that_scripts_rely_on() throws Exception {
         mount.job("seed=42 epochs=3");

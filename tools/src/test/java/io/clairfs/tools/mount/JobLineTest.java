@@ -47,6 +47,7 @@ class JobLineTest {
         mount.job(BEFORE);
     }
 
+    // Promise J1
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -96,6 +97,7 @@ class JobLineTest {
         assertThat(mount.read("job")).isEqualTo(jobs);
     }
 
+    // Promise J2
     @Test
     void one_invalid_line_among_several_keeps_all_of_them_from_taking_effect() throws Exception {
         String jobs = mount.read("job");

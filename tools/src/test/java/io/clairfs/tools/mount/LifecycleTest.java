@@ -79,6 +79,7 @@ class LifecycleTest {
         }
     }
 
+    // Promise L1
     @Test
     void umount_in_the_middle_of_an_epoch_returns_when_all_is_gone() throws Exception {
         mountInMidEpoch();
@@ -86,6 +87,7 @@ class LifecycleTest {
         assertGone();
     }
 
+    // Promise L2
     @Test
     void umount_returns_while_a_reader_holds_a_file_and_its_directory() throws Exception {
         LiveMount mount = fixture.mountAt(point, source);
@@ -99,6 +101,7 @@ class LifecycleTest {
         assertGone();
     }
 
+    // Promise L3
     @Test
     void sigterm_in_the_middle_of_an_epoch_ends_the_daemon_and_its_mounts() throws Exception {
         long pid = mountInMidEpoch().pid();
@@ -122,6 +125,7 @@ class LifecycleTest {
                 .isEqualTo(-1);
     }
 
+    // Promise L4
     @ParameterizedTest
     @ValueSource(strings = {"-u", "-uz"})
     void the_daemon_ends_when_somebody_unmounts_with_fusermount(String flags) throws Exception {
@@ -141,6 +145,7 @@ class LifecycleTest {
         assertGone();
     }
 
+    // Promise L5
     @Test
     void mount_after_kill_9_works_at_the_same_place() throws Exception {
         kill(mountInMidEpoch());
@@ -154,6 +159,7 @@ class LifecycleTest {
         assertGone();
     }
 
+    // Promise L6
     @Test
     void umount_after_kill_9_works() throws Exception {
         kill(mountInMidEpoch());
@@ -168,6 +174,7 @@ class LifecycleTest {
         assertThat(fixture.mounts()).as("what the killed daemon left").hasSize(2);
     }
 
+    // Promise L7
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void a_new_dataset_at_the_same_place_shows_nothing_of_the_old_one(boolean killed) throws Exception {

@@ -44,7 +44,12 @@ record LiveMount(Path point) {
 
     /** Waits, within a generous bound, until the status says so. */
     JsonNode await(String what, Predicate<JsonNode> said) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
+        return await(what, said, PATIENCE_S);
+    }
+
+    /** The same within a bound of its own, in seconds. */
+    JsonNode await(String what, Predicate<JsonNode> said, long patienceS) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(patienceS);
         JsonNode now = status();
         while (!said.test(now)) {
             if (System.nanoTime() > deadline) {

@@ -1,6 +1,7 @@
 package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.parallel.ExecutionMode.CONCURRENT;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -19,71 +21,79 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(120)
 class MountErrorsTest {
     @RegisterExtension
-    static final MountFixture FIXTURE = new MountFixture();
+    final MountFixture fixture = new MountFixture();
 
     private Path source;
     private Path point;
 
     @BeforeEach
     void makeBoth() throws IOException {
-        source = FIXTURE.newDirectory("source");
+        source = fixture.newDirectory("source");
         Files.createDirectory(source.resolve("c"));
         Files.writeString(source.resolve("c/1.jpg"), "one");
-        point = FIXTURE.newDirectory("point");
+        point = fixture.newDirectory("point");
     }
 
     @AfterEach
     void nothingIsLeft() throws IOException, InterruptedException {
-        for (Path mounted : FIXTURE.mounts()) {
+        for (Path mounted : fixture.mounts()) {
             if (!mounted.endsWith(".clairfs")) {
-                FIXTURE.clairfs("umount", mounted).succeeded();
+                fixture.clairfs("umount", mounted).succeeded();
             }
         }
-        assertThat(FIXTURE.processes()).isEmpty();
-        assertThat(FIXTURE.mounts()).isEmpty();
+        assertThat(fixture.processes()).isEmpty();
+        assertThat(fixture.mounts()).isEmpty();
     }
 
     private String refusal(Path from, Path to) throws IOException, InterruptedException {
-        String line = FIXTURE.clairfs("mount", from, to).complainedWith(1);
-        assertThat(FIXTURE.mounts()).isEmpty();
+        String line = fixture.clairfs("mount", from, to).complainedWith(1);
+        assertThat(fixture.mounts()).isEmpty();
         return line;
     }
 
+    // Promise E3
     @Test
+    @Execution(CONCURRENT)
     void source_is_missing() throws Exception {
         Path missing = source.resolve("missing");
         assertThat(refusal(missing, point)).isEqualTo("clairfs: source " + missing + " does not exist");
     }
 
     @Test
+    @Execution(CONCURRENT)
     void source_is_a_file() throws Exception {
         Path file = source.resolve("c/1.jpg");
         assertThat(refusal(file, point)).isEqualTo("clairfs: source " + file + " is not a directory");
     }
 
     @Test
+    @Execution(CONCURRENT)
     void mount_point_is_missing() throws Exception {
         Path missing = point.resolve("missing");
         assertThat(refusal(source, missing)).contains(missing + " does not exist; make it: mkdir -p " + missing);
     }
 
     @Test
+    @Execution(CONCURRENT)
     void mount_point_is_a_file() throws Exception {
         Path file = Files.createFile(point.resolve("file"));
         assertThat(refusal(source, file)).isEqualTo("clairfs: mount point " + file + " is not a directory");
     }
 
     @Test
+    @Execution(CONCURRENT)
     void mount_point_is_not_empty() throws Exception {
         Files.createFile(point.resolve("file"));
         assertThat(refusal(source, point)).contains(point + " is not empty; choose an empty directory");
     }
 
+    // Promise E3
     @Test
+    @Execution(CONCURRENT)
     void mount_point_is_in_use_by_another_mount_of_ours() throws Exception {
-        LiveMount first = FIXTURE.mountAt(point, source);
+        LiveMount first = fixture.mountAt(point, source);
         long pid = first.pid();
-        assertThat(FIXTURE.clairfs("mount", source, point).complainedWith(1))
+        assertThat(fixture.clairfs("mount", source, point).complainedWith(1))
                 .contains("mount point " + point + " is busy: " + source)
                 .endsWith("unmount it first: clairfs umount " + point);
         assertThat(first.pid()).isEqualTo(pid);
@@ -91,28 +101,32 @@ class MountErrorsTest {
     }
 
     @Test
+    @Execution(CONCURRENT)
     void mount_point_inside_the_source_and_the_other_way_round() throws Exception {
         Path inside = Files.createDirectory(source.resolve("inside"));
         assertThat(refusal(source, inside)).contains("lie inside one another");
-        Path empty = FIXTURE.newDirectory("outer");
+        Path empty = fixture.newDirectory("outer");
         assertThat(refusal(empty, empty)).contains("lie inside one another");
     }
 
     @Test
+    @Execution(CONCURRENT)
     void mount_point_inside_the_source_by_way_of_a_link() throws Exception {
         Path inside = Files.createDirectory(source.resolve("inside"));
-        Path link = Files.createSymbolicLink(FIXTURE.directory().resolve("link-" + source.getFileName()), source);
+        Path link = Files.createSymbolicLink(fixture.directory().resolve("link-" + source.getFileName()), source);
         assertThat(refusal(link, inside)).contains("lie inside one another");
         assertThat(refusal(source, link.resolve("inside"))).contains("lie inside one another");
     }
 
     @Test
+    @Execution(CONCURRENT)
     void fuse_option_that_libfuse_does_not_know() throws Exception {
-        assertThat(FIXTURE.clairfs("mount", source, point, "-o", "nonsense").complainedWith(1))
+        assertThat(fixture.clairfs("mount", source, point, "-o", "nonsense").complainedWith(1))
                 .contains("nonsense");
     }
 
     @ParameterizedTest
+    @Execution(CONCURRENT)
     @CsvSource(
             delimiter = '|',
             quoteCharacter = '"',
@@ -127,56 +141,100 @@ class MountErrorsTest {
                 "third|Unmatched argument"
             })
     void wrong_usage_is_named_and_exits_with_2(String argument, String reason) throws Exception {
-        assertThat(FIXTURE.clairfs("mount", source, point, argument).complainedWith(2))
+        assertThat(fixture.clairfs("mount", source, point, argument).complainedWith(2))
                 .contains(reason);
     }
 
     @Test
+    @Execution(CONCURRENT)
     void no_arguments_is_wrong_usage() throws Exception {
-        assertThat(FIXTURE.clairfs("mount").complainedWith(2)).contains("Missing required parameters");
-        assertThat(FIXTURE.clairfs("fly").complainedWith(2)).contains("Unmatched argument");
+        assertThat(fixture.clairfs("mount").complainedWith(2)).contains("Missing required parameters");
+        assertThat(fixture.clairfs("fly").complainedWith(2)).contains("Unmatched argument");
     }
 
     @Test
+    @Execution(CONCURRENT)
     void dataset_without_images_mounts_and_refuses_jobs_with_the_reason() throws Exception {
-        Path texts = FIXTURE.newDirectory("texts");
+        Path texts = fixture.newDirectory("texts");
         Files.createDirectory(texts.resolve("c"));
         Files.writeString(texts.resolve("c/1.txt"), "text");
-        LiveMount mount = FIXTURE.mountAt(point, texts);
+        LiveMount mount = fixture.mountAt(point, texts);
         mount.awaitReady();
         String reason = "class directory c has no images: imagefolder refuses an empty class;"
                 + " remove it, or use --index-rule sorted";
         assertThat(mount.point().resolve("c/1.txt")).hasContent("text");
         assertThat(mount.status().path("index_error").asString()).isEqualTo(reason);
         assertThat(mount.read("status")).contains(reason);
-        assertThat(FIXTURE.clairfs("job", "start", point, "seed=1").complainedWith(1))
+        assertThat(fixture.clairfs("job", "start", point, "seed=1").complainedWith(1))
                 .endsWith(reason);
     }
 
     @Test
+    @Execution(CONCURRENT)
     void empty_dataset_mounts_and_refuses_jobs_with_the_reason() throws Exception {
-        LiveMount mount = FIXTURE.mountAt(point, FIXTURE.newDirectory("empty"));
+        LiveMount mount = fixture.mountAt(point, fixture.newDirectory("empty"));
         mount.awaitReady();
         assertThat(point).isEmptyDirectory();
-        assertThat(FIXTURE.clairfs("job", "start", point, "seed=1").complainedWith(1))
+        assertThat(fixture.clairfs("job", "start", point, "seed=1").complainedWith(1))
                 .contains("no class directories in the source");
     }
 
     @Test
+    @Execution(CONCURRENT)
     void umount_of_what_is_not_mounted() throws Exception {
-        assertThat(FIXTURE.clairfs("umount", point).complainedWith(1)).endsWith(point + " is not a clairfs mount");
-        assertThat(FIXTURE.clairfs("umount", point.resolve("missing")).complainedWith(1))
+        assertThat(fixture.clairfs("umount", point).complainedWith(1)).endsWith(point + " is not a clairfs mount");
+        assertThat(fixture.clairfs("umount", point.resolve("missing")).complainedWith(1))
                 .endsWith("is not a clairfs mount");
     }
 
+    // Promise E3
     @Test
+    @Execution(CONCURRENT)
     void there_is_no_fuse_device() throws Exception {
         Requirements.namespaces();
         String withoutDevice = "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3"
                 + " && mknod -m 666 /dev/urandom c 1 9 && exec \"$@\"";
         List<String> command = new ArrayList<>(List.of("unshare", "-m", "sh", "-c", withoutDevice, "sh"));
         command.addAll(Clairfs.command("mount", source.toString(), point.toString()));
-        assertThat(Ended.run(command, FIXTURE.environment()).complainedWith(1))
+        assertThat(Ended.run(command, fixture.environment()).complainedWith(1))
                 .startsWith("clairfs: there is no /dev/fuse: load the kernel module (modprobe fuse)");
+    }
+
+    // Promise E3
+    @Test
+    @Execution(CONCURRENT)
+    void there_is_no_fusermount() throws Exception {
+        Path programs = fixture.newDirectory("programs");
+        Files.createSymbolicLink(programs.resolve("setsid"), Path.of("/usr/bin/setsid"));
+        List<String> command = new ArrayList<>(List.of("env", "PATH=" + programs));
+        command.addAll(Clairfs.command("mount", source.toString(), point.toString()));
+        assertThat(Ended.run(command, fixture.environment()).complainedWith(1))
+                .isEqualTo("clairfs: fusermount is not on the PATH: install the package 'fuse'");
+        assertThat(point).isEmptyDirectory();
+    }
+
+    // Promise L3
+    @Test
+    @Execution(CONCURRENT)
+    void fusermount_that_is_removed_later_keeps_no_daemon_of_root_from_ending_cleanly() throws Exception {
+        Requirements.root();
+        Path programs = fixture.newDirectory("programs");
+        Files.createSymbolicLink(programs.resolve("setsid"), Path.of("/usr/bin/setsid"));
+        Path fusermount = Files.createSymbolicLink(
+                programs.resolve("fusermount"),
+                Path.of(Ended.run(List.of("sh", "-c", "command -v fusermount"), java.util.Map.of())
+                        .succeeded()
+                        .strip()));
+        List<String> command = new ArrayList<>(List.of("env", "PATH=" + programs));
+        command.addAll(Clairfs.command("mount", source.toString(), point.toString()));
+        Ended.run(command, fixture.environment()).succeeded();
+        Files.delete(fusermount);
+        ProcessHandle daemon = ProcessHandle.of(new LiveMount(point).pid()).orElseThrow();
+        assertThat(daemon.children())
+                .as("its watchdogs, whose shell is on no PATH")
+                .hasSize(2);
+        daemon.destroy();
+        daemon.onExit().get(60, java.util.concurrent.TimeUnit.SECONDS);
+        assertThat(fixture.mounts()).isEmpty();
     }
 }

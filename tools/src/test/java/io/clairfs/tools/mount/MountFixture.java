@@ -4,11 +4,16 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -20,27 +25,40 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /**
  * Real mounts for a test: a directory, daemons in processes of their own, and nothing left of them afterwards, whatever happens.
  *
- * <p>Registered in a static field it serves all tests of a class, in another field each test by itself.
+ * <p>Registered in a static field it serves all tests of a class, in another field each test by itself. Tests of a class may use it at the same time.
  */
 final class MountFixture
         implements ExecutionCondition, BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
-    private final boolean namespaces;
+    /** Why something that the tests need beside mounts is not to be had; null when it is. */
+    private interface Need {
+        @Nullable
+        String missing() throws IOException, InterruptedException;
+    }
+
+    private final Need need;
     private TestDirectory directory;
-    private final List<Process> started = new ArrayList<>();
+    private final List<Process> started = Collections.synchronizedList(new ArrayList<>());
+    private final Map<String, String> further = new TreeMap<>();
+    private final List<NodeNetwork> networks = Collections.synchronizedList(new ArrayList<>());
     private int depth;
     private int names;
 
     MountFixture() {
-        this(false);
+        this(() -> null);
     }
 
-    private MountFixture(boolean namespaces) {
-        this.namespaces = namespaces;
+    private MountFixture(Need need) {
+        this.need = need;
     }
 
     /** For tests that arrange devices for one process. */
     static MountFixture withNamespaces() {
-        return new MountFixture(true);
+        return new MountFixture(Requirements::missingForNamespaces);
+    }
+
+    /** For tests that give nodes networks of their own. */
+    static MountFixture withNetworks() {
+        return new MountFixture(Requirements::missingForNetworks);
     }
 
     /** In a static field this is asked for the whole class, and once more for each test, which adds nothing. */
@@ -51,8 +69,8 @@ final class MountFixture
         }
         try {
             String missing = Requirements.missingForMounts();
-            if (missing == null && namespaces) {
-                missing = Requirements.missingForNamespaces();
+            if (missing == null) {
+                missing = need.missing();
             }
             if (missing == null) {
                 return ConditionEvaluationResult.enabled("can mount");
@@ -84,22 +102,31 @@ final class MountFixture
         close();
     }
 
-    private void open() throws IOException, InterruptedException {
+    private synchronized void open() throws IOException, InterruptedException {
         depth++;
         if (depth == 1) {
             Requirements.mounts();
             TestDirectory.removeLeftovers();
+            NodeNetwork.removeLeftovers();
             directory = TestDirectory.create();
         }
     }
 
-    private void close() throws IOException, InterruptedException {
+    private synchronized void close() throws IOException, InterruptedException {
         depth--;
         if (depth == 0 && directory != null) {
             started.forEach(Process::destroyForcibly);
             started.clear();
-            directory.remove();
-            directory = null;
+            further.clear();
+            try {
+                directory.remove();
+            } finally {
+                directory = null;
+                for (NodeNetwork network : networks) {
+                    network.remove();
+                }
+                networks.clear();
+            }
         }
     }
 
@@ -109,7 +136,7 @@ final class MountFixture
     }
 
     /** A new directory. */
-    Path newDirectory(String name) throws IOException {
+    synchronized Path newDirectory(String name) throws IOException {
         return Files.createDirectory(directory().resolve(name + names++));
     }
 
@@ -132,9 +159,34 @@ final class MountFixture
         return directory().resolve(name + ".out");
     }
 
-    /** What every command is told beside its arguments: where its logs go. */
+    /** What the daemons said so far. */
+    String logs() throws IOException {
+        StringBuilder said = new StringBuilder();
+        try (DirectoryStream<Path> logs = Files.newDirectoryStream(directory().resolve("clairfs"), "*.log")) {
+            for (Path log : logs) {
+                said.append(log.getFileName()).append(":\n").append(Files.readString(log));
+            }
+        }
+        return said.toString();
+    }
+
+    /** What every command is told beside its arguments: where its logs go, and what the test wants. */
     Map<String, String> environment() {
-        return Map.of("XDG_STATE_HOME", directory().toString());
+        Map<String, String> all = new TreeMap<>(further);
+        all.put("XDG_STATE_HOME", directory().toString());
+        return all;
+    }
+
+    /** Commands have this in their environment from now on. */
+    void environment(String name, String value) {
+        further.put(name, value);
+    }
+
+    /** A network for nodes, each with so much bandwidth in and out. */
+    NodeNetwork network(int nodes, long bytesPerSecond) throws IOException, InterruptedException {
+        NodeNetwork network = NodeNetwork.make(nodes, bytesPerSecond);
+        networks.add(network);
+        return network;
     }
 
     /** Mounts {@code source} at a new mount point. */
@@ -144,9 +196,16 @@ final class MountFixture
 
     /** Mounts {@code source} at {@code point}. */
     LiveMount mountAt(Path point, Path source, String... options) throws IOException, InterruptedException {
-        List<Object> arguments = new ArrayList<>(List.of("mount", source, point));
+        return mountAt(UnaryOperator.identity(), point, source, options);
+    }
+
+    /** Mounts {@code source} at {@code point} by a command that is run in a place of its own. */
+    LiveMount mountAt(UnaryOperator<String[]> place, Path point, Path source, String... options)
+            throws IOException, InterruptedException {
+        List<String> arguments = new ArrayList<>(List.of("mount", source.toString(), point.toString()));
         arguments.addAll(List.of(options));
-        clairfs(arguments.toArray()).succeeded();
+        String[] command = Clairfs.command(arguments.toArray(String[]::new)).toArray(String[]::new);
+        Ended.run(List.of(place.apply(command)), environment()).succeeded();
         return new LiveMount(point);
     }
 

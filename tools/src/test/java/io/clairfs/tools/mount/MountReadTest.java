@@ -56,6 +56,7 @@ class MountReadTest {
         return "bytes-" + size;
     }
 
+    // Promise R1
     @ParameterizedTest
     @ValueSource(
             ints = {
@@ -79,6 +80,7 @@ class MountReadTest {
         assertThat(Files.mismatch(file, source.resolve(name(size)))).isEqualTo(-1);
     }
 
+    // Promise R2
     @ParameterizedTest
     @ValueSource(ints = {4097, REQUEST + 1, 1_000_003, 20_000_000, 80_000_000})
     void reads_at_any_offset_equal_the_source(int size) throws Exception {
@@ -113,6 +115,7 @@ class MountReadTest {
         return length;
     }
 
+    // Promise K1
     @ParameterizedTest
     @ValueSource(strings = {"mmap", "direct"})
     void mapped_and_uncached_reads_equal_the_source(String way) throws Exception {
@@ -148,6 +151,7 @@ class MountReadTest {
         assertThat(FIXTURE.python(read, source, mount.point(), way)).isEqualTo("12\n");
     }
 
+    // Promise R3
     @Test
     void reads_by_many_at_once_equal_the_source() throws Exception {
         String read = """
@@ -172,6 +176,7 @@ class MountReadTest {
         assertThat(FIXTURE.python(read, source, mount.point())).isEqualTo("96\n");
     }
 
+    // Promise R4
     @Test
     void a_job_over_the_same_files_serves_the_same_bytes() throws Exception {
         mount.awaitReady();

@@ -32,12 +32,14 @@ class MountTreeTest {
         mount = FIXTURE.mount(source, "--index-rule", "sorted");
     }
 
+    // Promise N1
     @Test
     void names_contents_modes_owners_times_sizes_and_links_equal_the_source() throws Exception {
         assertThat(FIXTURE.python("compare_trees.py", source, mount.point()))
                 .isEqualTo("same: " + files + " files, 12 directories, 7 links\n");
     }
 
+    // Promise N2
     @Test
     void entries_are_listed_in_byte_order_whatever_the_order_of_the_source() throws Exception {
         String listing = "import os, sys; print(os.listdir(os.fsencode(sys.argv[1])))";
@@ -47,6 +49,7 @@ class MountTreeTest {
         assertThat(FIXTURE.python(listing, mount.point().resolve("many"))).isEqualTo(expected);
     }
 
+    // Promise N4
     @Test
     void links_lead_where_they_lead_in_the_source() throws Exception {
         Path links = mount.point().resolve("links");
@@ -57,6 +60,7 @@ class MountTreeTest {
         assertThatThrownBy(() -> Files.readString(links.resolve("loop"))).hasMessageContaining("Too many levels");
     }
 
+    // Promise N3
     @Test
     void names_that_look_alike_are_different_files() throws Exception {
         String read = "import os, sys; [print(open(os.fsencode(sys.argv[1]) + b'/names/' + n, 'rb').read())"
@@ -70,6 +74,7 @@ class MountTreeTest {
         assertThat(FIXTURE.python(missing, mount.point())).isEqualTo("False\n");
     }
 
+    // Promise N7
     @Test
     void control_directory_is_hidden_from_the_listing_but_can_be_used() throws Exception {
         try (var entries = Files.list(mount.point())) {
@@ -81,11 +86,13 @@ class MountTreeTest {
         assertThat(mount.point().resolve(".clairfs/of-the-source")).doesNotExist();
     }
 
+    // Promise N6
     @Test
     void a_pipe_is_left_out() {
         assertThat(mount.point().resolve("pipe")).doesNotExist();
     }
 
+    // Promise N5
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -118,6 +125,7 @@ class MountTreeTest {
         assertThat(Files.readString(source.resolve("top"), UTF_8)).isEqualTo("top");
     }
 
+    // Promise N10
     @Test
     void a_path_below_a_file_is_not_a_directory() throws Exception {
         String attempt = """

@@ -15,6 +15,7 @@ class MountWhileListingTest {
     @RegisterExtension
     final MountFixture fixture = new MountFixture();
 
+    // Promise N9
     @Test
     void files_are_right_and_jobs_are_taken_before_and_after_the_dataset_is_listed() throws Exception {
         var source = fixture.newDirectory("source");
@@ -40,6 +41,7 @@ class MountWhileListingTest {
         assertThat(mount.point().resolve("c99/199.jpg")).hasContent("class 99 image 199");
     }
 
+    // Promise N8
     @Test
     void walking_the_mount_opens_no_file_of_the_source() throws Exception {
         var source = fixture.newDirectory("source");

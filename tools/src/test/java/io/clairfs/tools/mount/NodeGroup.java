@@ -1,20 +1,52 @@
 package io.clairfs.tools.mount;
 
-import static org.assertj.core.api.Assertions.assertThat;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.clairfs.fs.slow.SlowMount;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
-/** Daemons on loopback that share the caches for one dataset, and a trainer for each of them. */
-record NodeGroup(MountFixture fixture, Path dataset, int samples, List<LiveMount> nodes) {
-    private static final int FIRST_PORT = 20_000;
-    private static final int LAST_PORT = 50_000;
+/**
+ * Daemons that share their caches for one dataset: each in a network of its own, or all on loopback.
+ *
+ * @param source shows {@code dataset}
+ * @param network null for loopback
+ * @param storage what each node is told of its caches, loaders and staging buffer
+ */
+record NodeGroup(
+        MountFixture fixture,
+        Path dataset,
+        int samples,
+        Path source,
+        @Nullable NodeNetwork network,
+        int port,
+        Path secret,
+        Storage storage,
+        List<LiveMount> nodes,
+        List<Long> pids) {
+    /** A node that says nothing is taken out of the group after 20 s; halves look for each other every 15 s. */
+    static final long MEMBERSHIP_PATIENCE_S = 150;
+
+    /** What {@link Storage#memory} gives a node to stage in. */
+    static final long STAGING_BYTES = 1 << 20;
+
+    /** Two for each node, and for some that join beside them. */
+    private static final int PORTS = 20;
+
+    /** Options of a node's mount. */
+    @FunctionalInterface
+    interface Storage {
+        List<String> options(int node) throws IOException;
+
+        /** So much memory, and little else. */
+        static Storage memory(long bytes) {
+            return _ -> List.of("--memory", bytes + "B", "--staging", STAGING_BYTES + "B", "--loaders", "4");
+        }
+    }
 
     /** Random samples of one size in a new directory. */
     static Path makeSamples(MountFixture fixture, int samples, int bytes) throws IOException {
@@ -28,54 +60,153 @@ record NodeGroup(MountFixture fixture, Path dataset, int samples, List<LiveMount
         return directory;
     }
 
-    /** Mounts {@code source}, which shows {@code dataset}, on so many nodes and waits until all know each other. */
-    static NodeGroup mount(MountFixture fixture, Path dataset, int samples, SlowMount source, int count, long cache)
-            throws IOException, InterruptedException {
-        int port = ThreadLocalRandom.current().nextInt(FIRST_PORT, LAST_PORT) / 10 * 10;
-        List<LiveMount> nodes = new ArrayList<>();
-        for (int node = 0; node < count; node++) {
-            nodes.add(fixture.mount(
-                    source.point(),
-                    "--index-rule",
-                    "sorted",
-                    "--memory",
-                    cache + "B",
-                    "--staging",
-                    "1MiB",
-                    "--loaders",
-                    "4",
-                    "--bind",
-                    "127.0.0.1:" + (port + 2 * node),
-                    "--members",
-                    "127.0.0.1:" + port));
+    /** A group with no nodes yet, all of whose nodes are on loopback, or each in its place in {@code network}. */
+    static NodeGroup of(
+            MountFixture fixture,
+            Path dataset,
+            int samples,
+            Path source,
+            @Nullable NodeNetwork network,
+            Storage storage)
+            throws IOException {
+        Path secret = fixture.newDirectory("secret").resolve("secret");
+        Files.writeString(secret, "only the nodes of this test know it", UTF_8);
+        int port = TestPorts.free(PORTS);
+        return new NodeGroup(
+                fixture,
+                dataset,
+                samples,
+                source,
+                network,
+                port,
+                secret,
+                storage,
+                new ArrayList<>(),
+                new ArrayList<>());
+    }
+
+    /** Where a node is in the group. */
+    String bind(int node) {
+        return network == null ? "127.0.0.1:" + (port + 2 * node) : network.address(node) + ":" + port;
+    }
+
+    /** Mounts so many nodes more and waits until all know each other. */
+    NodeGroup mount(int more) throws IOException, InterruptedException {
+        for (int i = 0; i < more; i++) {
+            nodes.add(mountAt(fixture.newDirectory("mnt"), nodes.size()));
+            pids.add(nodes.getLast().pid());
         }
+        awaitWhole();
+        return this;
+    }
+
+    /** Mounts a node again that is gone, at the same place. */
+    void again(int node) throws IOException, InterruptedException {
+        nodes.set(node, mountAt(nodes.get(node).point(), node));
+        pids.set(node, nodes.get(node).pid());
+    }
+
+    private LiveMount mountAt(Path point, int node) throws IOException, InterruptedException {
+        List<String> options = new ArrayList<>(storage.options(node));
+        options.addAll(List.of("--index-rule", "sorted", "--bind", bind(node)));
+        options.addAll(List.of("--members", bind(0) + "," + bind(1), "--secret-file", secret.toString()));
+        return fixture.mountAt(
+                command -> network == null ? command : network.inside(node, command),
+                point,
+                source,
+                options.toArray(String[]::new));
+    }
+
+    /** Waits until every node has every other among its peers, and takes it for alive. */
+    void awaitWhole() throws IOException, InterruptedException {
         for (LiveMount node : nodes) {
-            node.await("among its peers", s -> s.path("peers").size() == count - 1);
+            node.await(
+                    "with " + (nodes.size() - 1) + " peers that answer",
+                    s -> s.path("peers")
+                                    .valueStream()
+                                    .filter(peer -> peer.path("alive").asBoolean())
+                                    .count()
+                            == nodes.size() - 1,
+                    MEMBERSHIP_PATIENCE_S);
         }
-        return new NodeGroup(fixture, dataset, samples, nodes);
     }
 
-    /** Starts a job of which each node reads one rank. */
-    void job(String line) throws IOException {
-        for (int rank = 0; rank < nodes.size(); rank++) {
-            nodes.get(rank).job(line + " world=" + nodes.size() + " ranks=" + rank);
+    /** Waits until these nodes no longer take the node for one that can be asked. */
+    void awaitGone(int gone, List<LiveMount> others) throws IOException, InterruptedException {
+        for (LiveMount node : others) {
+            node.await(
+                    "without " + bind(gone),
+                    s -> s.path("peers")
+                            .valueStream()
+                            .noneMatch(peer -> peer.path("name").asString().equals(bind(gone))
+                                    && peer.path("alive").asBoolean()),
+                    MEMBERSHIP_PATIENCE_S);
         }
     }
 
-    /** Reads the epochs of one rank through its node, and requires that every byte is the dataset's. */
-    void train(int rank, int epochs, int pauseUs) throws IOException, InterruptedException {
-        int mine = samples / nodes.size();
-        for (int epoch = 0; epoch < epochs; epoch++) {
-            String equal = fixture.python(
-                    "read_in_order.py",
-                    nodes.get(rank).point(),
-                    dataset,
-                    "train",
-                    epoch + "/" + rank,
-                    mine,
-                    pauseUs,
-                    0);
-            assertThat(equal.strip()).isEqualTo(Integer.toString(mine));
+    /** Starts a job of which each node reads one rank; trainers that wait for it begin. */
+    void start(Training training) throws IOException {
+        for (int node = 0; node < nodes.size(); node++) {
+            tell(training, node);
         }
+        begin(training);
+    }
+
+    /** Tells one node of a job, of which it reads the rank of its own number. */
+    void start(Training training, int node) throws IOException {
+        tell(training, node);
+        begin(training);
+    }
+
+    private void tell(Training training, int node) throws IOException {
+        nodes.get(node).job(training.line() + " world=" + nodes.size() + " ranks=" + node);
+    }
+
+    /** Trainers begin. */
+    void begin(Training training) throws IOException {
+        if (!Files.exists(go(training))) {
+            Files.createFile(go(training));
+        }
+    }
+
+    private Path go(Training training) {
+        return fixture.directory().resolve(training.job() + ".go");
+    }
+
+    /** A plain reader of the rank that a node reads. */
+    RankTrainer plain(Training training, int node) throws IOException {
+        return trainer("rank_reader.py", training, nodes.get(node).point(), node, nodes.size());
+    }
+
+    /** A PyTorch DataLoader of the rank that a node reads. */
+    RankTrainer torch(Training training, int node) throws IOException {
+        return trainer("rank_torch.py", training, nodes.get(node).point(), node, nodes.size());
+    }
+
+    /** A PyTorch DataLoader of a rank that reads the source itself. */
+    RankTrainer direct(Training training, int rank, int world) throws IOException {
+        return trainer("rank_torch.py", training, source, rank, world);
+    }
+
+    private RankTrainer trainer(String script, Training training, Path root, int rank, int world) throws IOException {
+        String name = training.job() + "-" + rank;
+        Path stop = fixture.directory().resolve(name + ".stop");
+        List<String> command = fixture.pythonCommand(
+                script,
+                root,
+                dataset,
+                training.job(),
+                rank,
+                world,
+                training.epochs(),
+                training.batch(),
+                training.computeMs(),
+                stop,
+                go(training),
+                training.seed());
+        if (network != null) {
+            command = List.of(network.inside(rank, command.toArray(String[]::new)));
+        }
+        return new RankTrainer(name, fixture.start(name, command), fixture.said(name), stop);
     }
 }

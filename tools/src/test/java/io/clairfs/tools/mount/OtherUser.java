@@ -1,10 +1,8 @@
 package io.clairfs.tools.mount;
 
 import java.io.IOException;
-import java.nio.file.CopyOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,13 +19,13 @@ final class OtherUser {
 
     private final MountFixture fixture;
     private final long namespace;
-    private final String classPath;
+    private final BuiltProgram program;
     private final Path home;
 
-    private OtherUser(MountFixture fixture, long namespace, String classPath, Path home) {
+    private OtherUser(MountFixture fixture, long namespace, BuiltProgram program, Path home) {
         this.fixture = fixture;
         this.namespace = namespace;
-        this.classPath = classPath;
+        this.program = program;
         this.home = home;
     }
 
@@ -46,37 +44,9 @@ final class OtherUser {
             TimeUnit.MILLISECONDS.sleep(10);
         }
         OtherUser user = new OtherUser(
-                fixture,
-                holder.pid(),
-                readableClassPath(fixture.newDirectory("classes")),
-                fixture.newDirectory("home"));
+                fixture, holder.pid(), Clairfs.copiedTo(fixture.newDirectory("program")), fixture.newDirectory("home"));
         user.give(user.home);
         return user;
-    }
-
-    /** Copies of everything on the class path, which may lie where nobody but this user can read. */
-    private static String readableClassPath(Path into) throws IOException {
-        List<String> copies = new ArrayList<>();
-        for (String entry : System.getProperty("java.class.path").split(":", -1)) {
-            Path from = Path.of(entry);
-            if (Files.exists(from)) {
-                Path to = into.resolve(copies.size() + "-" + from.getFileName());
-                copy(from, to);
-                copies.add(to.toString());
-            }
-        }
-        return String.join(":", copies);
-    }
-
-    private static void copy(Path from, Path to) throws IOException {
-        try (Stream<Path> all = Files.walk(from)) {
-            for (Path each : (Iterable<Path>) all::iterator) {
-                Path copy = to.resolve(from.relativize(each).toString());
-                Files.copy(each, copy, new CopyOption[0]);
-                String mode = Files.isDirectory(copy) ? "rwxr-xr-x" : "r--r--r--";
-                Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString(mode));
-            }
-        }
     }
 
     /** Makes the user the owner of {@code path}. */
@@ -90,8 +60,8 @@ final class OtherUser {
     }
 
     List<String> command(Object... arguments) {
-        return Clairfs.commandOn(
-                classPath, Stream.of(arguments).map(String::valueOf).toArray(String[]::new));
+        return Clairfs.commandOf(
+                program, Stream.of(arguments).map(String::valueOf).toArray(String[]::new));
     }
 
     Ended run(List<String> command) throws IOException, InterruptedException {

@@ -8,60 +8,74 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Several nodes on one source: what is read from it, counted there, is what one node with all their caches would read. */
+/**
+ * Four nodes, each in a network of its own, on one source: what is read from it, counted there, is what one node with all their caches would read.
+ *
+ * <p>It may be less by what is still staged from the epoch before. One trainer is PyTorch's DataLoader where it is installed, the others are plain readers; all of them compare every byte.
+ */
 @Timeout(400)
 final class PeerTrafficTest {
-    private static final int NODES = 3;
-    private static final int SAMPLES = 450;
+    private static final int NODES = 4;
+    private static final int SAMPLES = 480;
     private static final int SAMPLE_BYTES = 40_000;
     private static final long DATASET = (long) SAMPLES * SAMPLE_BYTES;
     private static final int EPOCHS = 4;
-    private static final int PAUSE_US = 3_000;
-    private static final Percentage TOLERANCE = Percentage.withPercentage(3);
+    private static final Training TRAINING = new Training("train", 9, EPOCHS, 4, 20);
+    private static final long SOURCE_BYTES_PER_SECOND = 30_000_000;
+    private static final long LINK_BYTES_PER_SECOND = 10 * SOURCE_BYTES_PER_SECOND;
+    private static final double MOST = 1.03;
 
     @RegisterExtension
-    private final MountFixture fixture = new MountFixture();
+    private final MountFixture fixture = MountFixture.withNetworks();
 
     @ParameterizedTest(name = "caches for {0} percent of the data in all")
     @CsvSource({"120", "60"})
     void source_is_read_as_by_one_node_with_all_the_caches(int percent) throws Exception {
         Path dataset = NodeGroup.makeSamples(fixture, SAMPLES, SAMPLE_BYTES);
         long cachePerNode = DATASET * percent / 100 / NODES;
+        NodeNetwork network = fixture.network(NODES, LINK_BYTES_PER_SECOND);
         try (SlowMount source = SlowMount.mount(
-                dataset, fixture.newDirectory("slow"), new SlowSourceSpec(100_000_000, Duration.ofMillis(2)))) {
-            NodeGroup group = NodeGroup.mount(fixture, dataset, SAMPLES, source, NODES, cachePerNode);
-            group.job("seed=9 epochs=" + EPOCHS + " batch=4");
-            try (ExecutorService trainers = Executors.newFixedThreadPool(NODES)) {
-                List<Future<?>> running = new ArrayList<>();
-                for (int rank = 0; rank < NODES; rank++) {
-                    int mine = rank;
-                    running.add(trainers.submit(() -> {
-                        group.train(mine, EPOCHS, PAUSE_US);
-                        return null;
-                    }));
-                }
-                for (Future<?> trainer : running) {
-                    trainer.get();
-                }
+                dataset,
+                fixture.newDirectory("slow"),
+                new SlowSourceSpec(SOURCE_BYTES_PER_SECOND, Duration.ofMillis(2)))) {
+            NodeGroup group = NodeGroup.of(
+                            fixture, dataset, SAMPLES, source.point(), network, NodeGroup.Storage.memory(cachePerNode))
+                    .mount(NODES);
+            group.start(TRAINING);
+            List<RankTrainer> trainers = new ArrayList<>();
+            boolean torch = Requirements.hasTorch();
+            for (int rank = 0; rank < NODES; rank++) {
+                trainers.add(torch && rank == 0 ? group.torch(TRAINING, rank) : group.plain(TRAINING, rank));
+            }
+            double longest = 0;
+            for (RankTrainer trainer : trainers) {
+                longest = Math.max(longest, trainer.finished());
             }
             long bound = DATASET + (EPOCHS - 1) * Math.max(0, DATASET - NODES * cachePerNode);
             long read = source.counted().bytes();
             System.out.printf(
-                    "%d %%: source %d bytes, bound %d, ratio %.4f%n", percent, read, bound, (double) read / bound);
+                    "%d %%: source %d bytes, bound %d, ratio %.4f; longest read %.2f s; %s%n",
+                    percent,
+                    read,
+                    bound,
+                    (double) read / bound,
+                    longest,
+                    torch ? "with PyTorch" : "plain readers only, there is no PyTorch");
             for (LiveMount node : group.nodes()) {
                 System.out.println(node.status().path("fetched") + " " + node.lines("errors"));
                 assertThat(node.status().path("peers")).hasSize(NODES - 1);
+                assertThat(node.status().at("/jobs/0/in_sync").asBoolean()).isTrue();
             }
-            assertThat(read).isCloseTo(bound, TOLERANCE);
+            assertThat(read)
+                    .as("%s", fixture.logs())
+                    .isBetween(
+                            Math.max(DATASET, bound - (EPOCHS - 1) * NODES * NodeGroup.STAGING_BYTES),
+                            Math.round(bound * MOST));
         }
     }
 }

@@ -24,6 +24,7 @@ class PyTorchTest {
     @RegisterExtension
     final MountFixture fixture = new MountFixture();
 
+    // Promise R4
     @Test
     void every_sample_of_every_epoch_is_the_source_s_and_comes_in_the_predicted_order() throws Exception {
         Requirements.torch();

@@ -45,6 +45,11 @@ final class Requirements {
                 : "unshare -m is not allowed here, so /dev cannot be arranged for one process";
     }
 
+    /** Why nodes cannot have networks of their own here; null when they can. */
+    static @Nullable String missingForNetworks() throws IOException, InterruptedException {
+        return isRoot() ? NodeNetwork.missing() : "only root can give nodes networks of their own";
+    }
+
     static void mounts() throws IOException, InterruptedException {
         require(missingForMounts());
     }
@@ -61,11 +66,19 @@ final class Requirements {
         require(missingForNamespaces());
     }
 
+    static boolean hasTorch() throws IOException, InterruptedException {
+        return works("/usr/bin/python3", "-c", "import torch, torchvision");
+    }
+
     static void torch() throws IOException, InterruptedException {
         require(
-                works("/usr/bin/python3", "-c", "import torch, torchvision")
+                hasTorch()
                         ? null
                         : "/usr/bin/python3 has no torch or torchvision (packages python3-torch, python3-torchvision)");
+    }
+
+    static void fio() throws IOException, InterruptedException {
+        require(works("fio", "--version") ? null : "fio is missing (package fio)");
     }
 
     static boolean works(String... command) throws IOException, InterruptedException {

@@ -1,7 +1,6 @@
 package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 import io.clairfs.fs.slow.SlowMount;
 import io.clairfs.fs.slow.SlowSourceSpec;
@@ -12,7 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
-import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -32,8 +30,10 @@ final class SourceTrafficTest {
     private static final int PAUSE_US = 500;
     private static final String STAGING = "1MiB";
 
-    /** Staged for the next epoch while the last is still read, or still there from it: reads that are saved or not needed. */
-    private static final Percentage TOLERANCE = Percentage.withPercentage(1);
+    /** What may be read above the bound, a part of it, and below. */
+    private static final double TOLERANCE = 0.01;
+
+    private static final double SAVED_BY_STAGING = 0.1;
 
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
@@ -51,7 +51,9 @@ final class SourceTrafficTest {
             long bound = DATASET + (EPOCHS - 1) * (DATASET - cached);
             long read = source.counted().bytes();
             System.out.printf("source: %d bytes, bound %d, ratio %.4f%n", read, bound, (double) read / bound);
-            assertThat(read).isCloseTo(bound, TOLERANCE);
+            // The bound leaves aside what is staged, or held for a reader, at the end of an epoch: it may serve the
+            // next one as well.
+            assertThat(read).isBetween((long) (bound * (1 - SAVED_BY_STAGING)), (long) (bound * (1 + TOLERANCE)));
             assertThat(mount.lines("errors")).isEmpty();
         }
     }
@@ -83,7 +85,9 @@ final class SourceTrafficTest {
             readEpochs(second, dataset, 0, 1);
             assertThat(source.counted().bytes() - afterFirst.bytes())
                     .as("read again: what only memory had")
-                    .isCloseTo((SAMPLES - kept) * SAMPLE_BYTES, within(0L));
+                    .isBetween(
+                            (SAMPLES - kept) * SAMPLE_BYTES,
+                            (SAMPLES - kept) * SAMPLE_BYTES + (long) (DATASET * TOLERANCE));
             assertThat(second.status().at("/checksum_failures").asLong()).isZero();
         }
     }

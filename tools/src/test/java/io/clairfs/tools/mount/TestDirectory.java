@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -23,6 +24,7 @@ final class TestDirectory {
     private static final String PREFIX = "clairfs-test-";
     private static final Path PARENT = Path.of("/tmp");
     private static final String PROGRAM = "io.clairfs.tools.cli.Main";
+    private static final String SOURCE = "io.clairfs.fs.faulty.FaultyCommand";
     private static final long END_TIMEOUT_S = 30;
 
     private final Path path;
@@ -72,17 +74,21 @@ final class TestDirectory {
 
     /** Processes of the program that were told of this directory. */
     List<ProcessHandle> processes() {
+        return processes(List.of(PROGRAM));
+    }
+
+    private List<ProcessHandle> processes(List<String> programs) {
         return ProcessHandle.allProcesses()
-                .filter(p -> p.pid() != ProcessHandle.current().pid() && isOurs(p))
+                .filter(p -> p.pid() != ProcessHandle.current().pid() && isOneOf(programs, p))
                 .toList();
     }
 
-    private boolean isOurs(ProcessHandle process) {
+    private boolean isOneOf(List<String> programs, ProcessHandle process) {
         try {
             String line = Files.readString(
                     Path.of("/proc", Long.toString(process.pid()), "cmdline"),
                     java.nio.charset.StandardCharsets.ISO_8859_1);
-            return line.contains(PROGRAM) && line.contains(path.toString());
+            return programs.stream().anyMatch(line::contains) && line.contains(path.toString());
         } catch (IOException gone) {
             return false;
         }
@@ -95,7 +101,7 @@ final class TestDirectory {
                 attempt(Clairfs.command("umount", point.toString()));
             }
         }
-        for (ProcessHandle process : processes()) {
+        for (ProcessHandle process : processes(List.of(PROGRAM, SOURCE))) {
             process.destroyForcibly();
             try {
                 process.onExit().get(END_TIMEOUT_S, TimeUnit.SECONDS);
@@ -121,18 +127,34 @@ final class TestDirectory {
         }
     }
 
+    /** Another run may be removing the same leftover. */
     private void delete() throws IOException {
         Files.walkFileTree(path, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.delete(file);
+                Files.deleteIfExists(file);
                 return FileVisitResult.CONTINUE;
             }
 
             @Override
+            public FileVisitResult visitFileFailed(Path file, IOException thrown) throws IOException {
+                return goOnIfGone(thrown);
+            }
+
+            @Override
             public FileVisitResult postVisitDirectory(Path directory, IOException thrown) throws IOException {
-                Files.delete(directory);
+                if (thrown != null) {
+                    goOnIfGone(thrown);
+                }
+                Files.deleteIfExists(directory);
                 return FileVisitResult.CONTINUE;
+            }
+
+            private FileVisitResult goOnIfGone(IOException thrown) throws IOException {
+                if (thrown instanceof NoSuchFileException) {
+                    return FileVisitResult.CONTINUE;
+                }
+                throw thrown;
             }
         });
     }

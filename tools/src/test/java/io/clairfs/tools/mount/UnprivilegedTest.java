@@ -37,6 +37,7 @@ class UnprivilegedTest {
 
     private static OtherUser user;
     private static Path source;
+    private static Path partlyClosed;
     private static Path point;
 
     @BeforeAll
@@ -51,8 +52,10 @@ class UnprivilegedTest {
         }
         Files.writeString(source.resolve("secret"), "secret");
         Files.setPosixFilePermissions(source.resolve("secret"), PosixFilePermissions.fromString("---------"));
-        Files.createDirectory(source.resolve("c/closed"));
-        Files.setPosixFilePermissions(source.resolve("c/closed"), PosixFilePermissions.fromString("rwx------"));
+        partlyClosed = FIXTURE.newDirectory("source");
+        Files.createDirectories(partlyClosed.resolve("c/closed"));
+        Files.writeString(partlyClosed.resolve("c/1.jpg"), "one");
+        Files.setPosixFilePermissions(partlyClosed.resolve("c/closed"), PosixFilePermissions.fromString("rwx------"));
         point = FIXTURE.newDirectory("point");
         user.give(point);
     }
@@ -77,6 +80,7 @@ class UnprivilegedTest {
         return new JsonMapper().readTree(user.clairfs("status", point, "--json").succeeded());
     }
 
+    // Promise P1
     @Test
     void pushed_reads_serve_an_ordinary_user_without_asking() throws Exception {
         user.clairfs("mount", source, point).succeeded();
@@ -91,15 +95,26 @@ class UnprivilegedTest {
         assertThat(point).isEmptyDirectory();
     }
 
+    // Promise P2
     @Test
     void what_the_user_may_not_read_in_the_source_is_refused_in_the_mount() throws Exception {
         user.clairfs("mount", source, point).succeeded();
         assertThat(user.python(ATTEMPT, point.resolve("secret"))).isEqualTo("EACCES\n");
-        assertThat(user.python(ATTEMPT, point.resolve("c/closed"))).isEqualTo("EACCES\n");
-        assertThat(user.python(ATTEMPT, point.resolve(".clairfs/errors"))).contains("cannot list directory c/closed");
         assertThat(user.python(ATTEMPT, point)).isEqualTo("['c', 'secret']\n");
     }
 
+    @Test
+    void directory_that_the_user_may_not_list_is_refused_and_no_job_runs_over_the_rest() throws Exception {
+        user.clairfs("mount", partlyClosed, point).succeeded();
+        assertThat(user.python(ATTEMPT, point.resolve("c/closed"))).isEqualTo("EACCES\n");
+        assertThat(user.python(ATTEMPT, point.resolve("c/1.jpg"))).isEqualTo("one\n");
+        assertThat(user.python(ATTEMPT, point.resolve(".clairfs/errors"))).contains("cannot list directory c/closed");
+        assertThat(user.clairfs("job", "start", point, "seed=7").complainedWith(1))
+                .endsWith("the dataset could not be listed in full: cannot list c/closed: Permission denied");
+        assertThat(status().path("index_error").asString()).contains("cannot list c/closed: Permission denied");
+    }
+
+    // Promise E1
     @Test
     void what_only_the_daemon_may_not_read_fails_with_its_errno_and_a_line_in_errors() throws Exception {
         Path locked = source.resolve("c/0.jpg");
@@ -117,6 +132,7 @@ class UnprivilegedTest {
         assertThat(user.python(same, point.resolve("c/0.jpg"), locked)).isEqualTo("True\n");
     }
 
+    // Promise P3
     @Test
     void another_user_is_kept_out_even_root() throws Exception {
         user.clairfs("mount", source, point).succeeded();
@@ -130,6 +146,7 @@ class UnprivilegedTest {
         }
     }
 
+    // Promise L5
     @Test
     void mount_after_kill_9_works_and_leaves_nothing_of_the_killed_one() throws Exception {
         user.clairfs("mount", source, point).succeeded();
@@ -145,7 +162,7 @@ class UnprivilegedTest {
 
     @Test
     void source_that_the_user_may_not_read_is_refused() throws Exception {
-        Path closed = source.resolve("c/closed");
+        Path closed = partlyClosed.resolve("c/closed");
         assertThat(user.clairfs("mount", closed, point).complainedWith(1))
                 .contains("source " + closed + " cannot be read by this user");
     }
@@ -158,6 +175,24 @@ class UnprivilegedTest {
                     .isEqualTo("clairfs: /dev/fuse may not be opened by this user: as root, chmod 0666 /dev/fuse");
         } finally {
             user.runAsRoot(List.of("chmod", "0666", "/dev/fuse")).succeeded();
+        }
+    }
+
+    // Promise E3
+    @Test
+    void fusermount_that_may_not_mount_for_users_is_named_with_the_remedy() throws Exception {
+        String path = user.runAsRoot(List.of("sh", "-c", "readlink -f $(command -v fusermount)"))
+                .succeeded()
+                .strip();
+        Path plain = FIXTURE.newDirectory("programs").resolve("fusermount");
+        Files.copy(Path.of(path), plain);
+        Files.setPosixFilePermissions(plain, PosixFilePermissions.fromString("rwxr-xr-x"));
+        user.runAsRoot(List.of("mount", "--bind", plain.toString(), path)).succeeded();
+        try {
+            assertThat(user.clairfs("mount", source, point).complainedWith(1))
+                    .contains("fusermount may not mount for ordinary users: as root, chown root");
+        } finally {
+            user.runAsRoot(List.of("umount", path)).succeeded();
         }
     }
 

@@ -1,0 +1,89 @@
+package io.clairfs.cache.dataset;
+
+import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.source.SourceChangedException;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.source.SourceFailedException;
+import io.clairfs.cache.source.SourceTimeoutException;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The directories that could not be listed, and when each is to be tried again.
+ *
+ * <p>A refusal is an answer: it stays as it is. What is gone is looked for a few times more, for the directory above has it. Any
+ * other failure may pass and is tried again for as long as the tree lives, after a while that grows to half a minute.
+ */
+final class ListingFailures {
+    private static final long FIRST_PAUSE_MS = 250;
+    private static final long LONGEST_PAUSE_MS = 30_000;
+    private static final int MOST_TRIES_IF_GONE = 5;
+
+    private final ConcurrentHashMap<Directory, Failure> failures = new ConcurrentHashMap<>();
+
+    /**
+     * Why a directory could not be listed when it was last tried.
+     *
+     * @param isFinal whether it is not tried again
+     */
+    private record Failure(SourceException reason, int tries, boolean isFinal) {
+        /** How long to wait before the next try. */
+        long pauseMs() {
+            return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(tries - 1, 16));
+        }
+    }
+
+    /** Takes note of a failed try. Returns after how many milliseconds there should be another, or -1 for never. */
+    long failed(Directory directory, SourceException reason) {
+        Failure before = failures.get(directory);
+        int tries = before == null ? 1 : before.tries + 1;
+        Failure now = new Failure(reason, tries, isFinal(reason, tries));
+        failures.put(directory, now);
+        return now.isFinal ? -1 : now.pauseMs();
+    }
+
+    private static boolean isFinal(SourceException reason, int tries) {
+        return switch (reason) {
+            case SourceFailedException e when e.errno() == Errno.EACCES || e.errno() == Errno.EPERM -> true;
+            case SourceFailedException e when e.errno() == Errno.ENOENT -> tries >= MOST_TRIES_IF_GONE;
+            case SourceChangedException _ -> tries >= MOST_TRIES_IF_GONE;
+            case SourceFailedException _, SourceTimeoutException _ -> false;
+        };
+    }
+
+    /** Whether the directory has failed once, and no more. */
+    boolean isFirst(Directory directory) {
+        Failure failure = failures.get(directory);
+        return failure != null && failure.tries == 1;
+    }
+
+    /** The directory is listed after all. Returns whether it had failed before. */
+    boolean mended(Directory directory) {
+        return failures.remove(directory) != null;
+    }
+
+    /** One line about the directories that are missing, or null when there are none. */
+    @Nullable
+    String describe() {
+        int count = 0;
+        boolean triedAgain = false;
+        String one = "";
+        for (var entry : failures.entrySet()) {
+            count++;
+            triedAgain |= !entry.getValue().isFinal;
+            one = line(entry.getKey(), entry.getValue().reason);
+        }
+        return count == 0
+                ? null
+                : one
+                        + (count == 1 ? "" : ", and " + (count - 1) + " others")
+                        + (triedAgain ? "; it is tried again" : "");
+    }
+
+    /** What could not be listed, and why. */
+    static String line(Directory directory, SourceException reason) {
+        String path = directory.path().length == 0 ? "." : PythonText.show(directory.path());
+        String why = String.valueOf(reason.getMessage());
+        return "cannot list directory " + (why.startsWith(path + ": ") ? why : path + " (" + why + ")");
+    }
+}

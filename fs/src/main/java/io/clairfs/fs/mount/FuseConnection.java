@@ -1,0 +1,63 @@
+package io.clairfs.fs.mount;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.posix.Credentials;
+import io.clairfs.cache.posix.PosixException;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The kernel's side of a FUSE mount whose process does not serve it any more.
+ *
+ * <p>Such a process may be unable to end, because a thread of it waits in the kernel for a reader that waits for the process, and the mount's
+ * {@link Watchdog}, which ends the connection then, may have been killed as well. The owner can still do it through the control files of the kernel, where
+ * these are mounted, or root by force.
+ */
+public final class FuseConnection {
+    private static final Logger LOG = System.getLogger(FuseConnection.class.getName());
+    private static final Path CONNECTIONS = Path.of("/sys/fs/fuse/connections");
+    private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
+    private static final int DEVICE = 2;
+    private static final int POINT = 4;
+
+    private FuseConnection() {}
+
+    /** Ends the connection of the mount at {@code point}, if that is possible: whoever waits for it gets an error. */
+    public static void abort(Path point) {
+        try {
+            Path abort = CONNECTIONS.resolve(number(point)).resolve("abort");
+            if (Files.isWritable(abort)) {
+                Files.writeString(abort, "1");
+            } else if (Credentials.userId() == 0) {
+                Unmount.byForce(point);
+            }
+        } catch (PosixException e) {
+            LOG.log(Level.DEBUG, "unmounting " + point + " by force: " + e.getMessage());
+        } catch (IOException e) {
+            LOG.log(Level.DEBUG, "ending the connection of " + point + ": " + e.getMessage());
+        }
+    }
+
+    private static String number(Path point) throws IOException {
+        String device = device(point);
+        return device.substring(device.indexOf(':') + 1);
+    }
+
+    /** The device of the newest mount there, such as {@code 0:57}; its minor number is the connection's. */
+    static String device(Path point) throws IOException {
+        String escaped =
+                point.toString().replace("\\", "\\134").replace(" ", "\\040").replace("\n", "\\012");
+        return Files.readString(MOUNTS, ISO_8859_1)
+                .lines()
+                .map(line -> line.split(" ", -1))
+                .filter(fields -> fields[POINT].equals(new String(escaped.getBytes(UTF_8), ISO_8859_1)))
+                .reduce((_, newest) -> newest)
+                .map(fields -> fields[DEVICE])
+                .orElse("none");
+    }
+}

@@ -1,0 +1,46 @@
+package io.clairfs.fs.mount;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
+
+/** Unmounting by the kernel's own call, which is for root. */
+final class Unmount {
+    private static final int MNT_FORCE = 1;
+    private static final int MNT_DETACH = 2;
+    private static final int UMOUNT_NOFOLLOW = 8;
+    private static final MethodHandle UMOUNT =
+            NativeCall.bind("umount2", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
+
+    private Unmount() {}
+
+    /** Ends the connection behind the mount at {@code point}, if it has one, and takes it out of the tree. */
+    static void byForce(Path point) throws PosixException {
+        unmount(point, MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW);
+    }
+
+    /** Takes what is mounted at {@code point} out of the tree at once, used or not, with everything mounted below it. */
+    static void detach(Path point) throws PosixException {
+        unmount(point, MNT_DETACH);
+    }
+
+    private static void unmount(Path point, int flags) throws PosixException {
+        int rc;
+        try {
+            rc = (int) UMOUNT.invokeExact(
+                    NativeCall.state(), Posix.cString(point.toString().getBytes(UTF_8)), flags);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (rc != 0) {
+            throw new PosixException("umount", NativeCall.errno());
+        }
+    }
+}

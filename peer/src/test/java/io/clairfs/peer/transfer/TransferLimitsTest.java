@@ -1,0 +1,227 @@
+package io.clairfs.peer.transfer;
+
+import static io.clairfs.peer.transfer.TransferTest.ANY_PORT;
+import static io.clairfs.peer.transfer.TransferTest.CREDENTIALS;
+import static io.clairfs.peer.transfer.TransferTest.in;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How much is in flight, how it is shared among peers, and what becomes of what nobody wants any more. */
+@Timeout(60)
+final class TransferLimitsTest {
+    private static final int SIZE = 1_000;
+    private static final int SAMPLES = 100;
+
+    private final LeakWatch leaks = new LeakWatch();
+    private final LentSamples samples = new LentSamples();
+    private final TransferThreads threads = TransferThreads.start("transfer", 2);
+    private final Deque<AutoCloseable> open = new ArrayDeque<>();
+
+    TransferLimitsTest() {
+        for (int i = 0; i < SAMPLES; i++) {
+            samples.add(i, SIZE);
+        }
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws Exception {
+        while (!open.isEmpty()) {
+            open.pop().close();
+        }
+        threads.close();
+        samples.end();
+        leaks.end();
+    }
+
+    private <T extends AutoCloseable> T closing(T resource) {
+        open.push(resource);
+        return resource;
+    }
+
+    private static void eventually(BooleanSupplier condition) throws InterruptedException {
+        long end = in(20_000);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("it did not happen within 20 s").isLessThan(end);
+            Thread.sleep(2);
+        }
+    }
+
+    /** A node that lends when the test says so, and knows what it was asked for. */
+    private final class SlowNode implements Lender {
+        private final ConcurrentLinkedQueue<CompletableFuture<Loan>> owed = new ConcurrentLinkedQueue<>();
+        private final ConcurrentLinkedQueue<Integer> asked = new ConcurrentLinkedQueue<>();
+        final TransferServer server;
+
+        SlowNode(TransferLimits limits) throws IOException {
+            server = closing(TransferServer.start(List.of(ANY_PORT), CREDENTIALS, this, limits, threads));
+        }
+
+        @Override
+        public Loan lend(int sample, long bytes, long deadlineNs) {
+            asked.add(sample);
+            CompletableFuture<Loan> promise = new CompletableFuture<>();
+            owed.add(promise);
+            return new Loan.Later(promise.thenApply(_ -> samples.lend(sample, bytes, deadlineNs)));
+        }
+
+        void answerOne() {
+            CompletableFuture<Loan> promise = owed.poll();
+            if (promise != null) {
+                promise.complete(Loan.NOT_HERE);
+            }
+        }
+
+        void answerAll(List<CompletableFuture<Answer>> answers) throws InterruptedException {
+            eventually(() -> {
+                answerOne();
+                return answers.stream().allMatch(CompletableFuture::isDone);
+            });
+        }
+    }
+
+    private static List<CompletableFuture<Answer>> askAll(Peer peer) {
+        List<CompletableFuture<Answer>> answers = new ArrayList<>();
+        for (int i = 0; i < SAMPLES; i++) {
+            answers.add(peer.ask(i, SIZE, in(50_000)));
+        }
+        return answers;
+    }
+
+    private static void assertAllGot(List<CompletableFuture<Answer>> answers) {
+        for (int i = 0; i < answers.size(); i++) {
+            LentSamples.assertGot(answers.get(i).join(), i, SIZE);
+        }
+    }
+
+    @Test
+    void inFlight_peerThatAnswersSlowly_isBoundedByItsWindow() throws Exception {
+        TransferLimits limits = TransferLimits.DEFAULT.withWindows(10 * SIZE, 10 * SIZE, 10 * SIZE, 1_000 * SIZE);
+        SlowNode node = new SlowNode(TransferLimits.DEFAULT);
+        TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
+        Peer peer = client.peer(node.server.addresses().getFirst());
+        List<CompletableFuture<Answer>> answers = askAll(peer);
+        eventually(() -> node.owed.size() >= 8); // the last quarter waits until it is free as a whole
+        for (int i = 0; i < 30; i++) {
+            assertThat(node.owed.size()).isLessThanOrEqualTo(10);
+            assertThat(peer.figures().inFlightBytes()).isLessThanOrEqualTo(10 * SIZE);
+            Thread.sleep(1);
+            node.answerOne();
+        }
+        node.answerAll(answers);
+        assertAllGot(answers);
+    }
+
+    @Test
+    void inFlight_samplesLargerThanTheWindow_comeOneByOne() throws Exception {
+        TransferLimits limits = TransferLimits.DEFAULT.withWindows(SIZE / 2, SIZE / 2, SIZE / 2, SIZE / 2);
+        SlowNode node = new SlowNode(TransferLimits.DEFAULT);
+        TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
+        List<CompletableFuture<Answer>> answers =
+                askAll(client.peer(node.server.addresses().getFirst()));
+        for (int i = 0; i < 20; i++) {
+            eventually(() -> node.owed.size() == 1);
+            Thread.sleep(2);
+            assertThat(node.owed).hasSize(1);
+            node.answerOne();
+        }
+        node.answerAll(answers);
+        assertAllGot(answers);
+    }
+
+    @Test
+    void inFlight_severalPeersAtOnce_eachHasItsShare() throws Exception {
+        TransferLimits limits = TransferLimits.DEFAULT.withWindows(SIZE, 40 * SIZE, 40 * SIZE, 40 * SIZE);
+        TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
+        List<SlowNode> nodes = new ArrayList<>();
+        List<Peer> peers = new ArrayList<>();
+        List<CompletableFuture<Answer>> never = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            SlowNode node = new SlowNode(TransferLimits.DEFAULT);
+            nodes.add(node);
+            peers.add(client.peer(node.server.addresses().getFirst()));
+            never.add(peers.get(i).ask(0, SIZE, in(50_000))); // so that all are busy when the first asks for more
+        }
+        for (SlowNode node : nodes) {
+            eventually(() -> node.owed.size() == 1);
+        }
+        List<List<CompletableFuture<Answer>>> answers =
+                peers.stream().map(TransferLimitsTest::askAll).toList();
+        for (SlowNode node : nodes) {
+            eventually(() -> node.owed.size() >= 8);
+        }
+        Thread.sleep(50);
+        for (SlowNode node : nodes) {
+            assertThat(node.owed).as("a quarter of what all may have in flight").hasSizeBetween(8, 10);
+        }
+        for (int i = 0; i < 4; i++) {
+            nodes.get(i).answerAll(answers.get(i));
+            assertAllGot(answers.get(i));
+            LentSamples.assertGot(never.get(i).join(), 0, SIZE);
+        }
+    }
+
+    @Test
+    void onePeerThatNeverAnswers_holdsUpNoOther() throws Exception {
+        TransferClient client = closing(new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, threads));
+        SlowNode silent = new SlowNode(TransferLimits.DEFAULT);
+        TransferServer good =
+                closing(TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, TransferLimits.DEFAULT, threads));
+        List<CompletableFuture<Answer>> waiting =
+                askAll(client.peer(silent.server.addresses().getFirst()));
+        assertAllGot(askAll(client.peer(good.addresses().getFirst())));
+        assertThat(waiting).noneMatch(CompletableFuture::isDone);
+        silent.answerAll(waiting);
+        assertAllGot(waiting);
+    }
+
+    @Test
+    void cancel_requestsThatHaveNotBeenSent_areNeverSent() throws Exception {
+        TransferLimits limits = TransferLimits.DEFAULT.withWindows(SIZE, SIZE, SIZE, SIZE);
+        SlowNode node = new SlowNode(TransferLimits.DEFAULT);
+        TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
+        List<CompletableFuture<Answer>> answers =
+                askAll(client.peer(node.server.addresses().getFirst()));
+        eventually(() -> node.owed.size() == 1);
+        for (int i = 1; i < SAMPLES - 1; i++) {
+            assertThat(answers.get(i).cancel(false)).isTrue();
+        }
+        node.answerAll(List.of(answers.getFirst(), answers.getLast()));
+        LentSamples.assertGot(answers.getFirst().join(), 0, SIZE);
+        LentSamples.assertGot(answers.getLast().join(), SAMPLES - 1, SIZE);
+        assertThat(node.asked).containsExactly(0, SAMPLES - 1);
+    }
+
+    @Test
+    void cancel_requestsThatWaitThere_areNeverLent() throws Exception {
+        TransferLimits promisesOne = TransferLimits.DEFAULT.withWindows(SIZE, SIZE, SIZE, SIZE);
+        SlowNode node = new SlowNode(promisesOne);
+        TransferClient client = closing(new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, threads));
+        List<CompletableFuture<Answer>> answers =
+                askAll(client.peer(node.server.addresses().getFirst()));
+        eventually(() -> node.server.counters().requests.sum() == SAMPLES);
+        Set<Integer> wanted = new HashSet<>(List.of(0, 50));
+        for (int i = 0; i < SAMPLES; i++) {
+            if (!wanted.contains(i)) {
+                answers.get(i).cancel(false);
+            }
+        }
+        eventually(() -> node.server.counters().failed.sum() == SAMPLES - 2);
+        node.answerAll(List.of(answers.get(0), answers.get(50)));
+        LentSamples.assertGot(answers.get(0).join(), 0, SIZE);
+        LentSamples.assertGot(answers.get(50).join(), 50, SIZE);
+        assertThat(node.asked).containsExactly(0, 50);
+    }
+}

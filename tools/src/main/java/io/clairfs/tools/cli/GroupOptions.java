@@ -1,0 +1,169 @@
+package io.clairfs.tools.cli;
+
+import io.clairfs.peer.Secret;
+import io.clairfs.peer.directory.Discovery;
+import io.clairfs.peer.transfer.TransferTls;
+import io.clairfs.tools.config.MountFile;
+import io.clairfs.tools.daemon.GroupConfig;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The options of a mount that takes part in a group of nodes. */
+final class GroupOptions {
+    private static final String DEFAULT_PORT = "5701";
+    private static final String SLURM = "slurm";
+    private static final String KUBERNETES = "kubernetes:";
+    private static final String HOST = "[^:,\\s]+(:[0-9]{1,5})?|\\[[0-9a-fA-F:.]+](:[0-9]{1,5})?";
+    private static final String SERVICE = "[A-Za-z0-9]([A-Za-z0-9.-]{0,252})";
+
+    @Spec(Spec.Target.MIXEE)
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Option(
+            names = "--members",
+            paramLabel = "HOST[:PORT]",
+            split = ",",
+            description =
+                    "Nodes to share caches with; where the first of them is, the others find each other. Or slurm: "
+                            + "the nodes of this Slurm job; or kubernetes:NAME: the pods behind this headless service.")
+    private List<String> members = new ArrayList<>();
+
+    @Option(
+            names = "--bind",
+            paramLabel = "ADDRESS[:PORT]",
+            description = "Where this node is in the group (port 5701 if not said); samples are lent on the next port.")
+    private @Nullable String bind;
+
+    @Option(
+            names = "--secret-file",
+            paramLabel = "FILE",
+            description = "A file with at least 16 bytes that all nodes of the group have; needed beyond loopback.")
+    private @Nullable Path secretFile;
+
+    @Option(
+            names = "--node-name",
+            paramLabel = "NAME",
+            description = "This node's name in the group (default: the address and port of --bind).")
+    private @Nullable String nodeName;
+
+    @Option(
+            names = "--tls-certificate",
+            paramLabel = "FILE",
+            description = "This node's certificate chain, PEM; with it samples travel encrypted.")
+    private @Nullable Path tlsCertificate;
+
+    @Option(names = "--tls-key", paramLabel = "FILE", description = "Its private key, PKCS#8 in PEM, not encrypted.")
+    private @Nullable Path tlsKey;
+
+    @Option(
+            names = "--tls-authority",
+            paramLabel = "FILE",
+            description = "The certificates, PEM, that sign for the nodes of this group, and for nobody else.")
+    private @Nullable Path tlsAuthority;
+
+    /** What is said here goes before what the file says; null for a mount that is on its own. */
+    @Nullable
+    GroupConfig config(MountFile file) throws IOException {
+        String at = bind == null ? file.bind() : bind;
+        List<String> others = members.isEmpty() && file.members() != null ? file.members() : members;
+        Path secret = path(secretFile, file.secretFile());
+        String name = nodeName == null ? file.nodeName() : nodeName;
+        Path certificate = path(tlsCertificate, file.tlsCertificate());
+        Path key = path(tlsKey, file.tlsKey());
+        Path authority = path(tlsAuthority, file.tlsAuthority());
+        boolean anyTls = certificate != null || key != null || authority != null;
+        if (at == null) {
+            check(others.isEmpty() && secret == null && name == null && !anyTls, "a group of nodes needs --bind");
+            return null;
+        }
+        InetSocketAddress address = address(at);
+        check(
+                secret != null || address.getAddress().isLoopbackAddress(),
+                "beyond loopback a group needs --secret-file, so that no stranger joins it");
+        if (secret != null) {
+            Secret _ = Secret.read(secret); // what is wrong with it is said now
+        }
+        GroupConfig.Tls tls = null;
+        if (anyTls) {
+            check(
+                    Stream.of(certificate, key, authority).allMatch(Objects::nonNull),
+                    "TLS needs all of --tls-certificate, --tls-key and --tls-authority");
+            tls = new GroupConfig.Tls(
+                    Objects.requireNonNull(certificate),
+                    Objects.requireNonNull(key),
+                    Objects.requireNonNull(authority));
+            TransferTls _ = TransferTls.read(tls.certificate(), tls.key(), tls.authority()); // the same
+        }
+        return new GroupConfig(
+                name == null ? host(at) + ":" + address.getPort() : name,
+                address,
+                discovery(others, address.getPort()),
+                secret,
+                tls);
+    }
+
+    private static @Nullable Path path(@Nullable Path onCommandLine, @Nullable String inFile) {
+        return onCommandLine != null ? onCommandLine : inFile == null ? null : Path.of(inFile);
+    }
+
+    private InetSocketAddress address(String text) {
+        int colon = text.lastIndexOf(':');
+        String port = colon < 0 ? DEFAULT_PORT : text.substring(colon + 1);
+        check(
+                port.matches("[0-9]{1,5}") && Integer.parseInt(port) >= 1 && Integer.parseInt(port) < 65_535,
+                "--bind '" + text + "' must be ADDRESS or ADDRESS:PORT");
+        InetSocketAddress address = new InetSocketAddress(host(text), Integer.parseInt(port));
+        check(
+                !address.isUnresolved() && !address.getAddress().isAnyLocalAddress(),
+                "--bind '" + text + "' must be one address of this machine");
+        return address;
+    }
+
+    private static String host(String bind) {
+        int colon = bind.lastIndexOf(':');
+        return colon < 0 ? bind : bind.substring(0, colon);
+    }
+
+    private Discovery discovery(List<String> others, int port) {
+        boolean isOne = others.size() == 1;
+        if (isOne && others.getFirst().equals(SLURM)) {
+            try {
+                return Discovery.slurm(System.getenv());
+            } catch (IllegalArgumentException e) {
+                throw new ParameterException(spec.commandLine(), "--members slurm: " + e.getMessage(), e);
+            }
+        }
+        if (isOne && others.getFirst().startsWith(KUBERNETES)) {
+            String service = others.getFirst().substring(KUBERNETES.length());
+            check(
+                    service.matches(SERVICE),
+                    "--members '" + others.getFirst()
+                            + "' must be kubernetes:NAME, such as kubernetes:clairfs.default.svc.cluster.local");
+            return new Discovery.Kubernetes(Map.of("service-dns", service, "service-port", Integer.toString(port)));
+        }
+        for (String host : others) {
+            check(
+                    host.matches(HOST) && !host.startsWith(KUBERNETES),
+                    "--members '" + host + "' must be HOST or HOST:PORT; slurm and kubernetes:NAME stand alone");
+        }
+        return new Discovery.Members(others);
+    }
+
+    private void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** What the daemon is made of, by itself. */
+package io.clairfs.tools.daemon;

@@ -1,0 +1,142 @@
+package io.clairfs.tools.fuzz;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Inputs from a seed, for a time.
+ *
+ * <p>{@code -Dclairfs.fuzz.seed=N} repeats a run, {@code -Dclairfs.fuzz.factor=N} makes it N times as long. The seed is printed;
+ * each input has a seed of its own, which a failure names.
+ */
+public final class Fuzz {
+    private static final int MOST_PIECE = 400;
+    private static final int MOST_REPEATED = 40_000;
+
+    private final String name;
+    private final List<String> words;
+    private final long seed;
+    private final long endNs;
+    private long round = -1;
+    private Random random = new Random(0);
+
+    private Fuzz(String name, List<String> words, long seed, long endNs) {
+        this.name = name;
+        this.words = words;
+        this.seed = seed;
+        this.endNs = endNs;
+    }
+
+    /** Inputs of one kind for so many seconds; {@code words} are what its language is made of. */
+    public static Fuzz of(String name, int seconds, List<String> words) {
+        long seed = Long.getLong("clairfs.fuzz.seed", System.nanoTime() & 0xffffff);
+        int factor = Integer.getInteger("clairfs.fuzz.factor", 1);
+        System.out.println("fuzz " + name + ": seed " + seed);
+        return new Fuzz(name, words, seed, System.nanoTime() + TimeUnit.SECONDS.toNanos((long) seconds * factor));
+    }
+
+    /** Begins the next input; false when the time is over. */
+    public boolean next() {
+        round++;
+        random = new Random(seed * 1_000_003 + round);
+        boolean more = System.nanoTime() < endNs;
+        if (!more) {
+            System.out.println("fuzz " + name + ": " + round + " inputs");
+        }
+        return more;
+    }
+
+    /** What a failure has to name. */
+    public String where() {
+        return name + " with seed " + seed + ", round " + round;
+    }
+
+    public Random random() {
+        return random;
+    }
+
+    /** One of these. */
+    @SafeVarargs
+    public final <T> T oneOf(T... all) {
+        return all[random.nextInt(all.length)];
+    }
+
+    /** Random bytes, seldom many. */
+    public byte[] bytes() {
+        byte[] bytes = new byte[random.nextInt(random.nextInt(10) == 0 ? MOST_REPEATED : MOST_PIECE)];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    /** Damaged text: what {@link #mutated(byte[])} makes of it. */
+    public String mutated(String text) {
+        return new String(mutated(text.getBytes(ISO_8859_1)), ISO_8859_1);
+    }
+
+    /** {@code valid} with one to eight things wrong with it. */
+    public byte[] mutated(byte[] valid) {
+        byte[] bytes = valid.clone();
+        for (int left = random.nextInt(1, 9); left > 0; left--) {
+            bytes = mutatedOnce(bytes);
+        }
+        return bytes;
+    }
+
+    private byte[] mutatedOnce(byte[] bytes) {
+        int at = random.nextInt(bytes.length + 1);
+        int length = random.nextInt(bytes.length - at + 1);
+        return switch (random.nextInt(9)) {
+            case 0 -> replaced(bytes, at, 0, bytes());
+            case 1 -> replaced(bytes, at, length, new byte[0]);
+            case 2 -> replaced(bytes, at, 0, Arrays.copyOfRange(bytes, at, at + length));
+            case 3 -> Arrays.copyOf(bytes, at);
+            case 4 -> replaced(bytes, at, 0, repeated());
+            case 5 -> replaced(bytes, at, 0, word());
+            case 6 -> replaced(bytes, at, Math.min(length, 8), word());
+            case 7 -> replaced(bytes, at, Math.min(length, 8), number());
+            default -> flipped(bytes);
+        };
+    }
+
+    private byte[] word() {
+        return words.isEmpty()
+                ? bytes()
+                : words.get(random.nextInt(words.size())).getBytes(ISO_8859_1);
+    }
+
+    /** A piece again and again. */
+    private byte[] repeated() {
+        byte[] piece = random.nextBoolean() ? word() : new byte[] {(byte) random.nextInt(256)};
+        int times = random.nextInt(1 + MOST_REPEATED / Math.max(1, piece.length));
+        byte[] all = new byte[piece.length * times];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = piece[i % piece.length];
+        }
+        return all;
+    }
+
+    private byte[] number() {
+        long value = oneOf(
+                0L, 1L, -1L, 1L << 31, (1L << 31) - 1, 1L << 32, Long.MAX_VALUE, Long.MIN_VALUE, random.nextLong());
+        return Long.toString(value).getBytes(ISO_8859_1);
+    }
+
+    private byte[] flipped(byte[] bytes) {
+        byte[] changed = bytes.clone();
+        if (changed.length > 0) {
+            changed[random.nextInt(changed.length)] ^= (byte) (1 << random.nextInt(8));
+        }
+        return changed;
+    }
+
+    private static byte[] replaced(byte[] bytes, int at, int length, byte[] by) {
+        byte[] changed = Arrays.copyOf(bytes, bytes.length - length + by.length);
+        System.arraycopy(by, 0, changed, at, by.length);
+        System.arraycopy(bytes, at + length, changed, at + by.length, bytes.length - at - length);
+        return changed;
+    }
+}

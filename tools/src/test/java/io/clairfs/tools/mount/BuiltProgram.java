@@ -1,0 +1,153 @@
+package io.clairfs.tools.mount;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import java.util.zip.Deflater;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+
+/**
+ * This build as it is when it is installed: in jars, with a cache of loaded classes, which JVMs take with jars only. Tests start hundreds
+ * of processes, and each then takes about half of the processor time.
+ *
+ * <p>It is made by the first test that needs it, and again when classes or the class path have changed.
+ *
+ * @param flags what shortens the start of a JVM
+ */
+record BuiltProgram(String classPath, List<String> flags) {
+    private static final Path PARENT = Path.of("target").toAbsolutePath();
+    private static final String PREFIX = "test-program-";
+    private static final String STARTUP_CACHE = "startup.aot";
+    private static final String CACHE_FLAG = "-XX:AOTCache=";
+
+    /** The program of this JVM's class path. */
+    static BuiltProgram ofThisBuild(List<String> jvmFlags) {
+        try (FileChannel lock = FileChannel.open(
+                PARENT.resolve(PREFIX + "lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            lock.lock();
+            List<Path> entries = Stream.of(System.getProperty("java.class.path").split(":+"))
+                    .map(Path::of)
+                    .filter(e -> !e.endsWith("test-classes") && !e.toString().isEmpty() && Files.exists(e))
+                    .toList();
+            Path directory = PARENT.resolve(PREFIX + newest(entries) + "-" + Integer.toHexString(entries.hashCode()));
+            if (!Files.exists(directory)) {
+                removeOlder();
+                make(entries, directory, jvmFlags);
+            }
+            return new BuiltProgram(classPath(entries, directory), flags(directory.resolve(STARTUP_CACHE)));
+        } catch (IOException e) {
+            throw new UncheckedIOException("the program for the tests", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while making the program for the tests", e);
+        }
+    }
+
+    private static List<String> flags(Path startupCache) {
+        return Files.exists(startupCache)
+                ? List.of(CACHE_FLAG + startupCache, "-Xlog:aot=off", "-Xlog:cds=off")
+                : List.of();
+    }
+
+    /** A copy below a directory, each file by its whole path: so JVMs take the copied cache with the copied jars. Everybody may read it. */
+    BuiltProgram copiedTo(Path into) throws IOException {
+        List<String> copies = new ArrayList<>();
+        for (String entry : classPath.split(":", -1)) {
+            copies.add(copy(Path.of(entry), into).toString());
+        }
+        for (String flag : flags) {
+            if (flag.startsWith(CACHE_FLAG)) {
+                Path cache = copy(Path.of(flag.substring(CACHE_FLAG.length())), into);
+                return new BuiltProgram(String.join(":", copies), flags(cache));
+            }
+        }
+        return new BuiltProgram(String.join(":", copies), flags);
+    }
+
+    private static Path copy(Path file, Path into) throws IOException {
+        Path copy = into.resolve(file.toAbsolutePath().toString().substring(1));
+        Files.createDirectories(copy.getParent());
+        Files.copy(file, copy, StandardCopyOption.COPY_ATTRIBUTES);
+        Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("r--r--r--"));
+        return copy;
+    }
+
+    private static long newest(List<Path> entries) throws IOException {
+        long newest = 0;
+        for (Path entry : entries) {
+            try (Stream<Path> all = Files.walk(entry)) {
+                for (Path each : (Iterable<Path>) all::iterator) {
+                    newest = Math.max(newest, Files.getLastModifiedTime(each).toMillis());
+                }
+            }
+        }
+        return newest;
+    }
+
+    private static void make(List<Path> entries, Path directory, List<String> jvmFlags)
+            throws IOException, InterruptedException {
+        Path fresh = Files.createTempDirectory(PARENT, PREFIX + "fresh-");
+        for (int i = 0; i < entries.size(); i++) {
+            if (Files.isDirectory(entries.get(i))) {
+                pack(entries.get(i), fresh.resolve(i + ".jar"));
+            }
+        }
+        // The cache remembers where the jars lie, so they are moved before it is made.
+        Files.move(fresh, directory);
+        List<String> command = new ArrayList<>(jvmFlags);
+        command.addAll(List.of("-XX:AOTCacheOutput=" + directory.resolve(STARTUP_CACHE), "-cp"));
+        command.addAll(List.of(classPath(entries, directory), Clairfs.MAIN, "order", "--samples", "3", "--seed", "1"));
+        int exit = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start()
+                .waitFor();
+        if (exit != 0) {
+            Files.deleteIfExists(directory.resolve(STARTUP_CACHE));
+        }
+    }
+
+    private static void pack(Path classes, Path jar) throws IOException {
+        try (ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(jar));
+                Stream<Path> all = Files.walk(classes)) {
+            out.setLevel(Deflater.BEST_SPEED);
+            for (Path file : (Iterable<Path>) all.filter(Files::isRegularFile)::iterator) {
+                out.putNextEntry(new ZipEntry(classes.relativize(file).toString()));
+                Files.copy(file, out);
+                out.closeEntry();
+            }
+        }
+    }
+
+    private static String classPath(List<Path> entries, Path directory) {
+        List<String> paths = new ArrayList<>();
+        for (int i = 0; i < entries.size(); i++) {
+            Path entry = entries.get(i);
+            paths.add((Files.isDirectory(entry) ? directory.resolve(i + ".jar") : entry).toString());
+        }
+        return String.join(":", paths);
+    }
+
+    private static void removeOlder() throws IOException {
+        try (Stream<Path> found = Files.list(PARENT)) {
+            for (Path old : found.filter(p -> p.getFileName().toString().startsWith(PREFIX) && Files.isDirectory(p))
+                    .toList()) {
+                try (Stream<Path> all = Files.walk(old)) {
+                    for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
+                        Files.delete(each);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package io.clairfs.tools.mount;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What a daemon used at one moment, as the kernel counts it and as it says itself.
+ *
+ * @param atNs as {@link System#nanoTime}
+ * @param nativeMb samples outside the heap
+ * @param staged samples pushed into the kernel's page cache and not dropped again, whose inodes are pinned
+ */
+record DaemonFigures(
+        int node,
+        long atNs,
+        double residentMb,
+        double heapMb,
+        double nativeMb,
+        int descriptors,
+        int threads,
+        int staged) {
+    private static final double MB = 1e6;
+    private static final double KIB = 1024;
+    private static final double NANOS_PER_MINUTE = 60e9;
+    private static final int ROWS = 12;
+
+    /**
+     * What a quantity may grow by, from the first to the second half of the last third of the run: a twentieth, or so much. Threads,
+     * descriptors and buffers of fetches under way go up and down by that.
+     */
+    private static final double GROWTH = 0.05;
+
+    /** What is judged. */
+    private record Quantity(String name, double slack, ToDoubleFunction<DaemonFigures> of) {}
+
+    private static final List<Quantity> QUANTITIES = List.of(
+            new Quantity("resident MB", 8, DaemonFigures::residentMb),
+            new Quantity("heap MB", 16, DaemonFigures::heapMb),
+            new Quantity("native MB", 4, DaemonFigures::nativeMb),
+            new Quantity("descriptors", 16, DaemonFigures::descriptors),
+            new Quantity("threads", 16, DaemonFigures::threads),
+            new Quantity("staged", 16, DaemonFigures::staged));
+
+    /** Looks at a daemon, whose garbage is collected before: what it has on its heap is what it holds. */
+    static DaemonFigures of(int node, StressNode daemon) throws Exception {
+        String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
+        Ended.run(List.of(jcmd, Long.toString(daemon.pid()), "GC.run"), Map.of())
+                .succeeded();
+        JsonNode status = daemon.control(() -> daemon.mount().status());
+        Path process = Path.of("/proc", Long.toString(daemon.pid()));
+        double resident = Files.readAllLines(process.resolve("status")).stream()
+                .filter(line -> line.startsWith("VmRSS:"))
+                .mapToDouble(line -> Double.parseDouble(line.replaceAll("[^0-9]", "")))
+                .findFirst()
+                .orElseThrow();
+        return new DaemonFigures(
+                node,
+                System.nanoTime(),
+                resident * KIB / MB,
+                status.at("/process/heap_bytes").asLong() / MB,
+                status.at("/process/native_bytes").asLong() / MB,
+                entries(process.resolve("fd")),
+                entries(process.resolve("task")),
+                status.at("/staging/samples").asInt());
+    }
+
+    private static int entries(Path directory) throws IOException {
+        try (Stream<Path> all = Files.list(directory)) {
+            return (int) all.count();
+        }
+    }
+
+    /** A dozen rows for each node: means over equal parts of the run. */
+    static String table(List<DaemonFigures> all) {
+        StringBuilder text = new StringBuilder();
+        for (int node = 0; !of(node, all).isEmpty(); node++) {
+            List<DaemonFigures> mine = of(node, all);
+            text.append(String.format(Locale.ROOT, "%nnode %d, %d samples%n%8s", node, mine.size(), "minute"));
+            QUANTITIES.forEach(q -> text.append(String.format(Locale.ROOT, "%13s", q.name())));
+            for (int row = 0; row < ROWS; row++) {
+                List<DaemonFigures> part = mine.subList(mine.size() * row / ROWS, mine.size() * (row + 1) / ROWS);
+                if (!part.isEmpty()) {
+                    double minute = (part.getLast().atNs() - mine.getFirst().atNs()) / NANOS_PER_MINUTE;
+                    text.append(String.format(Locale.ROOT, "%n%8.1f", minute));
+                    QUANTITIES.forEach(q -> text.append(String.format(Locale.ROOT, "%13.1f", mean(part, q))));
+                }
+            }
+        }
+        return text + "\n";
+    }
+
+    /** A line for everything that grew. */
+    static List<String> judge(List<DaemonFigures> all) {
+        List<String> grown = new ArrayList<>();
+        for (int node = 0; !of(node, all).isEmpty(); node++) {
+            List<DaemonFigures> mine = of(node, all);
+            List<DaemonFigures> before = mine.subList(mine.size() * 4 / 6, mine.size() * 5 / 6);
+            List<DaemonFigures> after = mine.subList(mine.size() * 5 / 6, mine.size());
+            if (before.isEmpty()) {
+                continue;
+            }
+            for (Quantity quantity : QUANTITIES) {
+                double was = median(before, quantity);
+                double is = median(after, quantity);
+                if (is > was + Math.max(was * GROWTH, quantity.slack())) {
+                    grown.add(String.format(
+                            Locale.ROOT, "node %d: %s from %.1f to %.1f", node, quantity.name(), was, is));
+                }
+            }
+        }
+        return grown;
+    }
+
+    private static List<DaemonFigures> of(int node, List<DaemonFigures> all) {
+        return all.stream().filter(f -> f.node() == node).toList();
+    }
+
+    /** One large sample that is held while somebody looks is no growth. */
+    private static double median(List<DaemonFigures> part, Quantity quantity) {
+        double[] sorted = part.stream().mapToDouble(quantity.of()).sorted().toArray();
+        return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
+    }
+
+    private static double mean(List<DaemonFigures> part, Quantity quantity) {
+        return part.stream().mapToDouble(quantity.of()).average().orElseThrow();
+    }
+}

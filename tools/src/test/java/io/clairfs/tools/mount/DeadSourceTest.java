@@ -1,0 +1,196 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.parallel.ExecutionMode.CONCURRENT;
+
+import io.clairfs.tools.daemon.MountProcess;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+
+/**
+ * A source that is dead: it neither answers nor goes away.
+ *
+ * <p>The kernel lets nobody end a thread that waits for a FUSE server that has taken its request, and lets everybody end one whose request has
+ * not been taken. So there are two cases, and each is set up on purpose.
+ */
+@Timeout(300)
+class DeadSourceTest {
+    private static final int FILES = 20;
+    private static final int BYTES = 100_000;
+    private static final String READ = "import sys; open(sys.argv[1], 'rb').read()";
+    private static final long GENEROUS_S = 120;
+
+    @RegisterExtension
+    final MountFixture fixture = new MountFixture();
+
+    private Path dataset;
+    private Path point;
+
+    @BeforeEach
+    void makeDataset() throws IOException {
+        dataset = fixture.newDirectory("dataset");
+        Files.createDirectory(dataset.resolve("c"));
+        for (int i = 0; i < FILES; i++) {
+            byte[] content = new byte[BYTES];
+            new Random(i).nextBytes(content);
+            Files.write(dataset.resolve("c/" + i + ".jpg"), content);
+        }
+        point = fixture.newDirectory("point");
+    }
+
+    private LiveMount mount(FaultyProcess source) throws IOException, InterruptedException {
+        LiveMount mount = fixture.mountAt(point, source.point());
+        mount.awaitReady();
+        return mount;
+    }
+
+    private Process reader(String name) throws IOException {
+        return fixture.start("reader", fixture.pythonCommand(READ, point.resolve("c/" + name)));
+    }
+
+    private void assertNothingIsMounted(FaultyProcess source) throws IOException {
+        assertThat(fixture.mounts()).isEqualTo(List.of(source.point()));
+        assertThat(point).isEmptyDirectory();
+    }
+
+    // Promise L8
+    @Test
+    @Execution(CONCURRENT)
+    void umount_ends_the_daemon_when_the_dead_source_has_not_taken_its_requests() throws Exception {
+        try (FaultyProcess source = FaultyProcess.start(dataset, fixture.newDirectory("faulty"))) {
+            LiveMount mount = mount(source);
+            long daemon = mount.pid();
+            source.stop();
+            Process reader = reader("1.jpg");
+            mount.await("the reader waits", s -> s.at("/reads/requests").asInt() > 0);
+            Ended umount = fixture.clairfs("umount", point);
+            assertThat(umount.succeeded()).isEmpty();
+            assertThat(umount.err()).isEmpty();
+            assertNothingIsMounted(source);
+            assertThat(FaultyProcess.isGone(daemon)).isTrue();
+            assertThat(reader.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+            assertThat(reader.exitValue()).isNotZero();
+        }
+    }
+
+    // Promise L9
+    @Test
+    @Execution(CONCURRENT)
+    void umount_takes_the_mount_away_when_the_dead_source_holds_a_request_and_the_daemon_ends_with_the_source()
+            throws Exception {
+        long daemon;
+        try (FaultyProcess source = FaultyProcess.start(dataset, fixture.newDirectory("faulty"))) {
+            LiveMount mount = mount(source);
+            daemon = mount.pid();
+            source.ask("inject hang path=c/1.jpg");
+            Process reader = reader("1.jpg");
+            Waiting.until("the source holds a request", () -> source.hasStruck("hang open"));
+            source.stop();
+            Ended umount = fixture.clairfs("umount", point);
+            umount.succeeded();
+            assertThat(umount.err())
+                    .isEqualTo("clairfs: " + point + " is unmounted; process " + daemon
+                            + " ends when its source answers or is unmounted, for the source holds a request of it\n");
+            assertNothingIsMounted(source);
+            assertThat(reader.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+            assertThat(reader.exitValue()).isNotZero();
+            assertThat(MountProcess.state(daemon)).isEqualTo(MountProcess.State.WAITS_IN_THE_KERNEL);
+        }
+        Waiting.until("the daemon is gone", () -> FaultyProcess.isGone(daemon));
+    }
+
+    // Promise L10
+    @Test
+    @Execution(CONCURRENT)
+    void a_mount_can_be_made_at_the_same_place_while_the_old_daemon_waits_for_its_dead_source() throws Exception {
+        try (FaultyProcess source = FaultyProcess.start(dataset, fixture.newDirectory("faulty"))) {
+            long daemon = mount(source).pid();
+            source.ask("inject hang path=c/1.jpg");
+            Process reader = reader("1.jpg");
+            Waiting.until("the source holds a request", () -> source.hasStruck("hang open"));
+            FaultyProcess.signal(daemon, "KILL");
+            Waiting.until(
+                    "the daemon is as dead as it can be", () -> MountProcess.state(daemon) != MountProcess.State.LIVES);
+            LiveMount again = fixture.mountAt(point, dataset);
+            again.awaitReady();
+            assertThat(reader.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+            assertThat(Files.mismatch(point.resolve("c/2.jpg"), dataset.resolve("c/2.jpg")))
+                    .isEqualTo(-1);
+            fixture.clairfs("umount", point).succeeded();
+            assertNothingIsMounted(source);
+        }
+    }
+
+    // Promise W5
+    @Test
+    @Execution(CONCURRENT)
+    void a_source_that_does_not_answer_is_refused_in_time_and_can_be_mounted_when_it_is_back() throws Exception {
+        try (FaultyProcess source = FaultyProcess.start(dataset, fixture.newDirectory("faulty"))) {
+            source.stop();
+            assertThat(fixture.clairfs("mount", source.point(), point).complainedWith(1))
+                    .isEqualTo("clairfs: source " + source.point() + " did not answer within 15 s; see whether 'ls "
+                            + source.point() + "' does, and mount when its server is back");
+            assertNothingIsMounted(source);
+            source.goOn();
+            mount(source);
+            assertSame("1.jpg");
+            fixture.clairfs("umount", point).succeeded();
+        }
+    }
+
+    // Promise E6
+    @Test
+    void a_source_that_was_killed_and_is_started_anew_at_the_same_place_is_read_on() throws Exception {
+        Path faulty = fixture.newDirectory("faulty");
+        try (FaultyProcess source = FaultyProcess.start(dataset, faulty)) {
+            LiveMount mount = mount(source);
+            assertSame("1.jpg");
+            source.kill();
+            for (String name : List.of("2.jpg", "3.jpg", "4.jpg")) {
+                assertThat(reader(name).waitFor()).isNotZero();
+                assertThat(mount.read("errors")).contains("c/" + name);
+            }
+            try (FaultyProcess _ = FaultyProcess.start(dataset, faulty)) {
+                assertSame("2.jpg");
+                assertSame("3.jpg");
+                assertThat(roots(mount.pid(), faulty))
+                        .as("none of a mount that is gone")
+                        .containsExactly(faulty.toString());
+                fixture.clairfs("umount", point).succeeded();
+            }
+        }
+    }
+
+    /** What a daemon has open of its source's root; that of a mount which was taken out of the tree is called "/". */
+    private static List<String> roots(long daemon, Path root) throws Exception {
+        List<String> found = new ArrayList<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc", Long.toString(daemon), "fd"))) {
+            for (Path link : all) {
+                String target = Files.readSymbolicLink(link).toString();
+                if (target.equals("/") || target.equals(root.toString())) {
+                    found.add(target);
+                }
+            }
+        }
+        return found;
+    }
+
+    private void assertSame(String name) throws Exception {
+        assertThat(fixture.python(
+                        "import sys; print(open(sys.argv[1], 'rb').read() == open(sys.argv[2], 'rb').read())",
+                        point.resolve("c").resolve(name),
+                        dataset.resolve("c").resolve(name)))
+                .isEqualTo("True\n");
+    }
+}

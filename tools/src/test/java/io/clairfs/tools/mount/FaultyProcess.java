@@ -1,0 +1,118 @@
+package io.clairfs.tools.mount;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.fs.faulty.FaultyCommand;
+import io.clairfs.tools.daemon.MountProcess;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/** A faulty source in a process of its own, to be stopped and killed. It ends with the test at the latest, however that ends. */
+final class FaultyProcess implements AutoCloseable {
+    private final Process process;
+    private final BufferedWriter in;
+    private final BufferedReader out;
+    private final Path point;
+
+    private FaultyProcess(Process process, Path point) {
+        this.process = process;
+        this.point = point;
+        in = process.outputWriter(UTF_8);
+        out = process.inputReader(UTF_8);
+    }
+
+    /** Shows the directory {@code shown} at {@code point}. */
+    static FaultyProcess start(Path shown, Path point) throws IOException {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--sun-misc-unsafe-memory-access=allow",
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        FaultyCommand.class.getName(),
+                        shown.toString(),
+                        point.toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        FaultyProcess started = new FaultyProcess(process, point);
+        assertThat(started.out.readLine()).isEqualTo("mounted");
+        return started;
+    }
+
+    Path point() {
+        return point;
+    }
+
+    /** Gives it a line. Returns what it answers after {@code ok}. */
+    String ask(String line) throws IOException {
+        in.write(line + "\n");
+        in.flush();
+        String answer = out.readLine();
+        assertThat(answer).startsWith("ok");
+        return answer.substring("ok".length()).strip();
+    }
+
+    /** How many requests a fault has struck, such as {@code hang read}. */
+    boolean hasStruck(String kindAndRequest) throws IOException {
+        return ask("counts").contains(kindAndRequest + "=");
+    }
+
+    /** Stops it; returns when none of its threads can take a request any more. */
+    void stop() throws Exception {
+        signal("STOP");
+        Waiting.until("every thread of the source is stopped", () -> allStopped(process.pid()));
+    }
+
+    /** Whether every thread of a process is stopped. */
+    static boolean allStopped(long pid) throws IOException {
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
+            for (Path task : tasks) {
+                String stat = Files.readString(task.resolve("stat"), UTF_8);
+                if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    static void signal(long pid, String name) throws IOException, InterruptedException {
+        Ended.run(List.of("kill", "-" + name, Long.toString(pid)), Map.of()).succeeded();
+    }
+
+    /** Whether nothing is left of a process. */
+    static boolean isGone(long pid) {
+        return MountProcess.state(pid) == MountProcess.State.GONE;
+    }
+
+    /** Lets it go on after {@link #stop}. */
+    void goOn() throws IOException, InterruptedException {
+        signal("CONT");
+    }
+
+    /** Sends it a signal, and does not wait for what comes of it. */
+    void signal(String name) throws IOException, InterruptedException {
+        signal(process.pid(), name);
+    }
+
+    /** Kills it: whoever waits for it gets an error, and so does who comes later. */
+    void kill() {
+        process.destroyForcibly().onExit().join();
+    }
+
+    @Override
+    public void close() throws IOException {
+        kill();
+        in.close();
+        out.close();
+    }
+}

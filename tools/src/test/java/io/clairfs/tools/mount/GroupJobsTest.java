@@ -1,0 +1,260 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+
+/** A job is written on one node and known on all; each adds its own ranks. Two daemons serve all tests, a third comes and goes. */
+@Timeout(300)
+final class GroupJobsTest {
+    private static final int SAMPLES = 60;
+    private static final int SAMPLE_BYTES = 2_000;
+
+    @RegisterExtension
+    static final MountFixture FIXTURE = new MountFixture();
+
+    private static Path dataset;
+    private static int port;
+    private static LiveMount a;
+    private static LiveMount b;
+
+    @BeforeAll
+    static void mountTwo() throws Exception {
+        dataset = NodeGroup.makeSamples(FIXTURE, SAMPLES, SAMPLE_BYTES);
+        port = TestPorts.free(6);
+        a = mount("a", 0);
+        b = mount("b", 1);
+        awaitGroup(List.of("a", "b"), a, b);
+    }
+
+    private static LiveMount mount(String name, int number) throws IOException, InterruptedException {
+        return FIXTURE.mount(dataset, options(name, number));
+    }
+
+    private static String[] options(String name, int number) {
+        return new String[] {
+            "--index-rule",
+            "sorted",
+            "--memory",
+            "1MiB",
+            "--staging",
+            "1MiB",
+            "--loaders",
+            "2",
+            "--node-name",
+            name,
+            "--bind",
+            "127.0.0.1:" + (port + 2 * number),
+            "--members",
+            "127.0.0.1:" + port + ",127.0.0.1:" + (port + 2)
+        };
+    }
+
+    private static void awaitGroup(List<String> names, LiveMount... nodes) throws Exception {
+        for (LiveMount node : nodes) {
+            node.await(
+                    "in a group of " + names, s -> strings(s.at("/group/nodes")).equals(names));
+        }
+    }
+
+    @AfterEach
+    void stopAll() throws Exception {
+        Set<String> names = new TreeSet<>();
+        for (LiveMount node : List.of(a, b)) {
+            node.status().at("/jobs").forEach(job -> names.add(job.path("name").asString()));
+        }
+        for (String name : names) {
+            a.await("has " + name, s -> ranks(s, name) != null);
+            a.job("stop=" + name);
+        }
+        for (LiveMount node : List.of(a, b)) {
+            node.await(
+                    "without jobs",
+                    s -> s.path("jobs").isEmpty() && s.at("/group/jobs").isEmpty());
+        }
+    }
+
+    private static List<String> strings(JsonNode array) {
+        return array.valueStream().map(JsonNode::asString).toList();
+    }
+
+    /** Which ranks of a job read on this node; null when the job is not known there. */
+    private static String ranks(JsonNode status, String job) {
+        return status.path("jobs")
+                .valueStream()
+                .filter(j -> j.path("name").asString().equals(job))
+                .map(j -> j.path("ranks").asString())
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static void awaitRanks(LiveMount node, String job, String ranks) throws Exception {
+        node.await(job + " with ranks " + ranks, s -> ranks.equals(ranks(s, job)));
+    }
+
+    /** Waits until these nodes have made the same plan and agree on where the ranks of the only job read. */
+    private static void awaitAgreement(Map<String, String> ranks, String elsewhere, LiveMount... nodes)
+            throws Exception {
+        List<String> digests = new ArrayList<>();
+        long deadline = System.nanoTime() + 60_000_000_000L;
+        do {
+            digests.clear();
+            for (LiveMount node : nodes) {
+                JsonNode group = node.await(
+                                "of the same mind",
+                                s -> s.at("/group/plan").asString().equals("made")
+                                        && ranks.equals(ranksByNode(s.at("/group/jobs/0/ranks")))
+                                        && s.at("/group/jobs/0/elsewhere")
+                                                .asString()
+                                                .equals(elsewhere)
+                                        && s.at("/group/jobs/0/unclaimed")
+                                                .asString()
+                                                .isEmpty())
+                        .path("group");
+                digests.add(group.path("plan_digest").asString());
+            }
+            assertThat(System.nanoTime()).as("plans " + digests).isLessThan(deadline);
+        } while (digests.stream().distinct().count() > 1);
+    }
+
+    private static Map<String, String> ranksByNode(JsonNode ranks) {
+        Map<String, String> map = new java.util.TreeMap<>();
+        ranks.forEachEntry((node, text) -> map.put(node, text.asString()));
+        return map;
+    }
+
+    // Promise G10
+    @Test
+    void a_line_on_one_node_starts_everywhere_and_each_node_adds_its_ranks() throws Exception {
+        a.job("seed=5 epochs=2 batch=4 world=2 ranks=0");
+        awaitRanks(b, "train", "none");
+        a.await(
+                "knows what is missing",
+                s -> s.at("/group/jobs/0/unclaimed").asString().equals("1"));
+        assertThat(a.status().at("/group/plan").asString()).isEqualTo("waiting");
+        b.job("ranks=1");
+        assertThat(ranks(b.status(), "train")).isEqualTo("1");
+        awaitAgreement(Map.of("a", "0", "b", "1"), "", a, b);
+        assertThat(b.order("train", 1, 1)).isEqualTo(a.order("train", 1, 1)).hasSize(SAMPLES / 2);
+    }
+
+    @Test
+    void ranks_may_be_said_before_the_job_is_known() throws Exception {
+        b.job("name=later ranks=0-1");
+        assertThat(b.read("job")).contains("name=later ranks=0-1");
+        a.job("name=later seed=5 epochs=2 world=3");
+        awaitRanks(b, "later", "0-1");
+        awaitRanks(a, "later", "none");
+        a.job("name=later ranks=2");
+        awaitAgreement(Map.of("a", "2", "b", "0-1"), "", a, b);
+    }
+
+    @Test
+    void a_full_line_on_each_node_goes_on_working_and_changes_nothing_elsewhere() throws Exception {
+        a.job("seed=6 epochs=3 batch=4 world=2 ranks=0");
+        FIXTURE.python("read_in_order.py", a.point(), dataset, "train", "0/0", SAMPLES / 2, 0, 0);
+        a.await("in the second epoch", s -> s.at("/jobs/0/epoch").asInt() == 1);
+        b.job("seed=6 epochs=3 batch=4 world=2 ranks=1");
+        awaitAgreement(Map.of("a", "0", "b", "1"), "", a, b);
+        assertThat(a.status().at("/jobs/0/epoch").asInt()).isEqualTo(1);
+    }
+
+    @Test
+    void a_changed_line_changes_the_job_everywhere_and_ranks_stay() throws Exception {
+        a.job("seed=6 epochs=3 world=2 ranks=0");
+        b.job("ranks=1");
+        awaitAgreement(Map.of("a", "0", "b", "1"), "", a, b);
+        b.job("seed=7 epochs=3 world=2");
+        a.await("with the other seed", s -> s.at("/jobs/0/seed").asString().equals("7"));
+        assertThat(ranks(a.status(), "train")).isEqualTo("0");
+        assertThat(ranks(b.status(), "train")).isEqualTo("1");
+    }
+
+    @Test
+    void a_node_may_only_lend_and_ranks_may_move() throws Exception {
+        a.job("seed=6 epochs=3 world=2 ranks=0-1");
+        b.job("ranks=none");
+        awaitAgreement(Map.of("a", "0-1", "b", "none"), "", a, b);
+        FIXTURE.python("read_in_order.py", a.point(), dataset, "train", "0/0", SAMPLES / 2, 0, 0);
+        a.job("ranks=0");
+        b.job("ranks=1");
+        awaitAgreement(Map.of("a", "0", "b", "1"), "", a, b);
+    }
+
+    @Test
+    void a_wrong_line_of_ranks_fails_the_write() throws Exception {
+        a.job("seed=6 epochs=3 world=2 ranks=0");
+        awaitRanks(b, "train", "none");
+        Map<String, String> reasons = Map.of(
+                "ranks=2", "needs a world of at least 3",
+                "ranks=0-", "neither a rank",
+                "name=.. ranks=0", "must be 1 to 64 letters",
+                "world=2 ranks=1 colour=red", "unknown key 'colour'",
+                "stop=nobody", "there is no job 'nobody'");
+        for (Map.Entry<String, String> each : reasons.entrySet()) {
+            assertThatThrownBy(() -> b.job(each.getKey())).isInstanceOf(IOException.class);
+            assertThat(b.lines("errors").getLast()).contains(each.getValue());
+        }
+        assertThat(ranks(b.status(), "train")).isEqualTo("none");
+    }
+
+    // Promise G10
+    @Test
+    void a_job_stopped_on_one_node_ends_on_all_and_its_ranks_leave() throws Exception {
+        a.job("seed=6 epochs=3 world=2 ranks=0");
+        b.job("ranks=1");
+        awaitAgreement(Map.of("a", "0", "b", "1"), "", a, b);
+        b.job("stop=train");
+        a.await(
+                "without it",
+                s -> s.path("jobs").isEmpty() && s.at("/group/jobs").isEmpty());
+        a.job("stop=train"); // a script on each node says so
+        a.job("seed=8 epochs=3 world=2");
+        awaitRanks(b, "train", "none");
+        a.await("of no ranks", s -> s.at("/group/jobs/0/ranks").isEmpty());
+    }
+
+    // Promise G11
+    @Test
+    void a_late_node_gets_the_jobs_and_after_a_crash_its_ranks_again() throws Exception {
+        a.job("seed=9 epochs=3 world=3 ranks=0");
+        b.job("ranks=1");
+        LiveMount c = mount("c", 2);
+        awaitRanks(c, "train", "none");
+        c.job("ranks=2");
+        awaitAgreement(Map.of("a", "0", "b", "1", "c", "2"), "", a, b, c);
+
+        Ended.run(List.of("kill", "-KILL", Long.toString(c.pid())), Map.of()).succeeded();
+        awaitGroup(List.of("a", "b"), a, b);
+        awaitAgreement(Map.of("a", "0", "b", "1", "c", "2"), "2", a, b);
+        for (LiveMount node : List.of(a, b)) {
+            JsonNode gone = node.status()
+                    .path("peers")
+                    .valueStream()
+                    .filter(p -> p.path("name").asString().equals("c"))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(gone.path("alive").asBoolean()).isFalse();
+            assertThat(gone.path("trouble").asString()).contains("not in the group");
+        }
+
+        c = FIXTURE.mountAt(c.point(), dataset, options("c", 2));
+        awaitRanks(c, "train", "2");
+        awaitAgreement(Map.of("a", "0", "b", "1", "c", "2"), "", a, b, c);
+        FIXTURE.clairfs("umount", c.point()).succeeded();
+        awaitGroup(List.of("a", "b"), a, b);
+    }
+}

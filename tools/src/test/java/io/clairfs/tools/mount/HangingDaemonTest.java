@@ -1,0 +1,155 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.fs.faulty.Fault;
+import io.clairfs.fs.faulty.FaultKind;
+import io.clairfs.fs.faulty.FaultSpec;
+import io.clairfs.fs.faulty.FaultyMount;
+import io.clairfs.fs.faulty.Request;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A daemon that does not answer, or that the kernel holds: commands come back, and the mount can be taken away. */
+@Timeout(300)
+class HangingDaemonTest {
+    /** Too large to be fetched whole for a reader. */
+    private static final long LARGE = 68L << 20;
+
+    private static final long STATUS_S = 30;
+    private static final long GENEROUS_S = 120;
+
+    @RegisterExtension
+    final MountFixture fixture = new MountFixture();
+
+    private Path dataset;
+    private Path point;
+
+    @BeforeEach
+    void makeDataset() throws IOException {
+        dataset = fixture.newDirectory("dataset");
+        Files.createDirectory(dataset.resolve("c"));
+        Files.writeString(dataset.resolve("c/1.jpg"), "one");
+        point = fixture.newDirectory("point");
+    }
+
+    // Promise W4
+    @Test
+    void status_of_a_daemon_that_is_stopped_is_one_line_and_umount_ends_it() throws Exception {
+        LiveMount mount = fixture.mountAt(point, dataset);
+        mount.awaitReady();
+        long daemon = mount.pid();
+        FaultyProcess.signal(daemon, "STOP");
+        Waiting.until("the daemon is stopped", () -> FaultyProcess.allStopped(daemon));
+        long start = System.nanoTime();
+        assertThat(fixture.clairfs("status", point).complainedWith(1))
+                .isEqualTo("clairfs: the mount at " + point + " did not answer within 15 s; its process " + daemon
+                        + " is stopped or hangs: kill -CONT " + daemon + " if it is stopped, or clairfs umount "
+                        + point);
+        assertThat(TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start)).isLessThan(STATUS_S);
+        fixture.clairfs("umount", point).succeeded();
+        assertThat(FaultyProcess.isGone(daemon)).isTrue();
+        assertThat(fixture.mounts()).isEmpty();
+    }
+
+    /** A loader pushes a file of which a reader has a page: the push waits for the page, and the page for a source that hangs. */
+    private Process pushThatWaits(FaultyMount source, LiveMount mount) throws Exception {
+        Fault fault =
+                source.inject(FaultSpec.of(FaultKind.HANG).on(Request.READ).times(1));
+        Process reader = fixture.start(
+                "reader",
+                fixture.pythonCommand(
+                        "import sys; open(sys.argv[1], 'rb').read(4096)", point.resolve("large/d/large.jpg")));
+        Waiting.until("the source holds the reader's request", () -> fault.struck() == 1);
+        mount.job("seed=1 epochs=1 subset=large");
+        mount.await(
+                "the loader has the file", s -> s.at("/fetched/source/bytes").asLong() >= LARGE);
+        return reader;
+    }
+
+    /** One for each of its two mounts. */
+    private static List<ProcessHandle> watchdogs(long daemon) {
+        List<ProcessHandle> all =
+                ProcessHandle.of(daemon).orElseThrow().children().toList();
+        assertThat(all).hasSize(2);
+        return all;
+    }
+
+    private LiveMount mount(FaultyMount source) throws IOException, InterruptedException {
+        LiveMount mount = fixture.mountAt(point, source.point(), "--staging", "100MiB", "--memory", "1MiB");
+        mount.awaitReady();
+        return mount;
+    }
+
+    private FaultyMount largeFile() throws IOException {
+        Path large = Files.createDirectories(dataset.resolve("large/d"));
+        try (RandomAccessFile file =
+                new RandomAccessFile(large.resolve("large.jpg").toFile(), "rw")) {
+            file.setLength(LARGE);
+        }
+        return FaultyMount.mount(dataset, fixture.newDirectory("faulty"), FaultyMount.FAST);
+    }
+
+    // Promise L1
+    @Test
+    void umount_in_the_middle_of_a_push_returns_when_all_is_gone() throws Exception {
+        try (FaultyMount source = largeFile()) {
+            LiveMount mount = mount(source);
+            long daemon = mount.pid();
+            Process reader = pushThatWaits(source, mount);
+            fixture.clairfs("umount", point).succeeded();
+            assertThat(fixture.mounts()).isEqualTo(List.of(source.point()));
+            assertThat(reader.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+            source.liftAll();
+            Waiting.until("the daemon is gone", () -> FaultyProcess.isGone(daemon));
+        }
+    }
+
+    // Promise L12
+    @Test
+    void daemon_that_was_killed_with_its_watchdog_is_gone_after_umount() throws Exception {
+        try (FaultyMount source = largeFile()) {
+            LiveMount mount = mount(source);
+            long daemon = mount.pid();
+            Process reader = pushThatWaits(source, mount);
+            for (ProcessHandle watchdog : watchdogs(daemon)) {
+                watchdog.destroyForcibly();
+            }
+            FaultyProcess.signal(daemon, "KILL");
+            source.liftAll();
+            fixture.clairfs("umount", point).succeeded();
+            assertThat(fixture.mounts()).isEqualTo(List.of(source.point()));
+            assertThat(reader.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+            Waiting.until("the daemon is gone", () -> FaultyProcess.isGone(daemon));
+        }
+    }
+
+    // Promise L11
+    @Test
+    void daemon_that_was_killed_in_the_middle_of_a_push_ends_and_lets_go_of_its_readers() throws Exception {
+        try (FaultyMount source = largeFile()) {
+            LiveMount mount = mount(source);
+            long daemon = mount.pid();
+            Process reader = pushThatWaits(source, mount);
+            FaultyProcess.signal(daemon, "KILL");
+            source.liftAll();
+            Waiting.until("the daemon is gone", () -> FaultyProcess.isGone(daemon));
+            assertThat(reader.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+            // The push that waited goes on once the reader's request has failed, and may bring the reader its page even
+            // so.
+            assertThat(Files.readString(fixture.directory().resolve("reader.err")))
+                    .containsPattern("^$|Errno (103|107)");
+            assertThat(fixture.mounts())
+                    .as("left for mount or umount to remove")
+                    .hasSize(3);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.parallel.ExecutionMode.CONCURRENT;
+
+import io.clairfs.fs.faulty.Fault;
+import io.clairfs.fs.faulty.FaultKind;
+import io.clairfs.fs.faulty.FaultSpec;
+import io.clairfs.fs.faulty.FaultyMount;
+import io.clairfs.fs.faulty.Request;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What cannot be listed is an error and not an absence, and comes back by itself. */
+@Timeout(180)
+class ListingFaultTest {
+    private static final int CLASSES = 3;
+    private static final int EACH = 20;
+    private static final int BYTES = 50_000;
+    private static final String ATTEMPT = """
+            import errno, os, sys
+            for path in sys.argv[1:]:
+                try:
+                    print(len(os.listdir(path)) if os.path.basename(path).startswith('c') else os.stat(path).st_size)
+                except OSError as e:
+                    print(errno.errorcode[e.errno])
+            """;
+
+    @RegisterExtension
+    final MountFixture fixture = new MountFixture();
+
+    private FaultyMount source;
+    private Path point;
+
+    @BeforeEach
+    void makeSource() throws IOException {
+        Path dataset = fixture.newDirectory("dataset");
+        for (int c = 0; c < CLASSES; c++) {
+            Files.createDirectory(dataset.resolve("c" + c));
+            for (int i = 0; i < EACH; i++) {
+                byte[] content = new byte[BYTES];
+                new Random(c * EACH + i).nextBytes(content);
+                Files.write(dataset.resolve("c" + c + "/" + i + ".jpg"), content);
+            }
+        }
+        source = FaultyMount.mount(dataset, fixture.newDirectory("faulty"), FaultyMount.FAST);
+        point = fixture.newDirectory("point");
+    }
+
+    @AfterEach
+    void unmount() throws IOException, InterruptedException {
+        source.liftAll();
+        Ended _ = fixture.clairfs("umount", point);
+        source.close();
+    }
+
+    private String attempt() throws IOException, InterruptedException {
+        return fixture.python(
+                ATTEMPT,
+                point.resolve("c0"),
+                point.resolve("c1"),
+                point.resolve("c1/3.jpg"),
+                point.resolve("c2/3.jpg"));
+    }
+
+    // Promise E4
+    @ParameterizedTest
+    @Execution(CONCURRENT)
+    @EnumSource(names = {"LIST", "STATUS"})
+    void directory_that_fails_is_an_error_to_readers_and_to_jobs_until_it_is_listed_after_all(Request request)
+            throws Exception {
+        Fault fault =
+                source.inject(FaultSpec.of(FaultKind.EIO).on(request).at(request == Request.LIST ? "c1" : "c1/7.jpg"));
+        LiveMount mount = fixture.mountAt(point, source.point());
+        String why = request == Request.LIST
+                ? "cannot list directory c1: Input/output error"
+                : "cannot list directory c1 (c1/7.jpg: Input/output error)";
+        String error = "the dataset could not be listed in full: " + why + "; it is tried again";
+        mount.await("the failure is known", s -> s.path("index_error").isString());
+        assertThat(mount.status().path("index_error").asString()).startsWith(why);
+        assertThat(mount.read("status")).contains(why);
+        assertThat(mount.status().path("ready").asBoolean()).isFalse();
+        assertThat(attempt()).isEqualTo("20\nEIO\nEIO\n50000\n");
+        assertThat(fixture.clairfs("job", "start", point, "seed=1").complainedWith(1))
+                .endsWith(error);
+        assertThat(mount.read("job")).isEmpty();
+
+        fault.lift();
+        mount.awaitReady();
+        assertThat(mount.status().path("index_error").isNull()).isTrue();
+        assertThat(attempt()).isEqualTo("20\n20\n50000\n50000\n");
+        mount.job("seed=1 epochs=1");
+        assertThat(mount.lines("index")).hasSize(CLASSES * EACH);
+        assertThat(mount.lines("errors")).anyMatch(line -> line.endsWith("listed after all: directory c1"));
+    }
+
+    // Promise W3
+    @Test
+    @Execution(CONCURRENT)
+    void listing_that_hangs_is_an_error_within_the_read_timeout_and_jobs_wait_for_it() throws Exception {
+        Fault fault =
+                source.inject(FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1"));
+        LiveMount mount = fixture.mountAt(point, source.point(), "--read-timeout", "2");
+        assertThat(attempt()).isEqualTo("20\nEIO\nEIO\n50000\n");
+        mount.job("seed=1 epochs=1");
+        assertThat(mount.lines("job")).hasSize(1);
+        assertThat(mount.status().path("jobs")).isEmpty();
+        fault.lift();
+        mount.await("started", s -> s.path("jobs").size() == 1);
+        assertThat(attempt()).isEqualTo("20\n20\n50000\n50000\n");
+        assertThat(mount.lines("index")).hasSize(CLASSES * EACH);
+    }
+
+    // Promise T7
+    @Test
+    @Execution(CONCURRENT)
+    void what_an_ssd_keeps_of_a_directory_that_fails_is_found_when_it_is_listed_after_all() throws Exception {
+        String ssd = fixture.newDirectory("ssd") + "/cache:64MiB";
+        String[] options = {"--ssd", ssd, "--ssd-reserve", "1MiB", "--memory", "1MiB"};
+        LiveMount before = fixture.mountAt(point, source.point(), options);
+        before.awaitReady();
+        before.job("seed=1 epochs=2");
+        before.await(
+                "kept",
+                s -> s.at("/tiers/1/samples").asInt() + s.at("/tiers/0/samples").asInt() >= CLASSES * EACH);
+        int kept = before.status().at("/tiers/1/samples").asInt();
+        assertThat(kept).isPositive();
+        fixture.clairfs("umount", point).succeeded();
+
+        Fault fault = source.inject(FaultSpec.of(FaultKind.EIO).on(Request.LIST));
+        LiveMount after = fixture.mountAt(point, source.point(), options);
+        after.await("the failure is known", s -> s.path("index_error").isString());
+        assertThat(after.status().at("/tiers/1/samples").asInt()).isZero();
+        fault.lift();
+        after.awaitReady();
+        after.await("found again", s -> s.at("/tiers/1/samples").asInt() == kept);
+    }
+
+    // Promise L3
+    @Test
+    @Execution(CONCURRENT)
+    void sigterm_while_a_listing_hangs_leaves_nothing_mounted() throws Exception {
+        source.inject(FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1"));
+        LiveMount mount = fixture.mountAt(point, source.point());
+        long pid = mount.pid();
+        fixture.start("reader", fixture.pythonCommand("import os, sys; os.listdir(sys.argv[1])", point.resolve("c1")));
+        Ended.run(List.of("kill", "-TERM", Long.toString(pid)), Map.of()).succeeded();
+        Waiting.until("nothing of it is mounted", () -> fixture.mounts().equals(List.of(source.point())));
+        source.liftAll();
+        Waiting.until("its process is gone", () -> fixture.processes().isEmpty());
+    }
+}

@@ -1,0 +1,106 @@
+package io.clairfs.tools.mount;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.FileNumbers;
+import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.source.Source.SourceFile;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.peer.Fingerprint;
+import io.clairfs.peer.Secret;
+import io.clairfs.peer.directory.ClusterConfig;
+import io.clairfs.peer.directory.Directory;
+import io.clairfs.peer.directory.DirectoryTimes;
+import io.clairfs.peer.directory.Discovery;
+import io.clairfs.peer.directory.Node;
+import io.clairfs.peer.transfer.Credentials;
+import io.clairfs.peer.transfer.Loan;
+import io.clairfs.peer.transfer.TransferLimits;
+import io.clairfs.peer.transfer.TransferServer;
+import io.clairfs.peer.transfer.TransferThreads;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+
+/**
+ * A member of a group on loopback that says it holds every sample, and really has them; but a relay stands before it that does something to
+ * what it sends. The others' plans make it the home of what their own caches have no room for.
+ */
+final class LyingPeer implements AutoCloseable {
+    private static final int LISTERS = 2;
+
+    private final Parts parts = new Parts();
+    private final Relay relay;
+
+    /** Joins the group at its place {@code node}, with room for {@code cache} bytes. */
+    LyingPeer(NodeGroup group, int node, long cache, Relay.Deed deed) throws Exception {
+        try {
+            DirectorySource source = started(new DirectorySource(group.dataset()));
+            DatasetTree tree = started(new DatasetTree(source, LISTERS, _ -> {}));
+            tree.complete().join();
+            FileNumbers numbers = FileNumbers.of(tree);
+            Fingerprint fingerprint = Fingerprint.of(numbers.fingerprint());
+            Secret secret = Secret.read(group.secret());
+            TransferThreads threads = started(TransferThreads.start("liar", 1));
+            var reading = started(Executors.newVirtualThreadPerTaskExecutor());
+            TransferServer server = started(TransferServer.start(
+                    List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
+                    new Credentials(fingerprint, secret),
+                    (sample, _, _) -> new Loan.Later(CompletableFuture.supplyAsync(
+                            () -> read(
+                                    source, tree.entry(numbers.fileOf(sample)).file()),
+                            reading)),
+                    TransferLimits.DEFAULT,
+                    threads));
+            relay = started(new Relay(server.addresses().getFirst(), deed));
+            String[] bind = group.bind(node).split(":", 2);
+            Directory directory = started(Directory.open(
+                    new ClusterConfig(
+                            fingerprint,
+                            secret,
+                            new InetSocketAddress(bind[0], Integer.parseInt(bind[1])),
+                            new Discovery.Members(List.of(group.bind(0), group.bind(1))),
+                            DirectoryTimes.DEFAULT),
+                    new Node.Introduction(
+                            "liar-" + node,
+                            relay.address(),
+                            ByteBuffer.allocate(Long.BYTES).putLong(0, cache).array()),
+                    numbers.count()));
+            for (int sample = 0; sample < numbers.count(); sample++) {
+                directory.heldHere().added(0, sample);
+            }
+        } catch (Exception | AssertionError e) {
+            close();
+            throw e;
+        }
+    }
+
+    private <T extends AutoCloseable> T started(T part) {
+        return parts.add(part);
+    }
+
+    private static Loan read(DirectorySource source, SourceFile file) {
+        SampleBuffer sample = SampleBuffer.allocate(file.size());
+        try {
+            source.read(file, 0, sample.bytes());
+            return new Loan.Memory(sample);
+        } catch (SourceException e) {
+            sample.release();
+            return Loan.NOT_HERE;
+        }
+    }
+
+    /** Pieces of answers that it has changed, or kept back. */
+    long lies() {
+        return relay.deeds();
+    }
+
+    @Override
+    public void close() throws IOException {
+        parts.close();
+    }
+}

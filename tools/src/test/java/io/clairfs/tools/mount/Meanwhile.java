@@ -1,0 +1,7 @@
+package io.clairfs.tools.mount;
+
+/** What happens while something is wrong. */
+@FunctionalInterface
+interface Meanwhile {
+    void happens() throws Exception;
+}

@@ -1,0 +1,96 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+
+/** A daemon under a scheduler's memory limit: the kernel takes pushed pages back, and nobody reads anything wrong. */
+@Timeout(240)
+final class MemoryPressureTest {
+    private static final int SAMPLES = 500;
+    private static final int SAMPLE_BYTES = 100_000;
+    private static final long ALL = (long) SAMPLES * SAMPLE_BYTES;
+
+    /** What is asked for is kept for some seconds: a trainer that does not rush lets the daemon do with less. */
+    private static final int PAUSE_US = 20_000;
+
+    private static final long TAKEN_BACK = ALL * 3 / 10;
+
+    @RegisterExtension
+    private final MountFixture fixture = new MountFixture();
+
+    private Path makeSource() throws IOException {
+        Path source = fixture.newDirectory("source");
+        Path images = Files.createDirectories(source.resolve("cat"));
+        byte[] content = new byte[SAMPLE_BYTES];
+        Random random = new Random(1);
+        for (int i = 0; i < SAMPLES; i++) {
+            random.nextBytes(content);
+            Files.write(images.resolve(i + ".jpg"), content);
+        }
+        return source;
+    }
+
+    // Promise M2
+    @Test
+    void pushedPagesCountForTheDaemon_andWhatTheKernelTakesBackIsAskedForAgain() throws Exception {
+        Path source = makeSource();
+        Path point = fixture.newDirectory("mnt");
+        fixture.environment("JDK_JAVA_OPTIONS", "-Xmx64m -Xms64m -XX:+AlwaysPreTouch");
+        try (MemoryGroup group = MemoryGroup.create()) {
+            String[] command = {
+                "mount",
+                source.toString(),
+                point.toString(),
+                "--memory",
+                "1MiB",
+                "--staging",
+                "128MiB",
+                "--loaders",
+                "4"
+            };
+            Ended.run(group.inside(Clairfs.command(command)), fixture.environment())
+                    .succeeded();
+            LiveMount mount = new LiveMount(point);
+            mount.awaitReady();
+            long before = group.pageCacheBytes();
+            mount.job("seed=1 epochs=100 batch=8");
+            mount.await("staged", s -> s.at("/staging/samples").asInt() == SAMPLES);
+            long pushed = group.pageCacheBytes() - before;
+            System.out.println("pushed " + ALL + " bytes; page cache of the daemon's group grew by " + pushed);
+            assertThat(pushed).isGreaterThan(ALL * 9 / 10);
+
+            limit(group, group.usedBytes() - TAKEN_BACK);
+            String equal = fixture.python("read_in_order.py", point, source, "train", 0, SAMPLES, PAUSE_US, 0);
+            assertThat(equal.strip()).isEqualTo(String.valueOf(SAMPLES));
+            JsonNode status = mount.status();
+            System.out.println("with " + TAKEN_BACK + " bytes less: " + status.at("/reads/upcalls") + " of "
+                    + status.at("/reads/opened") + " files asked the daemon");
+            assertThat(status.at("/reads/upcalls").asInt()).isPositive();
+            assertThat(status.at("/reads/errors").asInt()).isZero();
+            assertThat(group.killed()).isZero();
+            fixture.clairfs("umount", point).succeeded();
+        }
+    }
+
+    /** The kernel may need more than one attempt to take so much back. */
+    private static void limit(MemoryGroup group, long bytes) throws IOException {
+        for (int tries = 1; ; tries++) {
+            try {
+                group.limit(bytes);
+                return;
+            } catch (IOException busy) {
+                if (tries == 10) {
+                    throw busy;
+                }
+            }
+        }
+    }
+}

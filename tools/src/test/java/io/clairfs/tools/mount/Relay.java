@@ -1,0 +1,103 @@
+package io.clairfs.tools.mount;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Stands between clients and a server on loopback, and does something to the bytes that the server sends. */
+final class Relay implements AutoCloseable {
+    private static final int BACKLOG = 50;
+    private static final int PIECE_BYTES = 16 << 10;
+
+    /** What it does to a piece of what the server sends. */
+    interface Deed {
+        /**
+         * Called for every piece, with the number of bytes that the connection passed on before. Returns what becomes of it; a piece
+         * that it changes is changed in place.
+         */
+        Fate meet(byte[] piece, int length, long before);
+    }
+
+    /** What becomes of a piece. */
+    enum Fate {
+        PASSED,
+        CHANGED,
+        KEPT
+    }
+
+    private final ServerSocket listening = new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
+    private final InetSocketAddress server;
+    private final Deed deed;
+    private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+    private final AtomicLong deeds = new AtomicLong();
+
+    Relay(InetSocketAddress server, Deed deed) throws IOException {
+        this.server = server;
+        this.deed = deed;
+        Thread.ofVirtual().start(this::accept);
+    }
+
+    InetSocketAddress address() {
+        return (InetSocketAddress) listening.getLocalSocketAddress();
+    }
+
+    /** Pieces that were changed or kept. */
+    long deeds() {
+        return deeds.get();
+    }
+
+    private void accept() {
+        try {
+            while (true) {
+                Socket client = listening.accept();
+                Socket onward = new Socket(server.getAddress(), server.getPort());
+                open.add(client);
+                open.add(onward);
+                Thread.ofVirtual().start(() -> pump(client, onward, (_, _, _) -> Fate.PASSED));
+                Thread.ofVirtual().start(() -> pump(onward, client, deed));
+            }
+        } catch (IOException closed) {
+            return;
+        }
+    }
+
+    private void pump(Socket from, Socket to, Deed does) {
+        byte[] piece = new byte[PIECE_BYTES];
+        long passed = 0;
+        try (from;
+                to) {
+            InputStream in = from.getInputStream();
+            OutputStream out = to.getOutputStream();
+            for (int n = in.read(piece); n > 0; n = in.read(piece)) {
+                Fate fate = does.meet(piece, n, passed);
+                if (fate != Fate.PASSED) {
+                    deeds.incrementAndGet();
+                }
+                if (fate != Fate.KEPT) {
+                    out.write(piece, 0, n);
+                    passed += n;
+                }
+            }
+        } catch (IOException closed) {
+            return;
+        } finally {
+            open.remove(from);
+            open.remove(to);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        listening.close();
+        for (Socket socket : open) {
+            socket.close();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package io.clairfs.tools.mount;
+
+import io.clairfs.cache.posix.Errno;
+import io.clairfs.fs.faulty.Fault;
+import io.clairfs.fs.faulty.FaultSpec;
+import io.clairfs.fs.faulty.FaultyMount;
+import io.clairfs.fs.faulty.Request;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/** Which faults were in force when: what a read that fails may fail with follows from it. */
+final class StressFaults {
+    /** How long what a fault did may go on after it was lifted: fetches that it struck, and those that joined them. */
+    private static final long LINGER_NS = TimeUnit.SECONDS.toNanos(10);
+
+    /** Longer than any read takes. */
+    private static final long FORGOTTEN_NS = TimeUnit.MINUTES.toNanos(5);
+
+    private static final long STILL = Long.MAX_VALUE;
+
+    private final FaultyMount source;
+    private final List<Period> periods = new ArrayList<>();
+    private boolean listing;
+
+    /** Times as {@link System#nanoTime}. */
+    static final class Period {
+        private final String path;
+        private final Set<Integer> errnos;
+        private final long fromNs;
+        private long toNs = STILL;
+
+        Period(String path, Set<Integer> errnos, long fromNs) {
+            this.path = path;
+            this.errnos = errnos;
+            this.fromNs = fromNs;
+        }
+
+        boolean concerns(String file) {
+            return path.isEmpty() || file.equals(path) || file.startsWith(path + "/");
+        }
+
+        boolean overlaps(long startNs, long endNs) {
+            return fromNs - endNs <= 0 && (toNs == STILL || startNs - LINGER_NS - toNs <= 0);
+        }
+    }
+
+    StressFaults(FaultyMount source) {
+        this.source = source;
+    }
+
+    /** Injects, and remembers. */
+    synchronized Fault inject(FaultSpec spec) {
+        periods.add(new Period(spec.path(), errnos(spec), System.nanoTime()));
+        listing |= spec.requests().contains(Request.STATUS) || spec.requests().contains(Request.LIST);
+        return source.inject(spec);
+    }
+
+    /** Whether what is asked for when a directory is listed may go wrong now. */
+    synchronized boolean concernListing() {
+        return listing;
+    }
+
+    /** Reads of the file end early from now on, until {@link #liftAll}. */
+    synchronized void cut(String path) {
+        periods.add(new Period(path, Set.of(Errno.ESTALE), System.nanoTime()));
+    }
+
+    /** Something else is wrong with every file from now on, until {@link #end}. */
+    synchronized Period begin(Set<Integer> errnos) {
+        Period period = new Period("", errnos, System.nanoTime());
+        periods.add(period);
+        return period;
+    }
+
+    synchronized void end(Period period) {
+        period.toNs = System.nanoTime();
+    }
+
+    synchronized void liftAll() {
+        source.liftAll();
+        listing = false;
+        long now = System.nanoTime();
+        periods.removeIf(p -> p.toNs != STILL && now - p.toNs > FORGOTTEN_NS);
+        for (Period period : periods) {
+            if (period.toNs == STILL) {
+                period.toNs = now;
+            }
+        }
+    }
+
+    /** What a read of {@code file} between these times may fail with because of the faults of then. */
+    synchronized Set<Integer> allowed(String file, long startNs, long endNs) {
+        Set<Integer> all = new HashSet<>();
+        for (Period period : periods) {
+            if (period.concerns(file) && period.overlaps(startNs, endNs)) {
+                all.addAll(period.errnos);
+            }
+        }
+        return all;
+    }
+
+    private static Set<Integer> errnos(FaultSpec spec) {
+        return switch (spec.kind()) {
+            case EIO -> Set.of(Errno.EIO);
+            case ENOENT -> Set.of(Errno.ENOENT);
+            case EACCES -> Set.of(Errno.EACCES);
+            case ETIMEDOUT -> Set.of(Errno.ETIMEDOUT);
+            case DELAY -> Set.of(Errno.EIO);
+            case HANG -> Set.of(Errno.EIO, Errno.ETIMEDOUT);
+            case SHORT_READ -> Set.of();
+        };
+    }
+}

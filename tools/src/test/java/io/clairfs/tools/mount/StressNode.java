@@ -1,0 +1,183 @@
+package io.clairfs.tools.mount;
+
+import io.clairfs.fs.faulty.FileContent;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import tools.jackson.databind.JsonNode;
+
+/** One mount of a random test: its daemon, what it listed, and when it was ended and begun again. */
+final class StressNode {
+    private static final long CONTROL_TIMEOUT_S = 60;
+
+    private final MountFixture fixture;
+    private final StressSource source;
+    private final StressMachine machine;
+    private final Path point;
+    private final Supplier<List<String>> options;
+    private final LiveMount mount;
+    private final List<Disturbance> disturbances = new ArrayList<>();
+    private volatile Map<String, FileContent> listed = Map.of();
+    private volatile Map<String, FileContent> listedBefore = Map.of();
+    private ProcessHandle daemon;
+
+    /** A time in which reads may fail because the mount went; as {@link System#nanoTime}. */
+    private record Disturbance(long fromNs, long toNs) {}
+
+    private StressNode(
+            MountFixture fixture,
+            StressSource source,
+            StressMachine machine,
+            Path point,
+            Supplier<List<String>> options) {
+        this.fixture = fixture;
+        this.source = source;
+        this.machine = machine;
+        this.point = point;
+        this.options = options;
+        mount = new LiveMount(point);
+        daemon = ProcessHandle.current();
+    }
+
+    /** Mounts, with nothing changing at the source meanwhile, and waits until all is listed. {@code options} are asked for at each mount. */
+    static StressNode mount(
+            MountFixture fixture, StressSource source, StressMachine machine, Supplier<List<String>> options)
+            throws Exception {
+        StressNode node = new StressNode(fixture, source, machine, fixture.newDirectory("mnt"), options);
+        node.begin(true);
+        return node;
+    }
+
+    private void begin(boolean untilListed) throws Exception {
+        fixture.mountAt(point, source.point(), options.get().toArray(String[]::new));
+        JsonNode status = control(() -> mount.await(
+                "listed, or told why not",
+                s -> !untilListed
+                        || s.path("ready").asBoolean()
+                        || s.path("index_error").isString()));
+        daemon = ProcessHandle.of(status.path("pid").asLong()).orElseThrow();
+        machine.adopt(daemon.pid());
+        Map<String, FileContent> now = new HashMap<>();
+        for (String path : source.paths()) {
+            now.put(path, source.files().now(path));
+        }
+        listedBefore = listed;
+        listed = now;
+    }
+
+    /** Ends the daemon in one way or another, and mounts again when {@code between} has happened. */
+    void again(Ending ending, boolean untilListed, Meanwhile between) throws Exception {
+        long from = System.nanoTime();
+        synchronized (disturbances) {
+            disturbances.add(new Disturbance(from, Long.MAX_VALUE));
+        }
+        switch (ending) {
+            case UMOUNT -> umount();
+            case TERMINATE -> end(daemon.destroy());
+            case KILL -> end(daemon.destroyForcibly());
+        }
+        between.happens();
+        begin(untilListed);
+        synchronized (disturbances) {
+            disturbances.removeLast();
+            disturbances.add(new Disturbance(from, System.nanoTime()));
+        }
+    }
+
+    /** Tries to mount where fusermount is missing; only while no daemon is there. */
+    void requireRefusalWithoutFusermount() throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("mount", source.point().toString(), point.toString()));
+        command.addAll(options.get());
+        machine.requireRefusalWithoutFusermount(command);
+    }
+
+    /** How a daemon ends. */
+    enum Ending {
+        UMOUNT,
+        TERMINATE,
+        KILL
+    }
+
+    private void end(boolean asked) throws InterruptedException, ExecutionException, TimeoutException {
+        if (!asked) {
+            throw new AssertionError("daemon " + daemon.pid() + " cannot be ended");
+        }
+        daemon.onExit().get(CONTROL_TIMEOUT_S, TimeUnit.SECONDS);
+    }
+
+    void umount() throws IOException, InterruptedException {
+        fixture.clairfs("umount", point).succeeded();
+    }
+
+    /** Does not let the daemon run for a while. */
+    void suspend(int millis, Meanwhile meanwhile) throws Exception {
+        signal("-STOP");
+        try {
+            meanwhile.happens();
+            TimeUnit.MILLISECONDS.sleep(millis);
+        } finally {
+            signal("-CONT");
+        }
+    }
+
+    private void signal(String signal) throws IOException, InterruptedException {
+        Ended.run(List.of("kill", signal, Long.toString(daemon.pid())), Map.of())
+                .succeeded();
+    }
+
+    /** Whether the mount was away between these times, so that a read may have failed by that. */
+    boolean disturbed(long startNs, long endNs) {
+        synchronized (disturbances) {
+            return disturbances.stream()
+                    .anyMatch(d -> d.fromNs() - endNs <= 0 && (d.toNs() == Long.MAX_VALUE || startNs - d.toNs() <= 0));
+        }
+    }
+
+    /** Does something with the control files, for which there is a bound. */
+    <T> T control(Callable<T> action) throws Exception {
+        FutureTask<T> task = new FutureTask<>(action);
+        Thread.ofPlatform().daemon().name("stress control").start(task);
+        try {
+            return task.get(CONTROL_TIMEOUT_S, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            throw new AssertionError("HANG: the control files of " + point + " do not answer", e);
+        } catch (ExecutionException e) {
+            switch (e.getCause()) {
+                case Exception x -> throw x;
+                case Error x -> throw x;
+                default -> throw e;
+            }
+        }
+    }
+
+    LiveMount mount() {
+        return mount;
+    }
+
+    Path point() {
+        return point;
+    }
+
+    long pid() {
+        return daemon.pid();
+    }
+
+    /** The content of each file that this mount shows. */
+    Map<String, FileContent> listed() {
+        return listed;
+    }
+
+    /** What the mount before this one showed at the same place. */
+    Map<String, FileContent> listedBefore() {
+        return listedBefore;
+    }
+}

@@ -1,0 +1,130 @@
+package io.clairfs.tools.mount;
+
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A sequence of steps that follows from a seed: readers, jobs, faults and endings, in any order.
+ *
+ * <p>What is done follows from the seed alone; how it meets with what daemons and readers do at the same time does not, so a failure may need
+ * several repetitions of its seed to come again.
+ */
+final class StressRound {
+    private static final int CHURN = 20_000;
+    private static final int FLOOD_MS = 500;
+
+    private final MountFixture fixture;
+    private final StressReport report;
+    private final long seed;
+    private final Pace pace;
+    private final Random random;
+    private int step;
+
+    StressRound(MountFixture fixture, StressReport report, long seed, Pace pace) {
+        this.fixture = fixture;
+        this.report = report;
+        this.seed = seed;
+        this.pace = pace;
+        random = new Random(seed);
+    }
+
+    /**
+     * How a round is run.
+     *
+     * @param nodes mounts; 0 leaves it to the seed
+     * @param pauseMs between steps, at most
+     * @param endings how often daemons may be ended
+     * @param changing so many files get other content, the rest keep theirs: what has changed cannot be read before the next mount
+     */
+    record Pace(int nodes, int pauseMs, int endings, int changing) {
+        /** As much as possible in a short time. */
+        static final Pace DENSE = new Pace(0, 30, 2, Integer.MAX_VALUE);
+    }
+
+    /** Whether another step is to be done; also the place to look at the daemons from outside. */
+    @FunctionalInterface
+    interface Watch {
+        boolean goesOn(int step, List<StressNode> nodes) throws Exception;
+    }
+
+    /** Runs steps for as long as {@code watch} wants; what goes wrong is in the report. */
+    void run(Watch watch) throws Exception {
+        StressWorld.Arrangement arrangement = StressWorld.Arrangement.of(seed);
+        if (pace.nodes() > 0) {
+            arrangement = arrangement.withNodes(pace.nodes());
+        }
+        try (StressWorld world = new StressWorld(fixture, report, arrangement, random)) {
+            StressJobs jobs = new StressJobs(report, world.reads(), random);
+            StressEndings endings = new StressEndings(report, world, jobs, random, pace.endings());
+            StressStep.Deck deck = new StressStep.Deck(random);
+            while (!report.failed() && watch.goesOn(step, world.nodes())) {
+                step(world, jobs, endings, deck.next());
+                TimeUnit.MILLISECONDS.sleep(random.nextInt(pace.pauseMs()));
+                step++;
+            }
+            world.end(when());
+        }
+    }
+
+    private String when() {
+        return "seed " + seed + " step " + step;
+    }
+
+    private void step(StressWorld world, StressJobs jobs, StressEndings endings, StressStep what) throws Exception {
+        int number = random.nextInt(world.nodes().size());
+        StressNode node = world.nodes().get(number);
+        StressSource source = world.source();
+        StressReads reads = world.reads();
+        String path = source.paths().get(random.nextInt(source.paths().size()));
+        Random apart = new Random(random.nextLong()); // for what depends on how things are just now
+        Meanwhile reading = () -> reads.any(when(), node, apart);
+        switch (what) {
+            case READ -> reads.any(when(), node, random);
+            case STAT -> reads.read(when(), node, "stat", path, 0, 0);
+            case LIST -> reads.list(when(), node, StressSource.DIRECTORIES.get(random.nextInt(3)));
+            case FOLLOW -> jobs.follow(when(), node);
+            case DROP_PAGES -> reads.other("drop", node, path, path, 0);
+            case INJECT -> source.inject(random, path);
+            case LIFT -> source.lift();
+            case CHANGE -> source.change(random, path, pace.changing());
+            case STOP_SOURCE -> report.fault("source's process stopped", source.stop(random, reading));
+            case KILL_SOURCE -> report.fault("source's process killed", source.kill(reading));
+            case START_JOB -> jobs.start(node);
+            case WRONG_JOB -> jobs.startWrong(when(), node);
+            case STOP_JOB -> jobs.stop(node, apart);
+            case DAMAGE_DISK -> report.fault("disk damaged", world.disk(number).damage(apart));
+            case FILL_DISK -> report.fault("disk full", world.disk(number).fill(random.nextInt(100_000)));
+            case LOCK_DISK -> report.fault("disk read only", world.disk(number).lock());
+            case LIMIT_DISK ->
+                report.fault("disk refuses writes", world.machine().limitFiles(node.pid(), random.nextInt(100_000)));
+            case MEND_DISK -> {
+                world.machine().unlimitFiles(node.pid());
+                world.disk(number).mend();
+            }
+            case SUSPEND -> {
+                reads.awaitRoomForMore();
+                node.suspend(100 + random.nextInt(900), reading);
+                report.fault("daemon suspended", 1);
+            }
+            case FLOOD -> {
+                reads.other("churn", node, source.paths().get(0), source.paths().get(1), CHURN);
+                node.suspend(FLOOD_MS, () -> {}); // more closed files than the queue of their reports holds
+                report.fault("reports flooded", 1);
+            }
+            case SHIFT_CLOCK -> report.fault("clock jump", world.machine().shiftClock(random));
+            case SQUEEZE_MEMORY -> {
+                reads.awaitRoomForMore();
+                report.fault("memory squeezed", world.machine().squeeze(random, reading));
+            }
+            case LIE -> {
+                if (world.peers() != null) {
+                    world.peers().lie(random);
+                }
+            }
+            case REMOUNT -> endings.remount(number);
+            case REMOUNT_UNLISTED -> endings.remountUnlisted(when(), number);
+            case REMOUNT_ON_FAILING_DISK -> endings.remountOnFailingDisk(number);
+        }
+    }
+}

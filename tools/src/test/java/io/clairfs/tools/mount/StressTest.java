@@ -1,0 +1,76 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * Whatever happens in whatever order, no read brings a wrong byte, fails in another way than it may, or hangs.
+ *
+ * <p>Seeds 1, 2, ... as long as there is time, then one that nobody has tried before. {@code -Dclairfs.stress.seed=S -Dclairfs.stress.rounds=R} runs R rounds
+ * beginning with seed S instead, {@code -Dclairfs.stress.seconds=N} changes how long it takes.
+ */
+@Timeout(value = 2, unit = TimeUnit.HOURS)
+final class StressTest {
+    private static final Path REPORT = Path.of("target", "stress-report.txt");
+    private static final int USUAL_SECONDS = 60;
+    private static final int STEPS = 150;
+
+    @RegisterExtension
+    private final MountFixture fixture = new MountFixture();
+
+    private final StressReport report = new StressReport();
+
+    @Test
+    void no_wrong_byte_and_no_hang_whatever_happens() throws Exception {
+        try {
+            Long first = Long.getLong("clairfs.stress.seed");
+            if (first == null) {
+                untilTimeIsOver(Integer.getInteger("clairfs.stress.seconds", USUAL_SECONDS));
+            } else {
+                for (int i = 0; i < Integer.getInteger("clairfs.stress.rounds", 1); i++) {
+                    round(first + i);
+                }
+            }
+        } finally {
+            report.write(REPORT);
+            System.out.println(report.text());
+        }
+        assertThat(report.reads()).isPositive();
+    }
+
+    private void untilTimeIsOver(int seconds) throws Exception {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        long longest = 0;
+        long seed = 0;
+        do {
+            long start = System.nanoTime();
+            seed++;
+            round(seed);
+            longest = Math.max(longest, System.nanoTime() - start);
+        } while (end - System.nanoTime() > 2 * longest);
+        round(ThreadLocalRandom.current().nextLong(1L << 40));
+    }
+
+    private void round(long seed) throws Exception {
+        long readsBefore = report.reads();
+        try {
+            new StressRound(fixture, report, seed, StressRound.Pace.DENSE).run((step, _) -> step < STEPS);
+        } catch (Exception | AssertionError e) {
+            report.failure("seed " + seed + ": " + e);
+            e.printStackTrace(System.out);
+        }
+        if (report.failed()) {
+            System.out.println(fixture.logs());
+        }
+        assertThat(report.failures())
+                .as("replay with -Dclairfs.stress.seed=%d -Dclairfs.stress.rounds=1", seed)
+                .isEmpty();
+        report.round("round with seed " + seed + ": " + (report.reads() - readsBefore) + " reads");
+    }
+}
