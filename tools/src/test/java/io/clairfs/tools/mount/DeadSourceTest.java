@@ -161,7 +161,11 @@ class DeadSourceTest {
                 assertThat(reader(name).waitFor()).isNotZero();
                 assertThat(mount.read("errors")).contains("c/" + name);
             }
-            try (FaultyProcess _ = FaultyProcess.start(dataset, faulty)) {
+            try (FaultyProcess anew = FaultyProcess.start(dataset, faulty)) {
+                anew.ask("inject eio on=status"); // its root can be opened and not be examined
+                assertThat(reader("2.jpg").waitFor()).isNotZero();
+                assertThat(anew.hasStruck("eio status")).isTrue();
+                anew.ask("lift");
                 assertSame("2.jpg");
                 assertSame("3.jpg");
                 assertThat(roots(mount.pid(), faulty))
