@@ -10,10 +10,6 @@ import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.ObservedRates;
 import io.clairfs.cache.plan.PerformanceModel;
 import io.clairfs.cache.plan.StorageClass;
-import io.clairfs.cache.posix.FileStatus;
-import io.clairfs.cache.source.Source;
-import io.clairfs.cache.source.SourceException;
-import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.cache.source.SourceTimeoutException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
@@ -26,7 +22,6 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,52 +36,6 @@ final class PrefetcherTest {
     private static final long STAGING = 100_000;
 
     private @TempDir Path directory;
-
-    /** Counts what is read, and can be told to fail or to hang. */
-    private static final class CountingSource implements Source {
-        private final Source inner;
-        private final AtomicLong reads = new AtomicLong();
-        private volatile boolean failing;
-        private volatile CountDownLatch gate = new CountDownLatch(0);
-
-        CountingSource(Source inner) {
-            this.inner = inner;
-        }
-
-        @Override
-        public List<byte[]> names(byte[] path) throws SourceException {
-            return inner.names(path);
-        }
-
-        @Override
-        public FileStatus status(byte[] path) throws SourceException {
-            return inner.status(path);
-        }
-
-        @Override
-        public byte[] linkTarget(byte[] path) throws SourceException {
-            return inner.linkTarget(path);
-        }
-
-        @Override
-        public void read(SourceFile file, long offset, MemorySegment into) throws SourceException {
-            try {
-                gate.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-            if (failing) {
-                throw new SourceFailedException("injected", 5);
-            }
-            reads.incrementAndGet();
-            inner.read(file, offset, into);
-        }
-
-        @Override
-        public void close() {
-            inner.close();
-        }
-    }
 
     private final class Node implements AutoCloseable {
         final SmallDataset dataset;
@@ -103,7 +52,7 @@ final class PrefetcherTest {
 
         Node(long memoryBytes, long readTimeoutMs) throws Exception {
             dataset = new SmallDataset(directory, SAMPLES, LARGEST, 7);
-            source = new CountingSource(dataset.source);
+            source = new CountingSource(dataset.source, new CountDownLatch(0));
             memory = new MemoryTier(memoryBytes);
             keeper = new TierKeeper(dataset.tree, memory, List.of(), 1 << 20);
             ObservedRates rates = new ObservedRates(

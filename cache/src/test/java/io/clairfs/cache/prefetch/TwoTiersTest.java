@@ -12,8 +12,6 @@ import io.clairfs.cache.plan.PerformanceModel;
 import io.clairfs.cache.plan.PlacementPolicy;
 import io.clairfs.cache.plan.PlanLimits;
 import io.clairfs.cache.plan.StorageClass;
-import io.clairfs.cache.posix.FileStatus;
-import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
@@ -35,8 +33,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -55,46 +51,10 @@ final class TwoTiersTest {
     private @TempDir Path directory;
     private @TempDir Path ssdRoot;
 
-    /** Counts what is read, and answers no read before the gate is open. */
-    private record CountingSource(Source inner, CountDownLatch gate, AtomicLong bytes) implements Source {
-        @Override
-        public List<byte[]> names(byte[] path) throws SourceException {
-            return inner.names(path);
-        }
-
-        @Override
-        public FileStatus status(byte[] path) throws SourceException {
-            return inner.status(path);
-        }
-
-        @Override
-        public byte[] linkTarget(byte[] path) throws SourceException {
-            return inner.linkTarget(path);
-        }
-
-        @Override
-        public void read(SourceFile file, long offset, MemorySegment into) throws SourceException {
-            try {
-                if (!gate.await(60, TimeUnit.SECONDS)) {
-                    throw new AssertionError("nobody opened the gate");
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-            inner.read(file, offset, into);
-            bytes.addAndGet(into.byteSize());
-        }
-
-        @Override
-        public void close() {
-            inner.close();
-        }
-    }
-
     private final class Node implements AutoCloseable {
         final SmallDataset dataset = new SmallDataset(directory, SAMPLES, LARGEST, 11);
         final long total = dataset.tree.fileBytes();
-        final CountingSource source = new CountingSource(dataset.source, new CountDownLatch(1), new AtomicLong());
+        final CountingSource source = new CountingSource(dataset.source, new CountDownLatch(1));
         final MemoryTier memory = new MemoryTier(total / 9);
         final List<String> told = new CopyOnWriteArrayList<>();
         final SsdTier ssd;

@@ -3,11 +3,9 @@ package io.clairfs.tools.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -23,13 +21,7 @@ final class ClockTest {
 
     private Path makeSource() throws IOException {
         Path source = fixture.newDirectory("source");
-        Path images = Files.createDirectories(source.resolve("cat"));
-        byte[] content = new byte[10_000];
-        Random random = new Random(1);
-        for (int i = 0; i < SAMPLES; i++) {
-            random.nextBytes(content);
-            Files.write(images.resolve(i + ".jpg"), content);
-        }
+        Images.make(source.resolve("cat"), SAMPLES, 10_000);
         return source;
     }
 

@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,12 +39,7 @@ class DeadSourceTest {
     @BeforeEach
     void makeDataset() throws IOException {
         dataset = fixture.newDirectory("dataset");
-        Files.createDirectory(dataset.resolve("c"));
-        for (int i = 0; i < FILES; i++) {
-            byte[] content = new byte[BYTES];
-            new Random(i).nextBytes(content);
-            Files.write(dataset.resolve("c/" + i + ".jpg"), content);
-        }
+        Images.make(dataset.resolve("c"), FILES, BYTES);
         point = fixture.newDirectory("point");
     }
 

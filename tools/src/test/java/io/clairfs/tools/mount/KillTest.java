@@ -37,13 +37,7 @@ final class KillTest {
         source = fixture.newDirectory("source");
         point = fixture.newDirectory("point");
         ssd = fixture.newDirectory("ssd");
-        Path images = Files.createDirectories(source.resolve("cat"));
-        byte[] content = new byte[SAMPLE_BYTES];
-        Random random = new Random(1);
-        for (int i = 0; i < SAMPLES; i++) {
-            random.nextBytes(content);
-            Files.write(images.resolve(i + ".jpg"), content);
-        }
+        Images.make(source.resolve("cat"), SAMPLES, SAMPLE_BYTES);
     }
 
     private LiveMount mount() throws IOException, InterruptedException {

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,12 +35,7 @@ class LifecycleTest {
 
     private Path makeSource(String name) throws IOException {
         Path made = fixture.newDirectory(name);
-        Path directory = Files.createDirectory(made.resolve(name));
-        byte[] content = new byte[FILE_BYTES];
-        for (int i = 0; i < FILES; i++) {
-            new Random(i).nextBytes(content);
-            Files.write(directory.resolve(i + ".jpg"), content);
-        }
+        Images.make(made.resolve(name), FILES, FILE_BYTES);
         return made;
     }
 

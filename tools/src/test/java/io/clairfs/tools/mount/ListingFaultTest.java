@@ -9,11 +9,9 @@ import io.clairfs.fs.faulty.FaultSpec;
 import io.clairfs.fs.faulty.FaultyMount;
 import io.clairfs.fs.faulty.Request;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,12 +46,7 @@ class ListingFaultTest {
     void makeSource() throws IOException {
         Path dataset = fixture.newDirectory("dataset");
         for (int c = 0; c < CLASSES; c++) {
-            Files.createDirectory(dataset.resolve("c" + c));
-            for (int i = 0; i < EACH; i++) {
-                byte[] content = new byte[BYTES];
-                new Random(c * EACH + i).nextBytes(content);
-                Files.write(dataset.resolve("c" + c + "/" + i + ".jpg"), content);
-            }
+            Images.make(dataset.resolve("c" + c), EACH, BYTES);
         }
         source = FaultyMount.mount(dataset, fixture.newDirectory("faulty"), FaultyMount.FAST);
         point = fixture.newDirectory("point");

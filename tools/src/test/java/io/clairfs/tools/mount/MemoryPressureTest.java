@@ -3,9 +3,7 @@ package io.clairfs.tools.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -28,13 +26,7 @@ final class MemoryPressureTest {
 
     private Path makeSource() throws IOException {
         Path source = fixture.newDirectory("source");
-        Path images = Files.createDirectories(source.resolve("cat"));
-        byte[] content = new byte[SAMPLE_BYTES];
-        Random random = new Random(1);
-        for (int i = 0; i < SAMPLES; i++) {
-            random.nextBytes(content);
-            Files.write(images.resolve(i + ".jpg"), content);
-        }
+        Images.make(source.resolve("cat"), SAMPLES, SAMPLE_BYTES);
         return source;
     }
 

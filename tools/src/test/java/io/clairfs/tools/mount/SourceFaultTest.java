@@ -12,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -45,12 +44,7 @@ class SourceFaultTest {
     @BeforeAll
     static void mountFaultySource() throws IOException, InterruptedException {
         dataset = FIXTURE.newDirectory("dataset");
-        Files.createDirectory(dataset.resolve("c"));
-        for (int i = 0; i < FILES; i++) {
-            byte[] content = new byte[BYTES];
-            new Random(i).nextBytes(content);
-            Files.write(dataset.resolve("c/" + i + ".jpg"), content);
-        }
+        Images.make(dataset.resolve("c"), FILES, BYTES);
         for (String other : List.of("f/x", "g/x")) {
             Files.createDirectories(dataset.resolve(other));
             for (int i = 0; i < FILES; i++) {

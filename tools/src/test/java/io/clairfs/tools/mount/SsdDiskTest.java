@@ -16,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -48,13 +47,7 @@ final class SsdDiskTest {
     @BeforeEach
     void makeSource() throws IOException {
         source = fixture.newDirectory("source");
-        Path images = Files.createDirectories(source.resolve("cat"));
-        byte[] content = new byte[SAMPLE_BYTES];
-        Random random = new Random(1);
-        for (int i = 0; i < SAMPLES; i++) {
-            random.nextBytes(content);
-            Files.write(images.resolve(i + ".jpg"), content);
-        }
+        Images.make(source.resolve("cat"), SAMPLES, SAMPLE_BYTES);
         // A source that is as fast as the disk would be preferred to it.
         slow = SlowMount.mount(
                 source, fixture.newDirectory("slow"), new SlowSourceSpec(1 << 30, Duration.ofMillis(20)));

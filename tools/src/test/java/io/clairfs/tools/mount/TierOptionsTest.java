@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -29,13 +28,7 @@ final class TierOptionsTest {
 
     private Path makeSource() throws IOException {
         Path source = fixture.newDirectory("source");
-        Path images = Files.createDirectories(source.resolve("cat"));
-        byte[] content = new byte[SAMPLE_BYTES];
-        Random random = new Random(1);
-        for (int i = 0; i < SAMPLES; i++) {
-            random.nextBytes(content);
-            Files.write(images.resolve(i + ".jpg"), content);
-        }
+        Images.make(source.resolve("cat"), SAMPLES, SAMPLE_BYTES);
         return source;
     }
 

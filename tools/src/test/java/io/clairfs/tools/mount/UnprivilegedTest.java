@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -44,12 +43,7 @@ class UnprivilegedTest {
     static void arrive() throws IOException, InterruptedException {
         user = OtherUser.arrive(FIXTURE);
         source = FIXTURE.newDirectory("source");
-        Path directory = Files.createDirectory(source.resolve("c"));
-        byte[] content = new byte[20_000];
-        for (int i = 0; i < SAMPLES; i++) {
-            new Random(i).nextBytes(content);
-            Files.write(directory.resolve(i + ".jpg"), content);
-        }
+        Images.make(source.resolve("c"), SAMPLES, 20_000);
         Files.writeString(source.resolve("secret"), "secret");
         Files.setPosixFilePermissions(source.resolve("secret"), PosixFilePermissions.fromString("---------"));
         partlyClosed = FIXTURE.newDirectory("source");
