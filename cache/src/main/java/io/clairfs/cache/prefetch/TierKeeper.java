@@ -153,10 +153,26 @@ public final class TierKeeper implements AutoCloseable {
     @Nullable
     SampleBuffer get(int tier, int file) {
         SampleBuffer sample = tiers.get(tier).get(file);
-        if (sample == null && !tiers.get(tier).contains(file)) {
-            holdings.gone(tier, file); // it was damaged: the others should not come for it
+        if (sample == null) {
+            tellIfGone(tier, file); // it may have been damaged
         }
         return sample;
+    }
+
+    /** Somebody came for a sample that is not here: whatever was told of it is taken back. */
+    public void tellGone(int file) {
+        for (int tier = 0; tier < tiers.size(); tier++) {
+            tellIfGone(tier, file);
+        }
+    }
+
+    private void tellIfGone(int tier, int file) {
+        if (!tiers.get(tier).contains(file)) {
+            holdings.gone(tier, file);
+            if (tiers.get(tier).contains(file)) {
+                holdings.kept(tier, file); // it came meanwhile
+            }
+        }
     }
 
     /** Whether the sample is in memory or on its way to another tier. */

@@ -23,7 +23,8 @@ import java.util.function.IntPredicate;
  *
  * <p>What is in memory goes from there, and what the page cache has of the SSD goes from its file. What the disk or the source
  * must bring first is brought by threads for each of the two, so that neither waits for the other, nor a transfer for any
- * of them; where too many wait already the answer is that it is not here.
+ * of them; where too many wait already the answer is that it is not here. Who asks for what is not here believed that it was, so the others are
+ * told.
  */
 final class SampleLender implements AutoCloseable {
     private static final int MOST_DISK_READS = 16;
@@ -91,7 +92,11 @@ final class SampleLender implements AutoCloseable {
         if (keeper.holds(file)) {
             return later(diskReaders, file, deadlineNs, this::read);
         }
-        return isHome.test(file) ? later(fetchers, file, deadlineNs, this::fetch) : Loan.NOT_HERE;
+        if (isHome.test(file)) {
+            return later(fetchers, file, deadlineNs, this::fetch);
+        }
+        keeper.tellGone(file);
+        return Loan.NOT_HERE;
     }
 
     private static Loan later(ExecutorService threads, int file, long deadlineNs, IntFunction<Loan> bring) {

@@ -8,6 +8,7 @@ import io.clairfs.cache.plan.ObservedRates;
 import io.clairfs.cache.plan.Place;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.prefetch.FetchRouter;
+import io.clairfs.cache.prefetch.Holdings;
 import io.clairfs.cache.prefetch.PeerFetch;
 import io.clairfs.cache.prefetch.SamplesInUse;
 import io.clairfs.cache.prefetch.TierKeeper;
@@ -41,7 +42,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
@@ -229,8 +232,25 @@ final class SampleLenderTest {
     private @Nullable TransferServer server;
     private @Nullable TransferClient client;
 
+    /** What the others were told is here: "tier number". */
+    private final Set<String> told = ConcurrentHashMap.newKeySet();
+
+    private final class Told implements Holdings {
+        @Override
+        public void kept(int tier, int file) {
+            told.add(tier + " " + numbers.numberOf(file));
+        }
+
+        @Override
+        public void gone(int tier, int file) {
+            told.remove(tier + " " + numbers.numberOf(file));
+        }
+    }
+
     private Peer lend(Tier disk, IntPredicate isHome) throws Exception {
         TierKeeper keeper = closing(new TierKeeper(tree, memory, List.of(disk), FILES * SIZE));
+        keeper.tell(new Told());
+        keeper.tellAll();
         SamplesInUse inUse = closing(new SamplesInUse());
         ObservedRates rates =
                 new ObservedRates((place, _) -> place instanceof Place.Local ? 1e-3 : 1, 60, System::nanoTime);
@@ -312,6 +332,20 @@ final class SampleLenderTest {
         assertThat(ask(peer, FILES - 1).join()).isEqualTo(new Answer.NotHere());
         assertThat(ask(peer, -1).join()).isEqualTo(new Answer.NotHere());
         assertThat(ask(peer, FILES).join()).isEqualTo(new Answer.NotHere());
+    }
+
+    @Test
+    void lend_sampleThatHasGoneUnseen_isTakenBackFromTheOthers() throws Exception {
+        SampleBuffer recent = sample(7);
+        assertThat(memory.keepRecent(fileOf(7), recent)).isTrue();
+        recent.release();
+        keep(memory, 8);
+        Peer peer = lend(ssd(), _ -> false);
+        assertThat(told).containsExactlyInAnyOrder("0 7", "0 8");
+        memory.evict(fileOf(7));
+        assertThat(ask(peer, 7).join()).isEqualTo(new Answer.NotHere());
+        assertGot(ask(peer, 8), 8);
+        assertThat(told).containsExactly("0 8");
     }
 
     private SsdTier ssd() throws Exception {
