@@ -69,7 +69,8 @@ public final class Peer {
         this.counters = counters;
         this.share = share;
         loop = threads.next();
-        backOff = new BackOff(limits.times().backOffLeastMs(), limits.times().backOffMostMs());
+        TransferLimits.Times times = limits.times();
+        backOff = new BackOff(times.backOffLeastMs(), times.backOffMostMs(), times.connectMs() + times.handshakeMs());
     }
 
     /**
@@ -88,8 +89,9 @@ public final class Peer {
         if (closed) {
             return failed("closed");
         }
-        if (isLeftAlone()) {
-            return failed("left alone for another " + backOff.remainingMs(System.nanoTime()) + " ms: " + lastFailure);
+        if (!backOff.mayAsk(System.nanoTime())) {
+            return failed("left alone for another " + backOff.remainingMs(System.nanoTime())
+                    + " ms, and until one request has tried it: " + lastFailure);
         }
         int before = outstanding.getAndIncrement();
         if (before == 0) {
@@ -139,7 +141,7 @@ public final class Peer {
         return CompletableFuture.completedFuture(new Answer.Failed(reason));
     }
 
-    /** Whether it failed a short time ago and is not asked now; afterwards the next request tries again. */
+    /** Whether it failed and is not asked now: for a while, and then until one request has tried it. */
     public boolean isLeftAlone() {
         return backOff.isLeftAlone(System.nanoTime());
     }
@@ -187,7 +189,7 @@ public final class Peer {
             failWaiting("closed");
         } else if (current != null) {
             current.send(waiting, System.nanoTime());
-        } else if (isLeftAlone()) {
+        } else if (backOff.isResting(System.nanoTime())) {
             failWaiting(lastFailure);
         } else {
             connect();

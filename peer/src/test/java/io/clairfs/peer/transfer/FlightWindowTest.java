@@ -96,22 +96,4 @@ final class FlightWindowTest {
         }
         assertThat(share.limit(1000)).isEqualTo(10);
     }
-
-    @Test
-    void backOff_growsToItsBoundAndForgets() {
-        BackOff backOff = new BackOff(100, 1_000);
-        assertThat(backOff.isLeftAlone(0)).isFalse();
-        long last = 0;
-        for (int i = 0; i < 10; i++) {
-            backOff.failed(0);
-            last = backOff.remainingMs(0);
-            assertThat(last).isBetween((long) (70 << Math.min(i, 3)), 1_250L);
-        }
-        assertThat(last).isGreaterThanOrEqualTo(750);
-        assertThat(backOff.isLeftAlone(700 * MS)).isTrue();
-        assertThat(backOff.isLeftAlone(1_300 * MS)).isFalse();
-        backOff.succeeded();
-        backOff.failed(0);
-        assertThat(backOff.remainingMs(0)).isLessThanOrEqualTo(125);
-    }
 }

@@ -239,7 +239,12 @@ final class TransferFaultsTest {
             eventually(peer::isLeftAlone);
             assertThat(peer.fetch(1, 10, in(1_000)).toString()).contains("left alone", "no handshake within 400 ms");
             eventually(() -> !peer.isLeftAlone());
-            assertThat(peer.fetch(1, 10, in(1_000)).toString()).contains("no handshake within 400 ms");
+            CompletableFuture<Answer> trying = peer.ask(1, 10, in(1_000));
+            assertThat(peer.isLeftAlone()).isTrue();
+            assertThat(peer.ask(2, 10, in(1_000)).getNow(new Answer.NotHere()).toString())
+                    .as("one request tries it")
+                    .contains("left alone");
+            assertThat(trying.join().toString()).contains("no handshake within 400 ms");
             assertThat(client.counters().leftAlone.sum()).isEqualTo(2);
         }
     }
