@@ -121,12 +121,17 @@ public final class Daemon implements AutoCloseable {
             requests.connect(watcher, prefetcher);
 
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors);
-            JobControl jobs = new JobControl(indexes, prefetcher, group == null ? null : group.jobs(), errors);
+            NodeJobs jobs = new NodeJobs(indexes, prefetcher, group == null ? null : group.jobs(), errors);
             StatusReporter status =
                     new StatusReporter(config, tree, indexes, prefetcher, keeper, group, counters, errors);
             ControlMount control = new ControlMount(
                     new ControlFiles(
-                            jobs, status, errors, indexes, prefetcher, new WhereFiles(tree, indexes, prefetcher)),
+                            new JobControl(indexes, jobs, errors),
+                            status,
+                            errors,
+                            indexes,
+                            prefetcher,
+                            new WhereFiles(tree, indexes, prefetcher)),
                     clock);
             FuseSession controls = session(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
             parts.push(reader); // once more, to be the first to end
@@ -183,7 +188,7 @@ public final class Daemon implements AutoCloseable {
 
     private void index(
             Indexes indexes,
-            JobControl jobs,
+            NodeJobs jobs,
             NodeTiers tiers,
             @Nullable PeerGroup group,
             FetchRouter router,
@@ -206,7 +211,7 @@ public final class Daemon implements AutoCloseable {
     }
 
     private static void join(
-            PeerGroup group, SampleLender lender, JobControl jobs, Prefetcher prefetcher, ErrorLog errors) {
+            PeerGroup group, SampleLender lender, NodeJobs jobs, Prefetcher prefetcher, ErrorLog errors) {
         try {
             group.join(lender, jobs::follow, prefetcher::tiersChanged);
         } catch (IOException | RuntimeException e) {
