@@ -184,7 +184,7 @@ final class JobControl implements ControlFile {
                     }
                 }
                 case ReadHere here -> {
-                    if (jobs.present(here.name) == null && jobs.ranksHere().size() >= MOST_JOBS) {
+                    if (jobs.present(here.name) == null && jobs.jobsToCome() >= MOST_JOBS) {
                         reject("ranks=" + here.ranks.text(), "ranks of " + MOST_JOBS + " jobs wait already");
                     }
                 }

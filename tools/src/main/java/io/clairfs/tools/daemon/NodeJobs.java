@@ -81,6 +81,13 @@ final class NodeJobs {
         return new TreeMap<>(ranksHere);
     }
 
+    /** Of how many jobs that never ran here somebody said which ranks read here. */
+    synchronized int jobsToCome() {
+        return (int) ranksHere.keySet().stream()
+                .filter(name -> !started.containsKey(name))
+                .count();
+    }
+
     /** Starts a job, or makes another of the one of its name. */
     synchronized void begin(JobSpec spec) {
         if (spec.ranks().count() > 0 || spec.keys().containsKey("ranks")) {

@@ -257,4 +257,18 @@ final class GroupJobsTest {
         FIXTURE.clairfs("umount", c.point()).succeeded();
         awaitGroup(List.of("a", "b"), a, b);
     }
+
+    @Test
+    void ranks_of_a_job_to_come_are_taken_beside_as_many_jobs_as_there_may_be() throws Exception {
+        StringBuilder lines = new StringBuilder();
+        for (int i = 0; i < 64; i++) {
+            lines.append("name=many")
+                    .append(i)
+                    .append(" seed=1 epochs=1 world=2 batch=2 sampler=torch-distributed ranks=0\n");
+        }
+        a.job(lines.toString());
+        a.job("name=later ranks=0");
+        assertThat(a.read("job")).contains("name=later ranks=0\n");
+        a.job("stop=later");
+    }
 }
