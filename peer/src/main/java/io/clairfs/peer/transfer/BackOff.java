@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * How long a peer that failed is left alone: twice as long after every failure in a row, within bounds. Then one request tries it, and the others
- * go elsewhere until it is known how that went: so a peer that still says nothing makes one wait, not all.
+ * go elsewhere until the peer has shown that it lives: so one that still says nothing makes one request wait, not all.
  */
 final class BackOff {
     private final long leastNs;
@@ -57,8 +57,14 @@ final class BackOff {
         nextNs = Math.min(mostNs, nextNs * 2);
     }
 
+    /** It lives: all may ask it. If it fails all the same, it is left alone for longer than before. */
+    void lives() {
+        failed = false;
+    }
+
+    /** It gave an answer: whatever was before is forgotten. */
     void succeeded() {
-        if (failed) {
+        if (failed || nextNs != leastNs) {
             failed = false;
             nextNs = leastNs;
         }

@@ -242,6 +242,7 @@ public final class Peer {
         public void accepted(ChannelHandlerContext context) {
             if (opened != null) {
                 counters.connections.increment();
+                backOff.lives(); // one that is stopped is connected to by its kernel, and does not shake hands
                 context.pipeline().addLast(opened);
                 pump();
             }

@@ -70,6 +70,20 @@ final class BackOffTest {
     }
 
     @Test
+    void whatLivesAndFailsAgain_isLeftAloneForLonger() {
+        backOff.failed(at(0));
+        assertThat(backOff.mayAsk(at(rested(0)))).isTrue();
+        backOff.lives();
+        assertThat(backOff.mayAsk(at(rested(0)))).isTrue();
+        backOff.failed(at(0));
+        assertThat(rested(0)).isGreaterThanOrEqualTo(2 * LEAST_MS * 3L / 4);
+        backOff.lives();
+        backOff.succeeded();
+        backOff.failed(at(0));
+        assertThat(rested(0)).isLessThanOrEqualTo(LEAST_MS * 5L / 4 + 1);
+    }
+
+    @Test
     void success_beginsAnew() {
         backOff.failed(at(0));
         backOff.failed(at(0));
