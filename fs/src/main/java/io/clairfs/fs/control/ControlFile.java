@@ -3,8 +3,12 @@ package io.clairfs.fs.control;
 /** One control file. Its content is made when it is opened, so that a reader sees one moment throughout. */
 @FunctionalInterface
 public interface ControlFile {
-    /** The content now. */
-    byte[] content();
+    /**
+     * The content now.
+     *
+     * @throws UnavailableException when there is none to be had now; who opens the file gets its errno
+     */
+    byte[] content() throws UnavailableException;
 
     /** Whether it takes lines. */
     default boolean isWritable() {
@@ -29,6 +33,22 @@ public interface ControlFile {
 
         public RejectedException(String message) {
             super(message);
+        }
+    }
+
+    /** A file that is empty would say something else. */
+    final class UnavailableException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        private final int errno;
+
+        public UnavailableException(int errno) {
+            super("errno " + errno);
+            this.errno = errno;
+        }
+
+        public int errno() {
+            return errno;
         }
     }
 }

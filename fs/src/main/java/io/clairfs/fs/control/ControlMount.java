@@ -98,7 +98,11 @@ public final class ControlMount implements FuseCallbacks {
             return -Errno.EMFILE;
         }
         long id = handles.incrementAndGet();
-        open.put(id, file.content());
+        try {
+            open.put(id, file.content());
+        } catch (ControlFile.UnavailableException e) {
+            return -e.errno();
+        }
         handle.id(id);
         return 0;
     }

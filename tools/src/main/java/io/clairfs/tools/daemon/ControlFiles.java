@@ -6,10 +6,12 @@ import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.prefetch.JobRun;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlFile;
+import io.clairfs.fs.control.ControlFile.UnavailableException;
 import io.clairfs.fs.control.ControlTree;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
@@ -78,7 +80,7 @@ final class ControlFiles implements ControlTree {
     }
 
     /** One path per line; the bytes of names that are not UTF-8 come as they are. */
-    private byte[] indexLines() {
+    private byte[] indexLines() throws UnavailableException {
         try {
             SampleIndex index = indexes.of("");
             ByteArrayOutputStream lines = new ByteArrayOutputStream();
@@ -87,8 +89,11 @@ final class ControlFiles implements ControlTree {
                 lines.write('\n');
             }
             return lines.toByteArray();
-        } catch (DatasetException | TimeoutException e) {
-            return new byte[0];
+        } catch (TimeoutException stillListing) {
+            throw new UnavailableException(Errno.EAGAIN);
+        } catch (DatasetException e) {
+            errors.add("index: " + e.getMessage());
+            throw new UnavailableException(Errno.EIO);
         }
     }
 
@@ -126,7 +131,7 @@ final class ControlFiles implements ControlTree {
                 return lines.toString().getBytes(UTF_8);
             } catch (InvalidSpecException e) {
                 errors.add("order of epoch " + epoch + ": " + e.getMessage());
-                return new byte[0];
+                throw new UnavailableException(Errno.EIO);
             }
         };
     }

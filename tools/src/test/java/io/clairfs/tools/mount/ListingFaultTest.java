@@ -68,7 +68,7 @@ class ListingFaultTest {
                 point.resolve("c2/3.jpg"));
     }
 
-    // Promise E4
+    // Promise E4, J5
     @ParameterizedTest
     @Execution(CONCURRENT)
     @EnumSource(names = {"LIST", "STATUS"})
@@ -89,6 +89,8 @@ class ListingFaultTest {
         assertThat(fixture.clairfs("job", "start", point, "seed=1").complainedWith(1))
                 .endsWith(error);
         assertThat(mount.read("job")).isEmpty();
+        assertThat(indexError(mount)).isEqualTo("EIO\n");
+        assertThat(mount.lines("errors").getLast()).endsWith("index: " + error);
 
         fault.lift();
         mount.awaitReady();
@@ -99,7 +101,13 @@ class ListingFaultTest {
         assertThat(mount.lines("errors")).anyMatch(line -> line.endsWith("listed after all: directory c1"));
     }
 
-    // Promise W3
+    private String indexError(LiveMount mount) throws Exception {
+        String open =
+                "import errno, sys\ntry:\n open(sys.argv[1])\nexcept OSError as e:\n print(errno.errorcode[e.errno])";
+        return fixture.python(open, mount.control("index"));
+    }
+
+    // Promise W3, J5
     @Test
     @Execution(CONCURRENT)
     void listing_that_hangs_is_an_error_within_the_read_timeout_and_jobs_wait_for_it() throws Exception {
@@ -110,6 +118,7 @@ class ListingFaultTest {
         mount.job("seed=1 epochs=1");
         assertThat(mount.lines("job")).hasSize(1);
         assertThat(mount.status().path("jobs")).isEmpty();
+        assertThat(indexError(mount)).isEqualTo("EAGAIN\n");
         fault.lift();
         mount.await("started", s -> s.path("jobs").size() == 1);
         assertThat(attempt()).isEqualTo("20\n20\n50000\n50000\n");
