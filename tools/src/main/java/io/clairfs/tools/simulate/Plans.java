@@ -22,7 +22,9 @@ final class Plans {
                 Collections.nCopies(setup.nodes(), setup.scenario().storage()),
                 setup.scenario().model());
         try {
-            return new Planner(PlanLimits.DEFAULT).plan(request, policy);
+            Placement placement = new Planner(PlanLimits.DEFAULT).plan(request, policy);
+            placement.packAll(PlanLimits.DEFAULT.threads()); // all nodes are simulated
+            return placement;
         } catch (InvalidSpecException e) {
             throw new UnsupportedScenarioException(String.valueOf(e.getMessage()));
         }
