@@ -16,7 +16,7 @@ import org.roaringbitmap.RoaringBitmap;
 /**
  * Messages and lists that nobody wrote are refused, or mean something.
  *
- * <p>{@code -Dclairfs.fuzz.seed=N} repeats a run, {@code -Dclairfs.fuzz.factor=N} makes it N times as long.
+ * <p>{@code -Dclairfs.fuzz.seed=N} tries others, {@code -Dclairfs.fuzz.factor=N} makes it N times as long.
  */
 final class MessageFuzzTest {
     private static final int SAMPLES = 200_000;
@@ -24,7 +24,7 @@ final class MessageFuzzTest {
     private static final String LIST = "node[01-03,7],login,rack[1-2]n[1-4]";
     private static final String SIGNS = "[],-0123456789ab ";
 
-    private final long seed = Long.getLong("clairfs.fuzz.seed", System.nanoTime() & 0xffffff);
+    private final long seed = Long.getLong("clairfs.fuzz.seed", 1);
     private final Random random = new Random(seed);
     private final long endNs =
             System.nanoTime() + TimeUnit.SECONDS.toNanos((long) SECONDS * Integer.getInteger("clairfs.fuzz.factor", 1));

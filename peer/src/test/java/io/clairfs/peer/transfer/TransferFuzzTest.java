@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Bytes that no good node sends, from both sides, in the handshake and after it: random ones, and right messages that were changed,
  * cut, doubled or put in another order, half of them with right checksums so that what is behind the checksum is reached, too.
- * {@code -Dclairfs.fuzz.seed=N} repeats a run, {@code -Dclairfs.fuzz.factor=N} makes it N times as long.
+ * {@code -Dclairfs.fuzz.seed=N} tries others, {@code -Dclairfs.fuzz.factor=N} makes it N times as long.
  */
 @Timeout(7_200)
 final class TransferFuzzTest {
@@ -43,7 +43,7 @@ final class TransferFuzzTest {
     private final LeakWatch leaks = new LeakWatch();
     private final LentSamples samples = new LentSamples();
     private final TransferThreads threads = TransferThreads.start("transfer", 2);
-    private final long seed = Long.getLong("clairfs.fuzz.seed", System.nanoTime());
+    private final long seed = Long.getLong("clairfs.fuzz.seed", 1);
     private final Random random = new Random(seed);
 
     TransferFuzzTest() {

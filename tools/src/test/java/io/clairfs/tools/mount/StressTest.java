@@ -12,8 +12,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * Whatever happens in whatever order, no read brings a wrong byte, fails in another way than it may, or hangs.
  *
- * <p>Seeds 1, 2, ... as long as there is time, then one that nobody has tried before. {@code -Dclairfs.stress.seed=S -Dclairfs.stress.rounds=R} runs R rounds
- * beginning with seed S instead, {@code -Dclairfs.stress.seconds=N} changes how long it takes.
+ * <p>Seeds 1, 2, ... as long as there is time. {@code -Dclairfs.stress.seconds=N} changes how long that is, and ends with one that nobody has tried before;
+ * {@code -Dclairfs.stress.seed=S -Dclairfs.stress.rounds=R} runs R rounds beginning with seed S instead.
  */
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 final class StressTest {
@@ -31,7 +31,9 @@ final class StressTest {
         try {
             Long first = Long.getLong("clairfs.stress.seed");
             if (first == null) {
-                untilTimeIsOver(Integer.getInteger("clairfs.stress.seconds", USUAL_SECONDS));
+                Integer seconds = Integer.getInteger("clairfs.stress.seconds");
+                long last = untilTimeIsOver(seconds == null ? USUAL_SECONDS : seconds);
+                round(seconds == null ? last + 1 : ThreadLocalRandom.current().nextLong(1L << 40));
             } else {
                 for (int i = 0; i < Integer.getInteger("clairfs.stress.rounds", 1); i++) {
                     round(first + i);
@@ -44,7 +46,8 @@ final class StressTest {
         assertThat(report.reads()).isPositive();
     }
 
-    private void untilTimeIsOver(int seconds) throws Exception {
+    /** Returns the last seed; one more round fits. */
+    private long untilTimeIsOver(int seconds) throws Exception {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         long longest = 0;
         long seed = 0;
@@ -54,7 +57,7 @@ final class StressTest {
             round(seed);
             longest = Math.max(longest, System.nanoTime() - start);
         } while (end - System.nanoTime() > 2 * longest);
-        round(ThreadLocalRandom.current().nextLong(1L << 40));
+        return seed;
     }
 
     private void round(long seed) throws Exception {
