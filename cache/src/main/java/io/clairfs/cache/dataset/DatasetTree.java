@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * The source's directories and files, listed once, in parallel, while they are already in use.
  *
  * <p>{@link #list} lists a directory at once if nobody has yet, so the tree can be walked from the first moment;
- * {@link #complete} tells when all of it is there. A directory that cannot be listed fails for everybody who asks for it, rules and readers. Entries are numbered as their directories arrive: numbers are stable while
- * the tree lives and mean nothing beyond it. The order of a dataset is the business of {@link IndexRule}.
+ * {@link #complete} tells when all of it is there. A directory that cannot be listed fails for everybody who asks for it, rules
+ * and readers. Entries are numbered as their directories arrive: numbers are stable while the tree lives and mean nothing beyond it. The order of a dataset is the business of {@link IndexRule}.
  */
 public final class DatasetTree implements AutoCloseable {
     private static final int BLOCK_BITS = 8;

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Samples that no tier holds but somebody has in hand: a loader while it pushes one, a reader, who comes
- * in pieces, until it closes the file, or for a few seconds after its last request where closes are not told. They keep loader and reader from fetching the same sample one after the other.
+ * in pieces, until it closes the file, or for a few seconds after its last request where closes are not told. They keep loader
+ * and reader from fetching the same sample one after the other.
  */
 public final class SamplesInUse implements AutoCloseable {
     /** What readers may hold in all, bytes. */
