@@ -33,7 +33,7 @@ final class FakeDataset implements Source {
     private final List<Integer> reads = new ArrayList<>();
     private final Semaphore begun = new Semaphore(0);
     private volatile boolean failing;
-    private volatile CountDownLatch gate = new CountDownLatch(0);
+    private CountDownLatch gate = new CountDownLatch(0);
 
     final DatasetTree tree;
     final SampleIndex index;
@@ -68,11 +68,13 @@ final class FakeDataset implements Source {
         failing = now;
     }
 
-    /** From now on reads begin and do not end before the latch is down. */
+    /** Reads that begin from now on do not end before the latch is down; those that began before keep their own. */
     CountDownLatch hang() {
-        begun.drainPermits();
-        gate = new CountDownLatch(1);
-        return gate;
+        synchronized (reads) {
+            begun.drainPermits();
+            gate = new CountDownLatch(1);
+            return gate;
+        }
     }
 
     /** Waits until so many reads have begun since {@link #hang}. */
@@ -132,12 +134,14 @@ final class FakeDataset implements Source {
     @Override
     public void read(SourceFile file, long offset, MemorySegment into) throws SourceException {
         int sample = number(file.path());
+        CountDownLatch mine;
         synchronized (reads) {
             reads.add(sample);
+            mine = gate; // taken before the read is counted: who counts it may put another in its place
+            begun.release();
         }
-        begun.release();
         try {
-            if (!gate.await(WAIT_S, TimeUnit.SECONDS)) {
+            if (!mine.await(WAIT_S, TimeUnit.SECONDS)) {
                 throw new AssertionError("nobody opened the gate");
             }
         } catch (InterruptedException e) {
