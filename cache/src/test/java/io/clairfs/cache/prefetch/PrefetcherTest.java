@@ -35,6 +35,9 @@ final class PrefetcherTest {
     private static final int LARGEST = 5000;
     private static final long STAGING = 100_000;
 
+    /** Of readers that are not to run into it. */
+    private static final long READ_TIMEOUT_MS = 60_000;
+
     private @TempDir Path directory;
 
     private final class Node implements AutoCloseable {
@@ -86,13 +89,15 @@ final class PrefetcherTest {
             }
         }
 
-        private void awaitStaged(int file) throws InterruptedException {
-            while (!area.has(file)) {
-                Thread.sleep(1);
-            }
+        private void awaitStaged(int file) {
+            Await.until("file " + file + " is staged", () -> area.has(file));
         }
 
         void requireContent(int file) throws Exception {
+            requireContent(reader, file);
+        }
+
+        void requireContent(SampleReader reader, int file) throws Exception {
             byte[] expected = Files.readAllBytes(
                     directory.resolve(new String(dataset.tree.entry(file).path(), UTF_8)));
             try (Arena arena = Arena.ofConfined()) {
@@ -116,7 +121,7 @@ final class PrefetcherTest {
 
     @Test
     void memoryForAll_everySampleIsFetchedOnceInAllEpochs() throws Exception {
-        try (Node node = new Node(100_000_000, 5_000)) {
+        try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
             node.train("seed=1 epochs=3", 3);
             assertThat(node.source.reads.get()).isEqualTo(SAMPLES);
             assertThat(node.area.mostBytes()).isLessThanOrEqualTo(STAGING);
@@ -129,7 +134,7 @@ final class PrefetcherTest {
     @ValueSource(ints = {2, 3, 5})
     void memoryForSome_theSourceIsReadNoMoreThanTheBoundAllows(int epochs) throws Exception {
         long memory = (long) SAMPLES * LARGEST / 6;
-        try (Node node = new Node(memory, 5_000)) {
+        try (Node node = new Node(memory, READ_TIMEOUT_MS)) {
             node.train("seed=1 epochs=" + epochs, epochs);
             long total = node.dataset.tree.fileBytes();
             // docs/decisions: S + (E-1)(S-C); the last epoch's tail may already be prefetched, a sample is never cut in
@@ -143,7 +148,7 @@ final class PrefetcherTest {
 
     @Test
     void noMemory_everySampleIsStillStagedInTime() throws Exception {
-        try (Node node = new Node(0, 5_000)) {
+        try (Node node = new Node(0, READ_TIMEOUT_MS)) {
             node.train("seed=1 epochs=2", 2);
             assertThat(node.memory.samples()).isZero();
             assertThat(node.area.pushes()).isBetween((long) SAMPLES, 2L * SAMPLES);
@@ -153,14 +158,14 @@ final class PrefetcherTest {
     // Promise E2
     @Test
     void failingSource_isLoggedAndRecovers() throws Exception {
-        try (Node node = new Node(100_000_000, 5_000)) {
+        try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
             node.source.failing = true;
             node.prefetcher.start(JobSpec.parse("seed=1 epochs=1"), node.dataset.index, true);
-            while (node.errors.total() == 0) {
-                Thread.sleep(1);
-            }
+            Await.until("it is logged", () -> node.errors.total() > 0);
             assertThat(node.errors.lines().getLast().message()).contains("injected");
             node.source.failing = false;
+            // A loader may be on its way back from the source with the failure, and a reader would share it.
+            Await.until("what failed has ended", () -> !node.router.isUnderWay(5));
             node.requireContent(5);
         }
     }
@@ -176,13 +181,16 @@ final class PrefetcherTest {
                     .isInstanceOf(SourceTimeoutException.class)
                     .hasMessageContaining("200 ms");
             node.source.gate.countDown();
-            node.requireContent(3);
+            try (SampleReader patient = new SampleReader(
+                    node.dataset.tree, node.source, node.router, node.inUse, node.counters, READ_TIMEOUT_MS)) {
+                node.requireContent(patient, 3);
+            }
         }
     }
 
     @Test
     void jobStopped_nothingIsWantedAnyMore() throws Exception {
-        try (Node node = new Node(100_000_000, 5_000)) {
+        try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
             node.prefetcher.start(JobSpec.parse("seed=1 epochs=1"), node.dataset.index, true);
             assertThat(node.prefetcher.stop("train")).isTrue();
             assertThat(node.prefetcher.stop("train")).isFalse();
@@ -192,13 +200,12 @@ final class PrefetcherTest {
 
     @Test
     void jobsThatCameAndWent_leaveTheirRoomToTheNext() throws Exception {
-        try (Node node = new Node(100_000_000, 5_000)) {
+        try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
             for (int seed = 0; seed < 500; seed++) {
                 long pushes = node.area.pushes();
                 node.prefetcher.start(JobSpec.parse("name=gone seed=" + seed), node.dataset.index, true);
-                while (node.area.pushes() < pushes + seed % 8) {
-                    Thread.onSpinWait(); // stopped while the loaders are at it
-                }
+                int few = seed % 8; // stopped while the loaders are at it
+                Await.until("a few are staged", () -> node.area.pushes() >= pushes + few);
                 assertThat(node.prefetcher.stop("gone")).isTrue();
             }
             node.train("seed=1 epochs=1", 1);
@@ -207,11 +214,9 @@ final class PrefetcherTest {
 
     @Test
     void closed_everythingStagedIsDropped() throws Exception {
-        Node node = new Node(100_000_000, 5_000);
+        Node node = new Node(100_000_000, READ_TIMEOUT_MS);
         node.prefetcher.start(JobSpec.parse("seed=1 epochs=1"), node.dataset.index, true);
-        while (node.area.count() == 0) {
-            Thread.sleep(1);
-        }
+        Await.until("something is staged", () -> node.area.count() > 0);
         node.close();
         assertThat(node.area.count()).isZero();
     }
