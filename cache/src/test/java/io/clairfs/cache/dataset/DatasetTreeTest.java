@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Listing real directories. */
 final class DatasetTreeTest {
-    private static final long TIMEOUT_MS = 10_000;
+    private static final long TIMEOUT_MS = 60_000;
 
     private @TempDir Path directory;
 
@@ -78,7 +78,19 @@ final class DatasetTreeTest {
 
     @Test
     void unlistableDirectory_isWarnedOfByName() throws Exception {
-        Files.createDirectories(directory.resolve("gone/deep"));
+        Files.createDirectories(directory.resolve("closed/deep"));
+        List<String> warnings = Collections.synchronizedList(new ArrayList<>());
+        try (FailingSource source = new FailingSource(new DirectorySource(directory))) {
+            source.names.put("closed/deep", Errno.EACCES);
+            try (DatasetTree tree = new DatasetTree(source, 1, warnings::add)) {
+                tree.complete().get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+                assertThat(warnings).containsExactly("cannot list directory closed/deep: Permission denied");
+            }
+        }
+    }
+
+    @Test
+    void names_ofADirectoryThatIsNotThere_failsAndNamesIt() throws Exception {
         try (DirectorySource source = new DirectorySource(directory)) {
             assertThatThrownBy(() -> source.names("nothing".getBytes(UTF_8)))
                     .isInstanceOf(SourceFailedException.class)

@@ -30,7 +30,7 @@ final class MemoryTierTest extends TierContract {
     }
 
     @Test
-    void keepIfRoom_fullTier_refusesAndKeepsWhatItHas() {
+    void keep_fullTier_refusesAndKeepsWhatItHas() {
         MemoryTier tier = new MemoryTier(100);
         SampleBuffer first = sample(1, 60);
         SampleBuffer second = sample(2, 60);
