@@ -33,8 +33,7 @@ final class HoldingsTest {
 
     @Test
     void deltas_lostAndLateOnes_healByTheWhole() throws IOException {
-        long seed = System.nanoTime();
-        System.out.println("seed " + seed);
+        long seed = 1;
         Random random = new Random(seed);
         HeldHere here = new HeldHere(SAMPLES, seed);
         HeldThere there = there();
@@ -102,8 +101,7 @@ final class HoldingsTest {
 
     @Test
     void read_damaged_isRefused() {
-        long seed = System.nanoTime();
-        System.out.println("seed " + seed);
+        long seed = 1;
         Random random = new Random(seed);
         byte[] good =
                 HoldingsMessage.write(new HoldingsMessage.Whole(new At(0, 1, 1), RoaringBitmap.bitmapOf(1, 2, 70_000)));

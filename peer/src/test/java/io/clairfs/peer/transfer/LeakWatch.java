@@ -11,6 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /** Fails if Netty's leak detector, which looks at every buffer in these tests, reported anything since it was opened. */
 final class LeakWatch {
+    private static final long LONGEST_NS = 30_000_000_000L;
+
     private final ListAppender<ILoggingEvent> reports = new ListAppender<>();
     private final Logger logger = (Logger) LoggerFactory.getLogger(ResourceLeakDetector.class);
 
@@ -20,11 +22,25 @@ final class LeakWatch {
         logger.addAppender(reports);
     }
 
+    /** Waits until something is reported. */
+    void awaitReport() throws InterruptedException {
+        long end = System.nanoTime() + LONGEST_NS;
+        while (reports.list.isEmpty()) {
+            assertThat(System.nanoTime()).as("a leak is not reported").isLessThan(end);
+            look();
+        }
+    }
+
+    /** Buffers that are lost are found by a collection, and reported when the next one is made. */
+    private static void look() throws InterruptedException {
+        System.gc();
+        Thread.sleep(20);
+        ByteBufAllocator.DEFAULT.directBuffer(16).release();
+    }
+
     void end() throws InterruptedException {
         for (int i = 0; i < 3; i++) {
-            System.gc();
-            Thread.sleep(20);
-            ByteBufAllocator.DEFAULT.directBuffer(16).release();
+            look();
         }
         logger.detachAppender(reports);
         assertThat(reports.list).isEmpty();

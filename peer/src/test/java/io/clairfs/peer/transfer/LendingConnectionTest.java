@@ -2,6 +2,7 @@ package io.clairfs.peer.transfer;
 
 import static io.clairfs.peer.transfer.TransferTest.ANY_PORT;
 import static io.clairfs.peer.transfer.TransferTest.CREDENTIALS;
+import static io.clairfs.peer.transfer.TransferTest.PATIENT;
 import static io.clairfs.peer.transfer.TransferTest.in;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Head and bytes of a reply stay together, however little the way out takes at a time. */
-@Timeout(60)
+@Timeout(120)
 final class LendingConnectionTest {
     private static final int SAMPLES = 200;
     private static final int STRIDE = 6_000;
@@ -68,7 +69,7 @@ final class LendingConnectionTest {
 
     @AfterEach
     void nothingIsLeft() throws Exception {
-        long end = in(5_000);
+        long end = in(30_000);
         while (lentOut.get() != 0) {
             assertThat(System.nanoTime()).as("a loan was not released").isLessThan(end);
             Thread.sleep(5);
@@ -112,9 +113,7 @@ final class LendingConnectionTest {
         EmbeddedChannel channel = new EmbeddedChannel();
         channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(Math.min(high, 64), high));
         LendCounters counters = new LendCounters();
-        channel.pipeline()
-                .addLast(new LendingConnection(
-                        (sample, _, _) -> mixed(sample, later), TransferLimits.DEFAULT, counters));
+        channel.pipeline().addLast(new LendingConnection((sample, _, _) -> mixed(sample, later), PATIENT, counters));
         List<Integer> order = new ArrayList<>();
         for (int i = 0; i < SAMPLES; i++) {
             order.add(i);
@@ -185,9 +184,8 @@ final class LendingConnectionTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void fetch_smallSamplesThroughFullBuffers_allArriveWhole(boolean epoll) throws Exception {
-        TransferLimits wide = TransferLimits.DEFAULT
-                .withWindows(64 << 20, 64 << 20, 64 << 20, 256 << 20)
-                .withUnsent(4_000);
+        TransferLimits wide =
+                PATIENT.withWindows(64 << 20, 64 << 20, 64 << 20, 256 << 20).withUnsent(4_000);
         List<Runnable> none = List.of();
         try (TransferThreads own = TransferThreads.start("own", 2, epoll);
                 TransferServer server = TransferServer.start(
@@ -207,7 +205,7 @@ final class LendingConnectionTest {
                 if (ahead.size() == 1_000) {
                     ahead.remove().run();
                 }
-                CompletableFuture<Answer> answer = peer.ask(sample, sizes[sample], in(20_000));
+                CompletableFuture<Answer> answer = peer.ask(sample, sizes[sample], in(60_000));
                 ahead.add(() -> {
                     if (sample % 5 != 0 && sample % 11 == 0) {
                         assertThat(answer.join()).isEqualTo(new Answer.NotHere());

@@ -70,10 +70,10 @@ final class LentSamples implements Lender {
                 .isFalse();
     }
 
-    /** Gives up the owner's references; whatever is still lent out after a second is a leak. */
+    /** Gives up the owner's references; whatever is still lent out after half a minute is a leak. */
     void end() throws InterruptedException {
         samples.values().forEach(SampleBuffer::release);
-        long end = System.nanoTime() + 2_000_000_000L;
+        long end = System.nanoTime() + 30_000_000_000L;
         for (SampleBuffer buffer : samples.values()) {
             while (buffer.tryRetain()) {
                 buffer.release();

@@ -2,6 +2,8 @@ package io.clairfs.peer.transfer;
 
 import static io.clairfs.peer.transfer.TransferTest.ANY_PORT;
 import static io.clairfs.peer.transfer.TransferTest.CREDENTIALS;
+import static io.clairfs.peer.transfer.TransferTest.PATIENCE_MS;
+import static io.clairfs.peer.transfer.TransferTest.PATIENT;
 import static io.clairfs.peer.transfer.TransferTest.in;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -20,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** How much is in flight, how it is shared among peers, and what becomes of what nobody wants any more. */
-@Timeout(60)
+@Timeout(120)
 final class TransferLimitsTest {
     private static final int SIZE = 1_000;
     private static final int SAMPLES = 100;
@@ -52,7 +54,7 @@ final class TransferLimitsTest {
     }
 
     private static void eventually(BooleanSupplier condition) throws InterruptedException {
-        long end = in(20_000);
+        long end = in(PATIENCE_MS);
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).as("it did not happen within 20 s").isLessThan(end);
             Thread.sleep(2);
@@ -95,7 +97,7 @@ final class TransferLimitsTest {
     private static List<CompletableFuture<Answer>> askAll(Peer peer) {
         List<CompletableFuture<Answer>> answers = new ArrayList<>();
         for (int i = 0; i < SAMPLES; i++) {
-            answers.add(peer.ask(i, SIZE, in(50_000)));
+            answers.add(peer.ask(i, SIZE, in(PATIENCE_MS)));
         }
         return answers;
     }
@@ -108,8 +110,8 @@ final class TransferLimitsTest {
 
     @Test
     void inFlight_peerThatAnswersSlowly_isBoundedByItsWindow() throws Exception {
-        TransferLimits limits = TransferLimits.DEFAULT.withWindows(10 * SIZE, 10 * SIZE, 10 * SIZE, 1_000 * SIZE);
-        SlowNode node = new SlowNode(TransferLimits.DEFAULT);
+        TransferLimits limits = PATIENT.withWindows(10 * SIZE, 10 * SIZE, 10 * SIZE, 1_000 * SIZE);
+        SlowNode node = new SlowNode(PATIENT);
         TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
         Peer peer = client.peer(node.server.addresses().getFirst());
         List<CompletableFuture<Answer>> answers = askAll(peer);
@@ -126,8 +128,8 @@ final class TransferLimitsTest {
 
     @Test
     void inFlight_samplesLargerThanTheWindow_comeOneByOne() throws Exception {
-        TransferLimits limits = TransferLimits.DEFAULT.withWindows(SIZE / 2, SIZE / 2, SIZE / 2, SIZE / 2);
-        SlowNode node = new SlowNode(TransferLimits.DEFAULT);
+        TransferLimits limits = PATIENT.withWindows(SIZE / 2, SIZE / 2, SIZE / 2, SIZE / 2);
+        SlowNode node = new SlowNode(PATIENT);
         TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
         List<CompletableFuture<Answer>> answers =
                 askAll(client.peer(node.server.addresses().getFirst()));
@@ -143,16 +145,16 @@ final class TransferLimitsTest {
 
     @Test
     void inFlight_severalPeersAtOnce_eachHasItsShare() throws Exception {
-        TransferLimits limits = TransferLimits.DEFAULT.withWindows(SIZE, 40 * SIZE, 40 * SIZE, 40 * SIZE);
+        TransferLimits limits = PATIENT.withWindows(SIZE, 40 * SIZE, 40 * SIZE, 40 * SIZE);
         TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
         List<SlowNode> nodes = new ArrayList<>();
         List<Peer> peers = new ArrayList<>();
         List<CompletableFuture<Answer>> never = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            SlowNode node = new SlowNode(TransferLimits.DEFAULT);
+            SlowNode node = new SlowNode(PATIENT);
             nodes.add(node);
             peers.add(client.peer(node.server.addresses().getFirst()));
-            never.add(peers.get(i).ask(0, SIZE, in(50_000))); // so that all are busy when the first asks for more
+            never.add(peers.get(i).ask(0, SIZE, in(PATIENCE_MS))); // so that all are busy when the first asks for more
         }
         for (SlowNode node : nodes) {
             eventually(() -> node.owed.size() == 1);
@@ -175,10 +177,9 @@ final class TransferLimitsTest {
 
     @Test
     void onePeerThatNeverAnswers_holdsUpNoOther() throws Exception {
-        TransferClient client = closing(new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, threads));
-        SlowNode silent = new SlowNode(TransferLimits.DEFAULT);
-        TransferServer good =
-                closing(TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, TransferLimits.DEFAULT, threads));
+        TransferClient client = closing(new TransferClient(CREDENTIALS, PATIENT, threads));
+        SlowNode silent = new SlowNode(PATIENT);
+        TransferServer good = closing(TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, PATIENT, threads));
         List<CompletableFuture<Answer>> waiting =
                 askAll(client.peer(silent.server.addresses().getFirst()));
         assertAllGot(askAll(client.peer(good.addresses().getFirst())));
@@ -189,8 +190,8 @@ final class TransferLimitsTest {
 
     @Test
     void cancel_requestsThatHaveNotBeenSent_areNeverSent() throws Exception {
-        TransferLimits limits = TransferLimits.DEFAULT.withWindows(SIZE, SIZE, SIZE, SIZE);
-        SlowNode node = new SlowNode(TransferLimits.DEFAULT);
+        TransferLimits limits = PATIENT.withWindows(SIZE, SIZE, SIZE, SIZE);
+        SlowNode node = new SlowNode(PATIENT);
         TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
         List<CompletableFuture<Answer>> answers =
                 askAll(client.peer(node.server.addresses().getFirst()));
@@ -206,9 +207,9 @@ final class TransferLimitsTest {
 
     @Test
     void cancel_requestsThatWaitThere_areNeverLent() throws Exception {
-        TransferLimits promisesOne = TransferLimits.DEFAULT.withWindows(SIZE, SIZE, SIZE, SIZE);
+        TransferLimits promisesOne = PATIENT.withWindows(SIZE, SIZE, SIZE, SIZE);
         SlowNode node = new SlowNode(promisesOne);
-        TransferClient client = closing(new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, threads));
+        TransferClient client = closing(new TransferClient(CREDENTIALS, PATIENT, threads));
         List<CompletableFuture<Answer>> answers =
                 askAll(client.peer(node.server.addresses().getFirst()));
         eventually(() -> node.server.counters().requests.sum() == SAMPLES);

@@ -2,6 +2,8 @@ package io.clairfs.peer.transfer;
 
 import static io.clairfs.peer.transfer.TransferTest.ANY_PORT;
 import static io.clairfs.peer.transfer.TransferTest.DATASET;
+import static io.clairfs.peer.transfer.TransferTest.PATIENCE_MS;
+import static io.clairfs.peer.transfer.TransferTest.PATIENT;
 import static io.clairfs.peer.transfer.TransferTest.SECRET;
 import static io.clairfs.peer.transfer.TransferTest.in;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The same transfers, encrypted. Keys are made by the JDK's keytool. */
-@Timeout(60)
+@Timeout(120)
 final class TransferTlsTest {
     private static final char[] PASSWORD = "changeit".toCharArray();
 
@@ -106,15 +108,14 @@ final class TransferTlsTest {
             Lender lender = (sample, size, deadline) -> sample == 9
                     ? new Loan.Stored(channel, 0, 200_000, crc, done::incrementAndGet)
                     : samples.lend(sample, size, deadline);
-            try (TransferServer server = TransferServer.start(
-                            List.of(ANY_PORT), credentials("a", "b"), lender, TransferLimits.DEFAULT, threads);
-                    TransferClient client =
-                            new TransferClient(credentials("b", "a"), TransferLimits.DEFAULT, threads)) {
+            try (TransferServer server =
+                            TransferServer.start(List.of(ANY_PORT), credentials("a", "b"), lender, PATIENT, threads);
+                    TransferClient client = new TransferClient(credentials("b", "a"), PATIENT, threads)) {
                 Peer peer = client.peer(server.addresses().getFirst());
                 for (int i = 0; i < 3; i++) {
-                    LentSamples.assertGot(peer.fetch(1, 0, in(5_000)), 1, 0);
-                    LentSamples.assertGot(peer.fetch(2, 3_000_000, in(5_000)), 2, 3_000_000);
-                    LentSamples.assertGot(peer.fetch(9, 200_000, in(5_000)), 9, 200_000);
+                    LentSamples.assertGot(peer.fetch(1, 0, in(PATIENCE_MS)), 1, 0);
+                    LentSamples.assertGot(peer.fetch(2, 3_000_000, in(PATIENCE_MS)), 2, 3_000_000);
+                    LentSamples.assertGot(peer.fetch(9, 200_000, in(PATIENCE_MS)), 9, 200_000);
                 }
                 assertThat(server.counters().sentFromFile.sum()).isZero();
                 assertThat(done.get()).isEqualTo(3);
@@ -127,16 +128,13 @@ final class TransferTlsTest {
         makeKey("a");
         makeKey("b");
         makeKey("stranger");
-        try (TransferServer server = TransferServer.start(
-                        List.of(ANY_PORT), credentials("a", "b"), samples, TransferLimits.DEFAULT, threads);
-                TransferClient untrusted =
-                        new TransferClient(credentials("stranger", "a"), TransferLimits.DEFAULT, threads);
-                TransferClient distrusting =
-                        new TransferClient(credentials("b", "stranger"), TransferLimits.DEFAULT, threads);
-                TransferClient plain =
-                        new TransferClient(new Credentials(DATASET, SECRET), TransferLimits.DEFAULT, threads)) {
+        try (TransferServer server =
+                        TransferServer.start(List.of(ANY_PORT), credentials("a", "b"), samples, PATIENT, threads);
+                TransferClient untrusted = new TransferClient(credentials("stranger", "a"), PATIENT, threads);
+                TransferClient distrusting = new TransferClient(credentials("b", "stranger"), PATIENT, threads);
+                TransferClient plain = new TransferClient(new Credentials(DATASET, SECRET), PATIENT, threads)) {
             for (TransferClient client : List.of(untrusted, distrusting, plain)) {
-                Answer answer = client.peer(server.addresses().getFirst()).fetch(1, 1, in(5_000));
+                Answer answer = client.peer(server.addresses().getFirst()).fetch(1, 1, in(PATIENCE_MS));
                 System.out.println(answer);
                 assertThat(answer).isInstanceOf(Answer.Failed.class);
             }
