@@ -51,6 +51,7 @@ import java.util.function.IntPredicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -369,8 +370,9 @@ final class SampleLenderTest {
         }
         StoredSample atOnce = ssd.lend(fileOf(3));
         if (atOnce == null) {
-            System.out.println("this kernel does not say what is in its page cache: all samples were read");
-            return;
+            String missing = "this kernel does not say what is in its page cache, so all samples were read";
+            System.out.println("skipped: " + missing);
+            Assumptions.abort(missing);
         }
         atOnce.release();
         assertThat(counters().sentFromFile.sum()).isGreaterThanOrEqualTo(25);

@@ -90,7 +90,7 @@ final class KillTest {
     void killedAtAnyMoment_isMountedAgainAndLeavesNothing() throws Exception {
         int rounds = Integer.getInteger("clairfs.kill.rounds", USUAL_ROUNDS);
         makeSource();
-        long seed = Long.getLong("clairfs.kill.seed", System.nanoTime() & 0xffffff);
+        long seed = Long.getLong("clairfs.kill.seed", 1);
         System.out.println("kill: seed " + seed);
         Random random = new Random(seed);
         for (int round = 0; round < rounds; round++) {

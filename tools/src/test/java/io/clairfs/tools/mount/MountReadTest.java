@@ -85,7 +85,7 @@ class MountReadTest {
     @ValueSource(ints = {4097, REQUEST + 1, 1_000_003, 20_000_000, 80_000_000})
     void reads_at_any_offset_equal_the_source(int size) throws Exception {
         byte[] expected = Files.readAllBytes(source.resolve(name(size)));
-        long seed = System.nanoTime();
+        long seed = 1;
         Random random = new Random(seed);
         try (RandomAccessFile file =
                 new RandomAccessFile(mount.point().resolve(name(size)).toFile(), "r")) {

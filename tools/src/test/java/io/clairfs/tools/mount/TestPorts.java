@@ -3,26 +3,31 @@ package io.clairfs.tools.mount;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.BitSet;
+import java.nio.file.StandardOpenOption;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ports on loopback that nobody uses now. None of those that the kernel hands out by itself: one of these may be any connection's the
- * moment after it was looked at.
+ * moment after it was looked at. Test runs beside this one leave them alone: each port is a byte of a file that all of them lock.
  */
 final class TestPorts {
     private static final int FIRST = 10_000;
     private static final int LEAST = 5_000;
     private static final int TRIES = 200;
 
-    /** What tests that run at the same time have, used or not. */
-    private static final BitSet GIVEN = new BitSet();
+    private static final Path LOCK = Path.of("/tmp/clairfs-test-ports-" + System.getProperty("user.name") + ".lock");
+
+    /** Open until the process ends: closing it would give up the locks. */
+    private static @Nullable FileChannel locks;
 
     private TestPorts() {}
 
-    /** The first of {@code count} free ports in a row; nobody else in this process gets any of them. */
+    /** The first of {@code count} free ports in a row; no other test gets any of them until this process ends. */
     static synchronized int free(int count) throws IOException {
         int end = Integer.parseInt(Files.readString(Path.of("/proc/sys/net/ipv4/ip_local_port_range"))
                 .strip()
@@ -30,12 +35,24 @@ final class TestPorts {
         end = Math.max(end, FIRST + LEAST);
         for (int tried = 0; tried < TRIES; tried++) {
             int first = ThreadLocalRandom.current().nextInt(FIRST, end - count);
-            if (GIVEN.get(first, first + count).isEmpty() && areFree(first, count)) {
-                GIVEN.set(first, first + count);
+            if (areOurs(first, count) && areFree(first, count)) {
                 return first;
             }
         }
         throw new IOException("no " + count + " free ports in a row below " + end);
+    }
+
+    private static boolean areOurs(int first, int count) throws IOException {
+        FileChannel all = locks;
+        if (all == null) {
+            all = FileChannel.open(LOCK, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            locks = all;
+        }
+        try {
+            return all.tryLock(first, count, false) != null;
+        } catch (OverlappingFileLockException alreadyGiven) {
+            return false;
+        }
     }
 
     private static boolean areFree(int first, int count) {
