@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -13,6 +14,7 @@ import tools.jackson.databind.JsonNode;
 
 /** A trainer is followed by what inotify reports, and less closely where inotify fails; its bytes are right either way. */
 @Timeout(180)
+@Tag("alone")
 final class FollowingTest {
     private static final int CLASSES = 30;
     private static final int SAMPLES = 600;

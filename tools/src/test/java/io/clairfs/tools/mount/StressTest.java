@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * {@code -Dclairfs.stress.seed=S -Dclairfs.stress.rounds=R} runs R rounds beginning with seed S instead.
  */
 @Timeout(value = 2, unit = TimeUnit.HOURS)
+@Tag("alone")
 final class StressTest {
     private static final Path REPORT = Path.of("target", "stress-report.txt");
     private static final int USUAL_SECONDS = 60;
