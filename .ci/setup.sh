@@ -47,6 +47,7 @@ missing_packages() {
         test)
             PATH=$PATH:/usr/sbin:/sbin command -v tc >/dev/null || echo iproute2
             command -v nsenter >/dev/null || echo util-linux
+            [ -x /bin/kill ] || echo procps
             ;;
     esac
     case $use in
@@ -98,6 +99,17 @@ is_built() {
         -newer "$here/target/program/begun" -print -quit)" ]
 }
 
+# Maven keeps libraries in the user's home, the one in the list of users; a user who has none keeps them elsewhere.
+use_repository() {
+    local home
+    home=$(getent passwd "$(id -u)" | cut -d: -f6)
+    home=${home:-${HOME:-/}}
+    if ! mkdir -p "$home/.m2/repository" 2>/dev/null || ! [ -w "$home/.m2/repository" ]; then
+        export MAVEN_OPTS="${MAVEN_OPTS:-} -Dmaven.repo.local=/tmp/clairfs-m2-$(id -u)"
+        say "$home cannot be written: Maven's libraries are kept in /tmp/clairfs-m2-$(id -u)"
+    fi
+}
+
 need_writable() {
     if ! mkdir -p "$1/target" 2>/dev/null || ! [ -w "$1/target" ]; then
         say "there is something to build, but this user may not write to $1: copy it, or build it as its owner"
@@ -129,6 +141,7 @@ build() {
         fresh=$(mktemp -d "$here/target/program-XXXXXX")
         touch "$fresh/begun"
         rm -rf "$here/tools/target/lib"
+        use_repository
         if ! (cd "$here" && mvn -q -B -ntp -Dstyle.color=never -DskipTests package >"$log" 2>&1); then
             rm -r "$fresh"
             tail -n 30 "$log" >&2
