@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Inputs from a seed, for a time.
@@ -20,30 +19,30 @@ public final class Fuzz {
     private final String name;
     private final List<String> words;
     private final long seed;
-    private final long endNs;
+    private final long inputs;
     private long round = -1;
     private Random random = new Random(0);
 
-    private Fuzz(String name, List<String> words, long seed, long endNs) {
+    private Fuzz(String name, List<String> words, long seed, long inputs) {
         this.name = name;
         this.words = words;
         this.seed = seed;
-        this.endNs = endNs;
+        this.inputs = inputs;
     }
 
-    /** Inputs of one kind for so many seconds; {@code words} are what its language is made of. */
-    public static Fuzz of(String name, int seconds, List<String> words) {
+    /** So many inputs of one kind; {@code words} are what its language is made of. */
+    public static Fuzz of(String name, int inputs, List<String> words) {
         long seed = Long.getLong("clairfs.fuzz.seed", 1);
         int factor = Integer.getInteger("clairfs.fuzz.factor", 1);
         System.out.println("fuzz " + name + ": seed " + seed);
-        return new Fuzz(name, words, seed, System.nanoTime() + TimeUnit.SECONDS.toNanos((long) seconds * factor));
+        return new Fuzz(name, words, seed, (long) inputs * factor);
     }
 
-    /** Begins the next input; false when the time is over. */
+    /** Begins the next input; false when there were enough. */
     public boolean next() {
         round++;
         random = new Random(seed * 1_000_003 + round);
-        boolean more = System.nanoTime() < endNs;
+        boolean more = round < inputs;
         if (!more) {
             System.out.println("fuzz " + name + ": " + round + " inputs");
         }

@@ -98,7 +98,7 @@ final class ParserFuzzTest {
         SampleIndex index = index("sorted");
         List<String> words = new ArrayList<>(KEYS);
         words.addAll(Samplers.names());
-        Fuzz fuzz = Fuzz.of("job lines", 6, words);
+        Fuzz fuzz = Fuzz.of("job lines", 30_000, words);
         Refused refused = new Refused(fuzz, InvalidSpecException.class);
         while (fuzz.next()) {
             String line = fuzz.random().nextInt(5) == 0
@@ -134,7 +134,8 @@ final class ParserFuzzTest {
     // Promise P11
     @Test
     void orderFile_isTakenOrRefusedInOneLine() throws Exception {
-        Fuzz fuzz = Fuzz.of("order files", 4, List.of("\n", "\r\n", "\u0000", "7", "-", "\u0093NUMPY", "c0/1.jpg"));
+        Fuzz fuzz =
+                Fuzz.of("order files", 10_000, List.of("\n", "\r\n", "\u0000", "7", "-", "\u0093NUMPY", "c0/1.jpg"));
         Refused refused = new Refused(fuzz, InvalidSpecException.class);
         while (fuzz.next()) {
             Path file = write(fuzz.random().nextInt(5) == 0 ? fuzz.bytes() : fuzz.mutated(orderFile(fuzz)));
@@ -149,7 +150,7 @@ final class ParserFuzzTest {
     // Promise P11
     @Test
     void stateOfAGenerator_isTakenOrRefusedInOneLine() throws Exception {
-        Fuzz fuzz = Fuzz.of("generator states", 2, List.of());
+        Fuzz fuzz = Fuzz.of("generator states", 5_000, List.of());
         Refused refused = new Refused(fuzz, InvalidSpecException.class);
         byte[] state = new byte[5056];
         while (fuzz.next()) {
@@ -184,7 +185,7 @@ final class ParserFuzzTest {
     @Test
     void manifest_isTakenOrRefusedInOneLine() throws Exception {
         Fuzz fuzz = Fuzz.of(
-                "manifests", 4, List.of("c0/", "c1/1.jpg", "/", "..", "loop/", "out/passwd", "\n", "\r", "\u0000"));
+                "manifests", 2_000, List.of("c0/", "c1/1.jpg", "/", "..", "loop/", "out/passwd", "\n", "\r", "\u0000"));
         Refused refused = new Refused(fuzz, DatasetException.class);
         while (fuzz.next()) {
             StringBuilder text = new StringBuilder();
@@ -230,7 +231,7 @@ final class ParserFuzzTest {
                 """;
         Fuzz fuzz = Fuzz.of(
                 "configurations",
-                5,
+                6_000,
                 List.of(
                         "mount:",
                         "model:",

@@ -116,7 +116,7 @@ final class SsdFuzzTest {
     // Promise T1
     @Test
     void damagedDirectory_neverGivesAWrongSample() throws Exception {
-        Fuzz fuzz = Fuzz.of("SSD directories", 10, List.of());
+        Fuzz fuzz = Fuzz.of("SSD directories", 400, List.of());
         Path ssd = directory.resolve("ssd");
         int came = 0;
         try (DatasetTree tree = tree()) {
