@@ -51,8 +51,9 @@ final class FollowingTest {
         mount.awaitReady();
         mount.job("seed=3 epochs=2 batch=8");
         mount.await("staged", s -> s.path("jobs").path(0).path("staged_ahead").asInt() > 50);
-        read(mount, source, 0, 0, SAMPLES, 1000);
-        read(mount, source, 1, 0, SAMPLES, 1000);
+        assertThat(fixture.python("reader.py", mount.point(), "train", 2, source)
+                        .lines())
+                .hasSize(2 * SAMPLES);
         JsonNode status =
                 mount.await("done", s -> s.path("jobs").path(0).path("done").asBoolean());
         assertThat(status.path("jobs").path(0).path("in_sync").asBoolean()).isTrue();

@@ -147,7 +147,8 @@ class ListingFaultTest {
         assertThat(after.status().at("/tiers/1/samples").asInt()).isZero();
         fault.lift();
         after.awaitReady();
-        after.await("found again", s -> s.at("/tiers/1/samples").asInt() == kept);
+        // What was on its way to the SSD when it was looked at has arrived since.
+        after.await("found again", s -> s.at("/tiers/1/samples").asInt() >= kept);
     }
 
     // Promise L3

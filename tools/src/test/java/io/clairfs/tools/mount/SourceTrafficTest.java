@@ -70,7 +70,7 @@ final class SourceTrafficTest {
                     "all written",
                     s -> s.at("/tiers/0/samples").asInt()
                                     + s.at("/tiers/1/samples").asInt()
-                            == SAMPLES);
+                            >= SAMPLES); // more if the plan came after a sample was on its way to the SSD
             SourceReads afterFirst = source.counted();
             assertThat(afterFirst.bytes()).isEqualTo(DATASET);
             readEpochs(first, dataset, 1, 2);
