@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -210,9 +211,19 @@ final class TransferTest {
     void fetch_loanThatComesTooLate_failsInTimeAndTheLoanIsReleased() throws Exception {
         samples.add(5, 5_000);
         CompletableFuture<Loan> promise = new CompletableFuture<>();
-        try (TransferServer server =
-                serve((sample, size, deadline) -> sample == 5 ? new Loan.Later(promise) : Loan.NOT_HERE)) {
-            assertThat(peer(server).fetch(5, 5_000, in(100))).isInstanceOf(Answer.Failed.class);
+        CountDownLatch asked = new CountDownLatch(1);
+        Lender late = (sample, size, deadline) -> {
+            if (sample != 5) {
+                return Loan.NOT_HERE;
+            }
+            asked.countDown();
+            return new Loan.Later(promise);
+        };
+        try (TransferServer server = serve(late)) {
+            assertThat(peer(server).fetch(6, 1, in(PATIENCE_MS))).isEqualTo(new Answer.NotHere());
+            CompletableFuture<Answer> answer = peer(server).ask(5, 5_000, in(2_000));
+            assertThat(asked.await(PATIENCE_MS, TimeUnit.MILLISECONDS)).isTrue();
+            assertThat(answer.join()).isInstanceOf(Answer.Failed.class);
             promise.complete(samples.lend(5, 5_000, in(1)));
             assertThat(peer(server).fetch(6, 1, in(PATIENCE_MS))).isEqualTo(new Answer.NotHere());
             assertThat(client.counters().failed.sum()).isEqualTo(1);
