@@ -106,14 +106,16 @@ class MountTreeTest {
         typed.awaitReady();
         String walk = """
                 import os, sys
-                files = links = directories = 0
-                for here, _, _ in os.walk(sys.argv[1]):
-                    directories += 1
+                files = links = 0
+                directories = [sys.argv[1]]
+                for here in directories:
                     with os.scandir(here) as entries:
                         for e in entries:
                             links += e.is_symlink()
                             files += e.is_file(follow_symlinks=False)
-                print(files, links, directories)
+                            if e.is_dir(follow_symlinks=False):
+                                directories.append(e.path)
+                print(files, links, len(directories))
                 """;
         assertThat(FIXTURE.python(walk, typed.point())).isEqualTo("150 3 4\n");
         JsonNode kernel = typed.status().path("kernel");

@@ -26,7 +26,7 @@ final class ScarceDescriptorsTest {
         return limited.toArray(String[]::new);
     }
 
-    // Promise M3
+    // Promise M4
     @Test
     void all_samples_are_staged_and_read_right_with_fewer_descriptors_than_samples() throws Exception {
         Path source = fixture.newDirectory("source");
