@@ -44,6 +44,7 @@ public final class Posix {
     private static final int STATX_BASIC_STATS = 0x7ff;
     private static final int STATX_SIZE = 256;
     private static final int STATVFS_SIZE = 112;
+    private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int LOCK_EXCLUSIVE_NO_WAIT = 2 | 4;
 
     private static final MethodHandle OPENAT = NativeCall.bind(
@@ -67,6 +68,8 @@ public final class Posix {
             NativeCall.bind("mkdirat", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle DUP2 =
             NativeCall.bind("dup2", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle FCNTL = NativeCall.bind(
+            "fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
     private static final MethodHandle FLOCK =
             NativeCall.bind("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle STATVFS =
@@ -165,6 +168,20 @@ public final class Posix {
         } catch (Throwable t) {
             throw NativeCall.bug(t);
         }
+    }
+
+    /** Another descriptor of what {@code fd} is open on. The caller closes it. */
+    public static int duplicate(int fd) throws PosixException {
+        int copy;
+        try {
+            copy = (int) FCNTL.invokeExact(NativeCall.state(), fd, F_DUPFD_CLOEXEC, 0);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (copy < 0) {
+            throw new PosixException("duplicate", NativeCall.errno());
+        }
+        return copy;
     }
 
     /** Makes {@code fd} another name of what {@code by} is open on; what it was open on is closed. */

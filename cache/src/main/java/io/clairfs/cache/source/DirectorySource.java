@@ -7,6 +7,7 @@ import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.posix.SharedDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,31 +25,8 @@ public final class DirectorySource implements Source {
 
     private final byte[] directory;
     private final long inode;
-    private volatile Root root;
-
-    /** The directory as it was opened once; closed when nobody is using it any more. */
-    private static final class Root {
-        private final int fd;
-        private int users = 1;
-
-        Root(int fd) {
-            this.fd = fd;
-        }
-
-        synchronized boolean enter() {
-            if (users > 0) {
-                users++;
-            }
-            return users > 0;
-        }
-
-        synchronized void leave() {
-            users--;
-            if (users == 0) {
-                Posix.close(fd);
-            }
-        }
-    }
+    /** The directory as it was opened once. */
+    private volatile SharedDescriptor root;
 
     /** Opens {@code directory}, which must exist and be readable. */
     public DirectorySource(Path directory) throws SourceFailedException {
@@ -61,7 +39,7 @@ public final class DirectorySource implements Source {
                 Posix.close(fd);
                 throw e;
             }
-            root = new Root(fd);
+            root = new SharedDescriptor(fd);
         } catch (PosixException e) {
             throw new SourceFailedException("source " + directory, e.errno());
         }
@@ -78,7 +56,7 @@ public final class DirectorySource implements Source {
     }
 
     private <T> T call(Call<T> call) throws PosixException {
-        Root at = root;
+        SharedDescriptor at = root;
         try {
             return call(at, call);
         } catch (PosixException e) {
@@ -90,19 +68,19 @@ public final class DirectorySource implements Source {
         }
     }
 
-    private static <T> T call(Root at, Call<T> call) throws PosixException {
+    private static <T> T call(SharedDescriptor at, Call<T> call) throws PosixException {
         if (!at.enter()) {
             throw new PosixException("source", Errno.EBADF);
         }
         try {
-            return call.from(at.fd);
+            return call.from(at.number());
         } finally {
             at.leave();
         }
     }
 
     /** Whether there is another root than this one by now: the directory that was opened at first, and not what it hides. */
-    private synchronized boolean replaced(Root lost) {
+    private synchronized boolean replaced(SharedDescriptor lost) {
         if (root != lost) {
             return true;
         }
@@ -112,8 +90,8 @@ public final class DirectorySource implements Source {
                 Posix.close(fresh);
                 return false;
             }
-            root = new Root(fresh);
-            lost.leave();
+            root = new SharedDescriptor(fresh);
+            lost.close();
             return true;
         } catch (PosixException stillDead) {
             return false;
@@ -207,6 +185,6 @@ public final class DirectorySource implements Source {
 
     @Override
     public synchronized void close() {
-        root.leave();
+        root.close();
     }
 }

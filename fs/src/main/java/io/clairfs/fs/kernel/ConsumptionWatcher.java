@@ -6,7 +6,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.Directory;
 import io.clairfs.cache.dataset.Listing;
-import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.source.SourceException;
 import java.io.IOException;
@@ -16,7 +15,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -35,20 +36,25 @@ public final class ConsumptionWatcher implements AutoCloseable {
     private static final long DRAIN_EVERY_MS = 5;
     private static final int BUFFER_BYTES = 256 * 1024;
     private static final int EVENT_BYTES = 16;
-    private static final int NO_QUEUE = -1;
     private static final long LISTED_ALREADY_MS = 1_000;
     private static final long END_TIMEOUT_MS = 2_000;
 
     private final DatasetTree tree;
     private final byte[] mountPoint;
     private final Reader reader;
-    private final int queue;
+    private final @Nullable WatchQueue queue;
     /** Why there is none. */
     private final String noQueue;
 
     private final Set<Directory> watched = ConcurrentHashMap.newKeySet();
     private final Set<Directory> unwatched = ConcurrentHashMap.newKeySet();
-    private final ConcurrentHashMap<Integer, Directory> byWatch = new ConcurrentHashMap<>();
+
+    /**
+     * The kernel's watches by number. Guarded by itself: a watch is made and put here as one step, for its first events may be read before
+     * whoever made it knows its number.
+     */
+    private final Map<Integer, Directory> byWatch = new HashMap<>();
+
     private final Thread thread;
     private int[] files = new int[1024];
     private volatile boolean closed;
@@ -64,13 +70,23 @@ public final class ConsumptionWatcher implements AutoCloseable {
 
     /** Starts to watch; nothing is watched before {@link #watch}, and nothing ever where the kernel gives no queue. */
     public ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader) {
+        this(tree, mountPoint, reader, WatchQueue::open);
+    }
+
+    /** Makes the queue. */
+    @FunctionalInterface
+    interface QueueMaker {
+        WatchQueue open() throws PosixException;
+    }
+
+    ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader, QueueMaker maker) {
         this.tree = tree;
         this.mountPoint = mountPoint.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
         this.reader = reader;
-        int opened = NO_QUEUE;
+        WatchQueue opened = null;
         String reason = "";
         try {
-            opened = KernelCalls.inotify();
+            opened = maker.open();
         } catch (PosixException e) {
             reason = e.getMessage() + "; raise fs.inotify.max_user_instances";
         }
@@ -83,7 +99,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
     public int watch(List<Directory> directories, java.util.function.Consumer<String> failures) {
         int missing = 0;
         String reason = "";
-        if (queue == NO_QUEUE) {
+        if (queue == null) {
             unwatched.addAll(directories);
             failures.accept("reads cannot be watched (" + noQueue + "); they are followed less closely");
             return directories.size();
@@ -93,10 +109,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
                 continue;
             }
             try {
-                int number = KernelCalls.watch(
-                        queue, path(directory), KernelCalls.IN_CLOSE_NOWRITE | KernelCalls.IN_ONLYDIR);
-                byWatch.put(number, directory);
-                watched.add(directory);
+                watch(queue, directory);
                 unwatched.remove(directory);
             } catch (PosixException e) {
                 missing++;
@@ -109,6 +122,14 @@ public final class ConsumptionWatcher implements AutoCloseable {
                     + "); reads there are followed less closely; raise fs.inotify.max_user_watches");
         }
         return missing;
+    }
+
+    private void watch(WatchQueue in, Directory directory) throws PosixException {
+        synchronized (byWatch) {
+            int number = in.watch(path(directory), KernelCalls.IN_CLOSE_NOWRITE | KernelCalls.IN_ONLYDIR);
+            byWatch.put(number, directory);
+            watched.add(directory);
+        }
     }
 
     /** How many directories should be watched and are not. */
@@ -130,10 +151,14 @@ public final class ConsumptionWatcher implements AutoCloseable {
     }
 
     private void run() {
-        try (Arena arena = Arena.ofConfined()) {
+        if (queue == null) {
+            return;
+        }
+        try (WatchQueue events = queue;
+                Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(BUFFER_BYTES, 8);
-            while (!closed && queue != NO_QUEUE) {
-                if (!drain(buffer)) {
+            while (!closed) {
+                if (!drain(events, buffer)) {
                     TimeUnit.MILLISECONDS.sleep(DRAIN_EVERY_MS);
                 }
             }
@@ -142,16 +167,12 @@ public final class ConsumptionWatcher implements AutoCloseable {
         } catch (IOException | RuntimeException | Error e) {
             LOG.log(Level.ERROR, "the consumption watcher failed; reads are followed less closely", e);
             watched.clear();
-        } finally {
-            if (queue != NO_QUEUE) {
-                Posix.close(queue);
-            }
         }
     }
 
     /** Handles what is in the queue. Returns whether there may be more. */
-    private boolean drain(MemorySegment buffer) throws IOException {
-        long filled = KernelCalls.readAvailable(queue, buffer);
+    private boolean drain(WatchQueue events, MemorySegment buffer) throws IOException {
+        long filled = events.read(buffer);
         int count = 0;
         boolean lost = false;
         for (long at = 0; at < filled; ) {
@@ -183,14 +204,19 @@ public final class ConsumptionWatcher implements AutoCloseable {
     }
 
     private void forget(int watch) {
-        Directory directory = byWatch.remove(watch);
-        if (directory != null) {
-            watched.remove(directory);
+        synchronized (byWatch) {
+            Directory directory = byWatch.remove(watch);
+            if (directory != null) {
+                watched.remove(directory);
+            }
         }
     }
 
     private int file(int watch, MemorySegment paddedName) throws SourceException {
-        @Nullable Directory directory = byWatch.get(watch);
+        @Nullable Directory directory;
+        synchronized (byWatch) {
+            directory = byWatch.get(watch);
+        }
         if (directory == null) {
             return -1;
         }

@@ -9,6 +9,7 @@ import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.posix.SharedDescriptor;
 import io.clairfs.cache.prefetch.StagingArea;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -23,6 +24,10 @@ import java.nio.file.Path;
  * forgetting it; the inode's number on a mount of libfuse 2 is the node id of the FUSE protocol; and a FUSE_NOTIFY_STORE message
  * with that id on the session's descriptor puts the bytes into the inode's pages. A reader then reads at the speed of a local
  * file and asks nobody. The kernel may reclaim the pages at any time, and then simply asks.
+ *
+ * <p>The descriptor stays open as long as the sample is staged, which keeps the kernel from forgetting it when it wants memory back. When the
+ * process has many descriptors open already, further samples do without: their pages lie there all the same, only less safely, and
+ * everything else that needs a descriptor gets one. A descriptor's number says how many are open, for the kernel gives out the lowest.
  *
  * <p>A push waits while a read of the same file is being answered, so it must not be made on a thread that answers.
  */
@@ -47,22 +52,27 @@ public final class PageCache implements StagingArea, AutoCloseable {
     private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
     private static final String MOUNT_NUMBER = "mnt_id:";
 
+    private static final int NO_PIN = -1;
+
     private static final ThreadLocal<Message> MESSAGE = ThreadLocal.withInitial(Message::new);
 
     private final DatasetTree tree;
-    private final int session;
-    private final int root;
+    private final SharedDescriptor session;
+    private final SharedDescriptor root;
+    private final int firstNotKept;
 
     /**
      * The page cache of the mount at {@code point}.
      *
-     * @param session the descriptor on which that mount's session talks to the kernel
+     * @param session on which that mount's session talks to the kernel
+     * @param descriptors no staged sample keeps a descriptor open while the process has as many as this
      */
-    public PageCache(DatasetTree tree, Path point, int session) throws PosixException {
+    public PageCache(DatasetTree tree, Path point, SharedDescriptor session, int descriptors) throws PosixException {
         this.tree = tree;
         this.session = session;
+        firstNotKept = descriptors;
         byte[] path = point.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
-        root = Posix.openAt(Posix.AT_FDCWD, path, Posix.O_PATH | Posix.O_DIRECTORY);
+        root = new SharedDescriptor(Posix.openAt(Posix.AT_FDCWD, path, Posix.O_PATH | Posix.O_DIRECTORY));
     }
 
     /**
@@ -70,28 +80,66 @@ public final class PageCache implements StagingArea, AutoCloseable {
      * files, which this class does.
      */
     public boolean isMounted() throws IOException {
-        String number = Files.readString(Path.of("/proc/self/fdinfo", Integer.toString(root)))
-                .lines()
-                .filter(line -> line.startsWith(MOUNT_NUMBER))
-                .map(line -> line.substring(MOUNT_NUMBER.length()).strip())
-                .findFirst()
-                .orElseThrow(() -> new IOException("the kernel does not tell the number of a mount"));
+        if (!root.enter()) {
+            return false;
+        }
+        String number;
+        try {
+            number = Files.readString(Path.of("/proc/self/fdinfo", Integer.toString(root.number())))
+                    .lines()
+                    .filter(line -> line.startsWith(MOUNT_NUMBER))
+                    .map(line -> line.substring(MOUNT_NUMBER.length()).strip())
+                    .findFirst()
+                    .orElseThrow(() -> new IOException("the kernel does not tell the number of a mount"));
+        } finally {
+            root.leave();
+        }
         return Files.readString(MOUNTS, ISO_8859_1).lines().anyMatch(line -> line.startsWith(number + " "));
     }
 
     @Override
     public Staged stage(int file, MemorySegment bytes) throws IOException {
-        int pin = Posix.openAt(root, tree.entry(file).path(), Posix.O_PATH | Posix.O_NOFOLLOW);
+        if (!session.enter()) {
+            throw gone();
+        }
+        try {
+            return pinAndPush(file, bytes);
+        } finally {
+            session.leave();
+        }
+    }
+
+    private static IOException gone() {
+        return new IOException("the mount is gone");
+    }
+
+    private Staged pinAndPush(int file, MemorySegment bytes) throws IOException {
+        int pin = open(file);
         try {
             FileStatus status = Posix.stat(pin);
             if (status.size() != bytes.byteSize()) {
                 throw new IOException("the mount says " + status.size() + " bytes, the sample has " + bytes.byteSize());
             }
             push(status.inode(), bytes);
+            if (pin >= firstNotKept) {
+                Posix.close(pin);
+                return new Pages(NO_PIN, status.inode());
+            }
             return new Pages(pin, status.inode());
         } catch (IOException | RuntimeException | Error e) {
             Posix.close(pin);
             throw e;
+        }
+    }
+
+    private int open(int file) throws IOException {
+        if (!root.enter()) {
+            throw gone();
+        }
+        try {
+            return Posix.openAt(root.number(), tree.entry(file).path(), Posix.O_PATH | Posix.O_NOFOLLOW);
+        } finally {
+            root.leave();
         }
     }
 
@@ -104,13 +152,13 @@ public final class PageCache implements StagingArea, AutoCloseable {
     }
 
     private void store(long node, long offset, long address, long length) throws PosixException {
-        int rc = MESSAGE.get().store(session, node, offset, address, (int) length);
+        int rc = MESSAGE.get().store(session.number(), node, offset, address, (int) length);
         if (rc < 0) {
             throw new PosixException("push into the page cache", -rc);
         }
     }
 
-    /** The pages of one file, and the descriptor that keeps the kernel from forgetting it. */
+    /** The pages of one file, and the descriptor that keeps the kernel from forgetting it, if there is one. */
     private final class Pages implements Staged {
         private final int pin;
         private final long node;
@@ -122,11 +170,20 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
         @Override
         public void drop() {
-            int rc = MESSAGE.get().invalidate(session, node);
-            // Gone already, or the mount with it: nothing is left to drop.
-            assert rc == 0 || rc == -Errno.ENOENT || rc == -Errno.ENOTCONN || rc == -Errno.EBADF || rc == -Errno.EPERM
-                    : rc;
-            Posix.close(pin);
+            if (session.enter()) {
+                int rc = MESSAGE.get().invalidate(session.number(), node);
+                session.leave();
+                // Gone already, or the mount with it: nothing is left to drop.
+                assert rc == 0
+                                || rc == -Errno.ENOENT
+                                || rc == -Errno.ENOTCONN
+                                || rc == -Errno.EBADF
+                                || rc == -Errno.EPERM
+                        : rc;
+            }
+            if (pin != NO_PIN) {
+                Posix.close(pin);
+            }
         }
     }
 
@@ -170,6 +227,6 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
     @Override
     public void close() {
-        Posix.close(root);
+        root.close();
     }
 }

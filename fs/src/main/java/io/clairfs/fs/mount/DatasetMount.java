@@ -137,10 +137,18 @@ public final class DatasetMount implements FuseCallbacks {
         for (int at = 0; at < listing.count(); at++) {
             byte[] name = listing.name(at);
             if (!root || !Arrays.equals(name, CONTROL)) {
-                entries.add(name);
+                entries.add(name, type(listing.kind(at)));
             }
         }
         return 0;
+    }
+
+    private static int type(Listing.Kind kind) {
+        return switch (kind) {
+            case FILE -> FileStatus.REGULAR;
+            case DIRECTORY -> FileStatus.DIRECTORY;
+            case LINK -> FileStatus.SYMLINK;
+        };
     }
 
     private @Nullable Directory directory(byte[] path) throws SourceException {

@@ -3,6 +3,7 @@ package io.clairfs.fs.mount;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** The answer to {@code getattr}: {@code struct stat}, in the layout that jnr-fuse knows for this platform. */
@@ -43,6 +44,21 @@ public final class FileStat {
         setTime(LAYOUT.st_mtim.tv_sec.offset(), seconds, nanos);
         setTime(LAYOUT.st_atim.tv_sec.offset(), seconds, nanos);
         setTime(LAYOUT.st_ctim.tv_sec.offset(), seconds, nanos);
+    }
+
+    /** An answer of its own, for an entry of a directory. */
+    static FileStat in(Arena arena) {
+        return new FileStat(arena.allocate(SIZE, Long.BYTES));
+    }
+
+    /** Where it lies. */
+    MemorySegment memory() {
+        return stat;
+    }
+
+    /** Tells the type and nothing else; 0 if it is not known. */
+    void setType(int type) {
+        stat.set(JAVA_INT, LAYOUT.st_mode.offset(), type);
     }
 
     /** Puts another size and modification time in a whole answer's place. */

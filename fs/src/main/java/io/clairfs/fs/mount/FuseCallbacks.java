@@ -3,6 +3,7 @@ package io.clairfs.fs.mount;
 import io.clairfs.cache.posix.Errno;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -24,7 +25,13 @@ public interface FuseCallbacks {
         TRUNCATE,
         FLUSH,
         RELEASE,
-        STATFS
+        STATFS;
+
+        /** As the kernel's calls are written. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     /** What this filesystem answers itself; libfuse has its defaults for the rest. */
@@ -32,7 +39,7 @@ public interface FuseCallbacks {
 
     int getattr(byte[] path, FileStat stat) throws IOException;
 
-    /** Calls {@code entries} once per name, in the order in which they are to be seen, without "." and "..". */
+    /** Calls {@code entries} once per entry, in the order in which they are to be seen, without "." and "..". */
     int readdir(byte[] path, Filler entries) throws IOException;
 
     /** Fills {@code into} with as much as there is from {@code offset} on. Returns the bytes filled; 0 only at the end. */
@@ -66,9 +73,19 @@ public interface FuseCallbacks {
         return -Errno.ENOSYS;
     }
 
-    /** Takes the names of a directory. */
+    /** Takes the entries of a directory. */
     @FunctionalInterface
     interface Filler {
-        void add(byte[] name);
+        /**
+         * One entry.
+         *
+         * @param type the type bits of {@code st_mode}, with which a reader that walks a tree need not look each name up; 0 if not known
+         */
+        void add(byte[] name, int type);
+
+        /** An entry whose type is not known. */
+        default void add(byte[] name) {
+            add(name, 0);
+        }
     }
 }

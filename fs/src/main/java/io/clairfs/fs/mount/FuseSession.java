@@ -2,7 +2,7 @@ package io.clairfs.fs.mount;
 
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.posix.Posix;
-import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.posix.SharedDescriptor;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -36,12 +36,21 @@ public final class FuseSession implements AutoCloseable {
 
     private final Path point;
     private final CompletableFuture<Integer> ended;
+    private final GuardedCallbacks callbacks;
+
+    /** libfuse's own, which it closes when the loop ends. */
     private final int descriptor;
 
-    private FuseSession(Path point, CompletableFuture<Integer> ended, int descriptor) {
+    private final SharedDescriptor channel;
+
+    private FuseSession(
+            Path point, CompletableFuture<Integer> ended, GuardedCallbacks callbacks, int descriptor, int copy) {
         this.point = point;
         this.ended = ended;
+        this.callbacks = callbacks;
         this.descriptor = descriptor;
+        channel = new SharedDescriptor(copy);
+        var _ = ended.whenComplete((_, _) -> channel.close());
     }
 
     /**
@@ -61,8 +70,7 @@ public final class FuseSession implements AutoCloseable {
             awaitInit(point, guarded, ended);
             Set<Integer> fresh = sessionDescriptors();
             fresh.removeAll(before);
-            FuseSession session = new FuseSession(
-                    point, ended, fresh.size() == 1 ? fresh.iterator().next() : -1);
+            FuseSession session = of(point, ended, guarded, fresh);
             try {
                 session.watch();
                 session.probe();
@@ -73,6 +81,22 @@ public final class FuseSession implements AutoCloseable {
             return session;
         } finally {
             STARTING.unlock();
+        }
+    }
+
+    private static FuseSession of(
+            Path point, CompletableFuture<Integer> ended, GuardedCallbacks guarded, Set<Integer> fresh)
+            throws IOException {
+        try {
+            if (fresh.size() != 1) {
+                throw new MountException(
+                        "the FUSE session's descriptor was not found among this process's descriptors");
+            }
+            int descriptor = fresh.iterator().next();
+            return new FuseSession(point, ended, guarded, descriptor, Posix.duplicate(descriptor));
+        } catch (IOException e) {
+            Fusermount.detach(point);
+            throw e;
         }
     }
 
@@ -120,8 +144,8 @@ public final class FuseSession implements AutoCloseable {
 
     private void watch() {
         try {
-            Watchdog watchdog = Watchdog.start(point, FuseConnection.device(point));
-            var _ = ended.whenComplete((_, _) -> watchdog.close());
+            Watchdog.Watch watch = Watchdog.over(point, FuseConnection.device(point));
+            var _ = ended.whenComplete((_, _) -> watch.close());
         } catch (IOException e) {
             LOG.log(Level.WARNING, "if this process is killed, it may stay until " + point + " is unmounted", e);
         }
@@ -160,9 +184,14 @@ public final class FuseSession implements AutoCloseable {
         return point;
     }
 
-    /** The descriptor on which the kernel talks to this session, for notifications; -1 when it could not be told apart. */
-    public int descriptor() {
-        return descriptor;
+    /** On which the kernel talks to this session, for notifications. It is this session's own, and closed when the loop has ended. */
+    public SharedDescriptor channel() {
+        return channel;
+    }
+
+    /** How often the kernel has asked for {@code operation}. Looking a name up is asking for its attributes. */
+    public long requests(FuseCallbacks.Operation operation) {
+        return callbacks.requests(operation);
     }
 
     /** Completes when the loop has ended, be it by {@link #close} or by somebody's {@code umount}. */
@@ -188,14 +217,17 @@ public final class FuseSession implements AutoCloseable {
      * so when the process has ended, but a thread of it that waits for a dead source may keep it from ending.
      */
     public void cut() {
-        if (descriptor < 0 || ended.isDone()) {
+        if (ended.isDone()) {
             return;
         }
         try {
             int nothing = Posix.openAt(Posix.AT_FDCWD, bytes(Path.of("/dev/null")), Posix.O_RDONLY);
-            Posix.replace(descriptor, nothing);
+            channel.replaceBy(nothing);
+            if (sessionDescriptors().contains(descriptor)) { // else libfuse has closed it just now
+                Posix.replace(descriptor, nothing);
+            }
             Posix.close(nothing);
-        } catch (PosixException e) {
+        } catch (IOException e) {
             LOG.log(Level.WARNING, "the connection of " + point + " is left to the kernel: " + e.getMessage());
         }
     }

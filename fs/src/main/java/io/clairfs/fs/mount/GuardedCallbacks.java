@@ -5,8 +5,10 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.posix.NativeCall;
 import io.clairfs.cache.posix.Posix;
+import io.clairfs.fs.mount.FuseCallbacks.Operation;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -17,6 +19,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 import jnr.ffi.Pointer;
 import jnr.ffi.Struct;
 import ru.serce.jnrfuse.struct.FuseOperations;
@@ -37,6 +41,8 @@ final class GuardedCallbacks {
     private final FuseCallbacks callbacks;
     private final ErrnoTable errnos;
     private final Arena arena;
+    private final LongAdder[] requests =
+            Stream.generate(LongAdder::new).limit(Operation.values().length).toArray(LongAdder[]::new);
     private final CountDownLatch initialized = new CountDownLatch(1);
     private final FuseOperations operations = new FuseOperations(jnr.ffi.Runtime.getSystemRuntime());
 
@@ -45,7 +51,7 @@ final class GuardedCallbacks {
         this.errnos = errnos;
         this.arena = arena;
         register("init", operations.init.offset(), FunctionDescriptor.of(ADDRESS, ADDRESS));
-        for (FuseCallbacks.Operation operation : callbacks.operations()) {
+        for (Operation operation : callbacks.operations()) {
             register(operation);
         }
     }
@@ -60,7 +66,12 @@ final class GuardedCallbacks {
         return initialized;
     }
 
-    private void register(FuseCallbacks.Operation operation) {
+    /** How often the kernel has asked for this, answered or not. */
+    long requests(Operation operation) {
+        return requests[operation.ordinal()].sum();
+    }
+
+    private void register(Operation operation) {
         switch (operation) {
             case GETATTR -> register("getattr", operations.getattr.offset(), of(ADDRESS, ADDRESS));
             case READLINK -> register("readlink", operations.readlink.offset(), of(ADDRESS, ADDRESS, JAVA_LONG));
@@ -100,11 +111,11 @@ final class GuardedCallbacks {
     }
 
     private int getattr(MemorySegment path, MemorySegment stat) {
-        return guard("getattr", path, p -> callbacks.getattr(p, new FileStat(stat)));
+        return guard(Operation.GETATTR, path, p -> callbacks.getattr(p, new FileStat(stat)));
     }
 
     private int readlink(MemorySegment path, MemorySegment buffer, long size) {
-        return guard("readlink", path, p -> {
+        return guard(Operation.READLINK, path, p -> {
             byte[] target = callbacks.readlink(p);
             int length = (int) Math.min(target.length, size - 1);
             MemorySegment out = buffer.reinterpret(size);
@@ -116,39 +127,43 @@ final class GuardedCallbacks {
 
     private int readdir(
             MemorySegment path, MemorySegment buffer, MemorySegment filler, long offset, MemorySegment info) {
-        return guard("readdir", path, p -> {
-            fill(filler, buffer, new byte[] {'.'});
-            fill(filler, buffer, new byte[] {'.', '.'});
-            return callbacks.readdir(p, name -> fill(filler, buffer, name));
+        return guard(Operation.READDIR, path, p -> {
+            try (Arena call = Arena.ofConfined()) {
+                FileStat stat = FileStat.in(call);
+                FuseCallbacks.Filler entries = (name, type) -> fill(filler, buffer, name, type, stat);
+                entries.add(new byte[] {'.'}, FileStatus.DIRECTORY);
+                entries.add(new byte[] {'.', '.'}, FileStatus.DIRECTORY);
+                return callbacks.readdir(p, entries);
+            }
         });
     }
 
     private int open(MemorySegment path, MemorySegment info) {
-        return guard("open", path, p -> callbacks.open(p, handle(info)));
+        return guard(Operation.OPEN, path, p -> callbacks.open(p, handle(info)));
     }
 
     private int read(MemorySegment path, MemorySegment buffer, long size, long offset, MemorySegment info) {
-        return guard("read", path, p -> callbacks.read(p, buffer.reinterpret(size), offset, handle(info)));
+        return guard(Operation.READ, path, p -> callbacks.read(p, buffer.reinterpret(size), offset, handle(info)));
     }
 
     private int write(MemorySegment path, MemorySegment buffer, long size, long offset, MemorySegment info) {
-        return guard("write", path, p -> callbacks.write(p, buffer.reinterpret(size), offset, handle(info)));
+        return guard(Operation.WRITE, path, p -> callbacks.write(p, buffer.reinterpret(size), offset, handle(info)));
     }
 
     private int truncate(MemorySegment path, long size) {
-        return guard("truncate", path, p -> callbacks.truncate(p, size));
+        return guard(Operation.TRUNCATE, path, p -> callbacks.truncate(p, size));
     }
 
     private int flush(MemorySegment path, MemorySegment info) {
-        return guard("flush", path, p -> callbacks.flush(p, handle(info)));
+        return guard(Operation.FLUSH, path, p -> callbacks.flush(p, handle(info)));
     }
 
     private int release(MemorySegment path, MemorySegment info) {
-        return guard("release", path, p -> callbacks.release(p, handle(info)));
+        return guard(Operation.RELEASE, path, p -> callbacks.release(p, handle(info)));
     }
 
     private int statfs(MemorySegment path, MemorySegment stat) {
-        return guard("statfs", path, _ -> callbacks.statfs(new FilesystemStat(stat)));
+        return guard(Operation.STATFS, path, _ -> callbacks.statfs(new FilesystemStat(stat)));
     }
 
     @FunctionalInterface
@@ -156,13 +171,14 @@ final class GuardedCallbacks {
         int run(byte[] path) throws IOException;
     }
 
-    private int guard(String operation, MemorySegment path, Body body) {
+    private int guard(Operation operation, MemorySegment path, Body body) {
         byte[] bytes = {};
         try {
+            requests[operation.ordinal()].increment();
             bytes = bytes(path);
             return body.run(bytes);
         } catch (Throwable t) {
-            return errnos.negative(operation, bytes, t);
+            return errnos.negative(operation.toString(), bytes, t);
         }
     }
 
@@ -182,9 +198,10 @@ final class GuardedCallbacks {
         return new FileHandle(info.reinterpret(64));
     }
 
-    private static void fill(MemorySegment filler, MemorySegment buffer, byte[] name) {
+    private static void fill(MemorySegment filler, MemorySegment buffer, byte[] name, int type, FileStat stat) {
+        stat.setType(type);
         try {
-            int full = (int) FILL.invokeExact(filler, buffer, Posix.cString(name), MemorySegment.NULL, 0L);
+            int full = (int) FILL.invokeExact(filler, buffer, Posix.cString(name), stat.memory(), 0L);
             if (full != 0) {
                 throw new OutOfMemoryError("libfuse has no memory for a directory");
             }

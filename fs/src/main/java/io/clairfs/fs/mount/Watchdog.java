@@ -2,55 +2,144 @@ package io.clairfs.fs.mount;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A small process beside the one that serves a FUSE mount, which ends the mount's connection if the serving process is killed and cannot end.
+ * A small process beside the one that serves FUSE mounts, which ends their connections if the serving process is killed and cannot end.
  *
  * <p>The kernel ends a killed process when none of its threads waits in the kernel any more. One that pushes pages may wait for a reader that waits for
  * the process, and one that looks up a name on the mount of its own process for an answer that will never come: without help they and all readers would
  * wait for ever. The same goes for a thread that waits for a dead source.
+ *
+ * <p>It sleeps until the kernel sends it a signal, which the kernel does when the thread that started it ends: so a thread of this process does nothing else
+ * for as long as it is wanted. Where nothing can ask the kernel for that signal, it looks once a second. See docs/decisions/watchdog.md.
+ *
+ * <p>There is one for all mounts of this process. When they change it is replaced, for its arguments are the mounts.
  */
-final class Watchdog implements AutoCloseable {
+final class Watchdog {
     private static final String SCRIPT = "watchdog.sh";
 
-    private final Process process;
+    /** Begins the shell with the signal, if that can be had. The first argument of the script says whether it is. */
+    private static final String BEGIN =
+            "setpriv --pdeathsig URG true && exec setpriv --pdeathsig URG /bin/sh -s told \"$@\";"
+                    + " exec /bin/sh -s look \"$@\"";
 
-    private Watchdog(Process process) {
-        this.process = process;
+    private static final List<Watch> WATCHED = new ArrayList<>();
+    private static @Nullable Process process;
+
+    private Watchdog() {}
+
+    /** A mount that is watched over until this is closed. */
+    static final class Watch implements AutoCloseable {
+        private final Path point;
+        private final String device;
+
+        private Watch(Path point, String device) {
+            this.point = point;
+            this.device = device;
+        }
+
+        @Override
+        public void close() {
+            forget(this);
+        }
     }
 
     /**
-     * Watches over this process as long as it lives.
+     * Watches over a mount of this process.
      *
      * @param device the mount's device as in /proc/self/mountinfo
      */
-    static Watchdog start(Path point, String device) throws IOException {
-        Process process = new ProcessBuilder(
-                        "/bin/sh",
-                        "-s",
-                        "--",
-                        Long.toString(ProcessHandle.current().pid()),
-                        device,
-                        point.toString())
-                .directory(Path.of("/").toFile())
-                .redirectOutput(Redirect.DISCARD)
-                .redirectError(Redirect.DISCARD)
-                .start();
-        try (InputStream script = Watchdog.class.getResourceAsStream(SCRIPT);
-                OutputStream in = process.getOutputStream()) {
-            script.transferTo(in);
-        } catch (IOException e) {
-            process.destroyForcibly();
-            throw e;
+    static Watch over(Path point, String device) throws IOException {
+        Watch watch = new Watch(point, device);
+        synchronized (WATCHED) {
+            WATCHED.add(watch);
+            try {
+                replace();
+            } catch (IOException e) {
+                WATCHED.remove(watch);
+                throw e;
+            }
         }
-        return new Watchdog(process);
+        return watch;
     }
 
-    @Override
-    public void close() {
-        process.destroyForcibly();
+    private static void forget(Watch watch) {
+        synchronized (WATCHED) {
+            WATCHED.remove(watch);
+            try {
+                replace();
+            } catch (IOException e) {
+                System.getLogger(Watchdog.class.getName())
+                        .log(System.Logger.Level.WARNING, "the watchdog knows a mount that is gone", e);
+            }
+        }
+    }
+
+    /** The new one begins before the old one ends. */
+    private static void replace() throws IOException {
+        Process old = process;
+        process = WATCHED.isEmpty() ? null : start();
+        if (old != null) {
+            old.destroyForcibly();
+        }
+    }
+
+    /** What watches over {@code pid}; it takes the script on its standard input, which stays open. */
+    static List<String> command(long pid, List<String> devicesAndPoints) {
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", BEGIN, "sh", Long.toString(pid)));
+        command.addAll(devicesAndPoints);
+        return command;
+    }
+
+    private static Process start() throws IOException {
+        List<String> mounts = WATCHED.stream()
+                .flatMap(w -> List.of(w.device, w.point.toString()).stream())
+                .toList();
+        ProcessBuilder builder = new ProcessBuilder(
+                        command(ProcessHandle.current().pid(), mounts))
+                .directory(Path.of("/").toFile())
+                .redirectOutput(Redirect.DISCARD)
+                .redirectError(Redirect.DISCARD);
+        CompletableFuture<Process> started = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().name("watchdog").start(() -> startAndStay(builder, started));
+        try {
+            Process fresh = started.get();
+            script(fresh);
+            return fresh;
+        } catch (ExecutionException e) {
+            throw new IOException("the watchdog", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while starting the watchdog", e);
+        }
+    }
+
+    private static void startAndStay(ProcessBuilder builder, CompletableFuture<Process> started) {
+        try {
+            Process process = builder.start();
+            started.complete(process);
+            process.waitFor();
+        } catch (IOException | RuntimeException | Error e) {
+            started.completeExceptionally(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void script(Process fresh) throws IOException {
+        try (InputStream script = Watchdog.class.getResourceAsStream(SCRIPT)) {
+            script.transferTo(fresh.getOutputStream());
+            fresh.getOutputStream().flush();
+        } catch (IOException e) {
+            fresh.destroyForcibly();
+            throw e;
+        }
     }
 }

@@ -1,48 +1,85 @@
-# Arguments: the process that serves a FUSE mount, the mount's device (0:NUMBER), the mount point.
+# Arguments: whether the kernel tells when that process ends ("told" or "look"), the process that serves FUSE mounts, and for each mount its device
+# (0:NUMBER) and mount point. The standard input ends with the process, or when nothing is to be watched any more.
 #
-# Ends with that process. If the process has been killed and yet does not end, because threads of it wait in the kernel, ends the connection, so that
-# nobody waits for it any more.
+# Ends with that process. If the process has been killed and yet does not end, because threads of it wait in the kernel, ends the connections, so that
+# nobody waits for them any more.
 trap '' HUP INT QUIT TERM
 PATH=$PATH:/usr/bin:/bin:/usr/sbin:/sbin
-process=$1 device=$2 point=$3
-begun=
-stuck=0
+told=$1 process=$2
+shift 2
 
 # The kernel's control files are its owner's, where they are mounted; root can mount them, unseen by others.
 abort() {
     connections=/sys/fs/fuse/connections
-    control=$connections/${device#*:}/abort
+    control=$connections/${1#*:}/abort
     if [ -w "$control" ]; then
         echo 1 >"$control"
     elif [ "$(id -u)" = 0 ]; then
         unshare -m sh -c 'mount -t fusectl none "$1" && echo 1 >"$2"' sh "$connections" "$control" ||
-            { is_mounted && umount -f "$point"; }
+            { is_mounted "$1" && umount -f "$2"; }
     fi
 }
 
 # By now something else may be mounted there.
 is_mounted() {
     while read -r _ _ mounted _; do
-        [ "$mounted" != "$device" ] || return 0
+        [ "$mounted" != "$1" ] || return 0
     done </proc/self/mountinfo
     return 1
 }
 
-while IFS= read -r line <"/proc/$process/stat"; do
-    # The fields from the third on: the state, ..., the time when it began.
+# What the kernel says of the process now: its state, and the time when it began.
+look() {
+    IFS= read -r line <"/proc/$process/stat" || return 1
+    # The fields from the third on.
     # shellcheck disable=SC2086
     set -- ${line##*) }
     state=$1
     shift 19
-    [ "${begun:=$1}" = "$1" ] || exit 0
-    if [ "$state" = Z ]; then
-        set -- /proc/"$process"/task/*
-        [ $# -gt 1 ] || exit 0 # it has ended, and nobody has asked for its exit code yet
-        stuck=$((stuck + 1))
-        if [ $stuck -gt 1 ]; then # more than a moment
-            abort
-            exit 0
+    [ "${begun:=$1}" = "$1" ]
+}
+
+# How many threads it has, those that have ended and could not be taken apart included.
+threads() {
+    set -- /proc/"$process"/task/*
+    threads=$#
+}
+
+# Sleeps until the kernel tells that the process is ending. Only the end of a child can be waited for together with a signal, so there is a child, which waits
+# for the end of the standard input: a process that ends as it should closes that too.
+sleep_until_told() {
+    waiting=
+    ended=
+    exec 3<&0
+    trap 'ended=1; [ -z "$waiting" ] || kill "$waiting"' URG
+    cat <&3 >/dev/null &
+    waiting=$!
+    [ -n "$ended" ] || wait "$waiting"
+    [ -z "$ended" ] || kill "$waiting"
+    trap '' URG
+}
+
+# The script is read from the standard input, so nothing may be left of it when this begins.
+main() {
+    begun=
+    look || exit 0
+    [ "$told" != told ] || [ "$state" = Z ] || sleep_until_told
+    stuck=0
+    while look; do
+        if [ "$state" = Z ]; then
+            threads
+            [ "$threads" -gt 1 ] || exit 0 # it has ended, and nobody has asked for its exit code yet
+            stuck=$((stuck + 1))
+            [ $stuck -le 1 ] || break # more than a moment
         fi
-    fi
-    sleep 1
-done
+        sleep 1
+    done
+    [ $stuck -gt 1 ] || exit 0
+    while [ $# -gt 1 ]; do
+        abort "$1" "$2"
+        shift 2
+    done
+    exit 0
+}
+
+main "$@"

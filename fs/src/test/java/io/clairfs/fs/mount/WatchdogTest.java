@@ -1,6 +1,7 @@
 package io.clairfs.fs.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,36 +12,45 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When a watchdog ends; that it ends connections is tested on real mounts. */
+/** When a watchdog ends, and what it costs until then; that it ends connections is tested on real mounts. */
 @Timeout(120)
 final class WatchdogTest {
     private static final int GENEROUS_S = 60;
     private static final int SIGTERM = 15;
     private static final String NO_DEVICE = "0:99999999";
 
-    private final List<Process> started = new ArrayList<>();
+    private final List<ProcessHandle> started = new ArrayList<>();
 
     @AfterEach
     void end() {
-        started.forEach(Process::destroyForcibly);
+        started.forEach(ProcessHandle::destroyForcibly);
     }
 
+    /** One that looks once a second. */
     private Process watchdogOf(long pid) throws IOException {
-        Process process = started(new ProcessBuilder("/bin/sh", "-s", "--", Long.toString(pid), NO_DEVICE, "/nowhere"));
-        try (InputStream script = Watchdog.class.getResourceAsStream("watchdog.sh");
-                OutputStream in = process.getOutputStream()) {
-            script.transferTo(in);
+        Process process =
+                started(new ProcessBuilder("/bin/sh", "-s", "--", "look", Long.toString(pid), NO_DEVICE, "/nowhere"));
+        try (OutputStream in = process.getOutputStream()) {
+            script(in);
         }
         return process;
     }
 
+    private static void script(OutputStream in) throws IOException {
+        try (InputStream script = Watchdog.class.getResourceAsStream("watchdog.sh")) {
+            script.transferTo(in);
+            in.flush();
+        }
+    }
+
     private Process started(ProcessBuilder builder) throws IOException {
         Process process = builder.redirectError(Redirect.DISCARD).start();
-        started.add(process);
+        started.add(process.toHandle());
         return process;
     }
 
@@ -57,6 +67,95 @@ final class WatchdogTest {
         return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
                 .filter(line -> line.startsWith("SigIgn:"))
                 .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) >> (signal - 1) & 1) == 1);
+    }
+
+    /**
+     * A process with a watchdog that is told of its end. The pipe that both read from stays open, so that nothing but the kernel's signal tells.
+     */
+    private record Watched(Process process, ProcessHandle watchdog) {}
+
+    private Watched watchedProcess() throws IOException {
+        assumeTrue(hasSetpriv(), "no setpriv");
+        String command = Watchdog.command(0, List.of(NO_DEVICE, "/nowhere")).stream()
+                .map(argument -> argument.equals("0") ? "$$" : "'" + argument + "'")
+                .collect(Collectors.joining(" "));
+        Process process = started(
+                new ProcessBuilder("/bin/sh", "-c", "exec 3<&0; " + command + " <&3 & echo $!; exec sleep 600"));
+        script(process.getOutputStream());
+        ProcessHandle watchdog = ProcessHandle.of(
+                        Long.parseLong(process.inputReader().readLine()))
+                .orElseThrow();
+        started.add(watchdog);
+        return new Watched(process, watchdog);
+    }
+
+    private static boolean hasSetpriv() throws IOException {
+        try {
+            Process process = new ProcessBuilder("setpriv", "--pdeathsig", "URG", "true").start();
+            boolean there = process.waitFor() == 0;
+            if (!there) {
+                System.out.println("skipped: setpriv cannot set a signal");
+            }
+            return there;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** The child with which it waits; there once it is asleep. */
+    private static ProcessHandle waiting(ProcessHandle watchdog) throws InterruptedException {
+        while (true) {
+            for (ProcessHandle child : watchdog.children().toList()) {
+                if (child.info().command().filter(c -> c.endsWith("/cat")).isPresent()) {
+                    return child;
+                }
+            }
+            TimeUnit.MILLISECONDS.sleep(10);
+        }
+    }
+
+    /** How often a process was awake. */
+    private static String switches(ProcessHandle process) throws IOException {
+        return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
+                .filter(line -> line.startsWith("voluntary_ctxt_switches"))
+                .collect(Collectors.joining());
+    }
+
+    @Test
+    void watchdogThatIsTold_sleepsUntilTheProcessIsKilled_andEndsThen() throws Exception {
+        Watched watched = watchedProcess();
+        ProcessHandle waiting = waiting(watched.watchdog);
+        String before;
+        do { // until both have fallen asleep, however long that takes them
+            before = switches(watched.watchdog) + switches(waiting);
+            TimeUnit.SECONDS.sleep(1);
+        } while (!before.equals(switches(watched.watchdog) + switches(waiting)));
+        TimeUnit.SECONDS.sleep(3);
+        assertThat(switches(watched.watchdog) + switches(waiting)).isEqualTo(before);
+        watched.process.destroyForcibly();
+        watched.watchdog.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
+        waiting.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void watchdogThatIsTold_endsWhenTheProcessIsKilledWhileItIsStopped() throws Exception {
+        Watched watched = watchedProcess();
+        waiting(watched.watchdog);
+        new ProcessBuilder("/bin/sh", "-c", "kill -STOP " + watched.process.pid())
+                .start()
+                .waitFor();
+        watched.process.destroyForcibly();
+        watched.watchdog.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void watchdogThatIsTold_endsWithItsStandardInput_onceTheProcessIsGone() throws Exception {
+        Watched watched = watchedProcess();
+        waiting(watched.watchdog).destroyForcibly(); // as the end of the input ends it
+        assertThat(watched.watchdog.isAlive()).isTrue();
+        watched.process.destroyForcibly();
+        watched.watchdog.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
     }
 
     @Test

@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.fs.mount.DatasetMount;
 import io.clairfs.tools.JavaCommand;
+import io.clairfs.tools.daemon.ControlPoint;
+import io.clairfs.tools.daemon.ControlRead;
+import io.clairfs.tools.daemon.MountCheck;
 import io.clairfs.tools.daemon.MountConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,7 +25,11 @@ import java.util.concurrent.TimeUnit;
  * the reason.
  */
 final class BackgroundMount {
-    private static final long READY_TIMEOUT_S = 60;
+    private static final long READY_TIMEOUT_MS = 60_000;
+
+    /** More than a daemon takes to end, which is bounded too. */
+    private static final long END_TIMEOUT_MS = 20_000;
+
     private static final long POLL_MS = 10;
     private static final Set<PosixFilePermission> FOR_OWNER = PosixFilePermissions.fromString("rwx------");
 
@@ -40,7 +47,7 @@ final class BackgroundMount {
                 .redirectErrorStream(true)
                 .start();
         try {
-            awaitReady(process, config.mountPoint(), log);
+            awaitReady(process, config.mountPoint(), log, READY_TIMEOUT_MS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             process.destroy();
@@ -48,21 +55,39 @@ final class BackgroundMount {
         }
     }
 
-    private static void awaitReady(Process process, Path mountPoint, Path log)
+    /**
+     * Waits until the control files are mounted and answer. The mount itself is not looked at before, and then by a process of its own: it may
+     * hang, and a thread that waits for it could not be called back.
+     */
+    static void awaitReady(Process process, Path mountPoint, Path log, long timeoutMs)
             throws InterruptedException, IOException, CommandFailedException {
         Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(READY_TIMEOUT_S);
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         while (!process.waitFor(POLL_MS, TimeUnit.MILLISECONDS)) {
-            if (Files.exists(status)) {
+            long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            if (leftMs > 0
+                    && ControlPoint.isMounted(mountPoint)
+                    && ControlRead.read(status, leftMs) instanceof ControlRead.Answer.Content) {
                 return;
             }
             if (System.nanoTime() > deadline) {
-                process.destroy();
+                end(process, mountPoint);
                 throw new CommandFailedException(
-                        "the mount was not ready within " + READY_TIMEOUT_S + " s; its log: " + log);
+                        "the mount was not ready within " + timeoutMs / 1000 + " s; its log: " + log);
             }
         }
         throw new CommandFailedException(reason(log));
+    }
+
+    /** Ends a process that may hang, and takes away what it has mounted. */
+    private static void end(Process process, Path mountPoint) throws InterruptedException, IOException {
+        process.destroy();
+        if (!process.waitFor(END_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
+            process.destroyForcibly();
+        }
+        if (MountCheck.isOurs(mountPoint)) {
+            MountCheck.remove(mountPoint);
+        }
     }
 
     /** Our own line, and what libfuse or fusermount had said before it. */

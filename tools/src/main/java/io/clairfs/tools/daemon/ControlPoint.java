@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param linked whether the mount has a link to {@code path}, which then is a directory of ours
  */
-record ControlPoint(Path path, boolean linked) implements AutoCloseable {
+public record ControlPoint(Path path, boolean linked) implements AutoCloseable {
     private static final String TYPE = "fuse.clairfs-control";
     private static final String PREFIX = "clairfs-control-";
 
@@ -33,6 +33,12 @@ record ControlPoint(Path path, boolean linked) implements AutoCloseable {
     /** What the link says, if there is one. */
     byte @Nullable [] link() {
         return linked ? path.toString().getBytes(UTF_8) : null;
+    }
+
+    /** Whether control files of a mount at {@code mountPoint} are mounted, as the kernel says; whether they answer is another matter. */
+    public static boolean isMounted(Path mountPoint) throws IOException {
+        return MountTable.all().stream()
+                .anyMatch(m -> m.type().equals(TYPE) && m.device().equals(mountPoint.toString()));
     }
 
     /** Takes away the control files of a mount that is gone itself; they bear its name. */

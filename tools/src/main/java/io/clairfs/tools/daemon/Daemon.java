@@ -49,6 +49,7 @@ public final class Daemon implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Daemon.class.getName());
 
     private static final long MOUNTED_CHECK_MS = 1_000;
+    private static final int STAGING_SAMPLES = 32_768;
 
     private final MountConfig config;
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -102,14 +103,11 @@ public final class Daemon implements AutoCloseable {
             ControlPoint controlPoint = started(ControlPoint.of(config.mountPoint()));
             DatasetMount mount = new DatasetMount(tree, requests, controlPoint.link(), config.readTimeoutMs());
             FuseSession data = session(FuseSession.mount(config.mountPoint(), dataOptions(), mount, errnos));
-            if (data.descriptor() < 0) {
-                throw new MountException(
-                        "the FUSE session's descriptor was not found among this process's descriptors");
-            }
-            PageCache pages = started(new PageCache(tree, config.mountPoint(), data.descriptor()));
+            PageCache pages =
+                    started(new PageCache(tree, config.mountPoint(), data.channel(), descriptorsForStaging()));
             PrefetchSettings settings = new PrefetchSettings(
                     config.stagingBytes(),
-                    stagingSamples(),
+                    STAGING_SAMPLES,
                     config.loaders(),
                     keeper.tiers().stream().map(_ -> config.loaders()).toList(),
                     group != null,
@@ -122,8 +120,8 @@ public final class Daemon implements AutoCloseable {
 
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors);
             NodeJobs jobs = new NodeJobs(indexes, prefetcher, group == null ? null : group.jobs(), errors);
-            StatusReporter status =
-                    new StatusReporter(config, tree, indexes, prefetcher, keeper, group, counters, errors);
+            StatusReporter status = new StatusReporter(
+                    config, tree, indexes, prefetcher, keeper, group, counters, errors, data::requests);
             ControlMount control = new ControlMount(
                     new ControlFiles(
                             new JobControl(indexes, jobs, errors),
@@ -237,9 +235,9 @@ public final class Daemon implements AutoCloseable {
         return "fsname=" + path.toString().replace("\\", "\\\\").replace(",", "\\,");
     }
 
-    /** Every staged sample holds a descriptor; half of those that this process may have stay free for everything else. */
-    private static int stagingSamples() {
-        return Math.clamp(DescriptorLimit.ofThisProcess() / 2, 64, 32_768);
+    /** Half of the descriptors that this process may have stay free for everything else. */
+    private static int descriptorsForStaging() {
+        return (int) Math.min(DescriptorLimit.ofThisProcess() / 2, Integer.MAX_VALUE);
     }
 
     public MountConfig config() {

@@ -21,6 +21,7 @@ public record Status(
         List<Job> jobs,
         Reads reads,
         Map<String, Fetched> fetched,
+        Kernel kernel,
         double stallSeconds,
         Staging staging,
         List<Tier> tiers,
@@ -91,6 +92,16 @@ public record Status(
             long errors,
             long reportsLost,
             int unwatchedDirectories) {}
+
+    /**
+     * What the kernel asked the mount of the dataset for, all that it does not know by itself.
+     *
+     * @param getattr names looked up and attributes
+     * @param readdir directories listed
+     * @param readlink links
+     * @param read pieces of files
+     */
+    public record Kernel(long getattr, long readdir, long readlink, long read) {}
 
     public record Fetched(long count, long bytes) {}
 

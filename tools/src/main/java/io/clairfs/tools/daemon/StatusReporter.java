@@ -12,12 +12,14 @@ import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.status.Traffic;
 import io.clairfs.cache.tier.Tier;
 import io.clairfs.cache.tier.TierFailures;
+import io.clairfs.fs.mount.FuseCallbacks.Operation;
 import io.clairfs.tools.Version;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.SerializationFeature;
@@ -39,6 +41,7 @@ final class StatusReporter {
     private final @Nullable PeerGroup group;
     private final Counters counters;
     private final ErrorLog errors;
+    private final ToLongFunction<Operation> kernelRequests;
     private final long startedNs = System.nanoTime();
 
     StatusReporter(
@@ -49,7 +52,8 @@ final class StatusReporter {
             TierKeeper keeper,
             @Nullable PeerGroup group,
             Counters counters,
-            ErrorLog errors) {
+            ErrorLog errors,
+            ToLongFunction<Operation> kernelRequests) {
         this.config = config;
         this.tree = tree;
         this.indexes = indexes;
@@ -58,6 +62,7 @@ final class StatusReporter {
         this.group = group;
         this.counters = counters;
         this.errors = errors;
+        this.kernelRequests = kernelRequests;
     }
 
     /** For programs. */
@@ -98,6 +103,7 @@ final class StatusReporter {
                 jobs,
                 reads(),
                 fetched(),
+                kernel(),
                 counters.stalledNs.sum() / NANOS_PER_SECOND,
                 new Status.Staging(
                         prefetcher.stagingCapacityBytes(),
@@ -125,6 +131,14 @@ final class StatusReporter {
                 counters.readErrors.sum(),
                 counters.eventsLost.sum(),
                 indexes.unwatched());
+    }
+
+    private Status.Kernel kernel() {
+        return new Status.Kernel(
+                kernelRequests.applyAsLong(Operation.GETATTR),
+                kernelRequests.applyAsLong(Operation.READDIR),
+                kernelRequests.applyAsLong(Operation.READLINK),
+                kernelRequests.applyAsLong(Operation.READ));
     }
 
     private Map<String, Status.Fetched> fetched() {

@@ -8,16 +8,21 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
 
 /** The mount shows the source's tree: every name, attribute and link, and lets nobody change it. */
 @Timeout(120)
 class MountTreeTest {
+    /** Names that are looked up once more, by whoever mounts and looks whether it is there. */
+    private static final int MOUNTING = 5;
+
     @RegisterExtension
     static final MountFixture FIXTURE = new MountFixture();
 
@@ -84,6 +89,41 @@ class MountTreeTest {
         }
         assertThat(mount.point().resolve(".clairfs/status.json")).isReadable();
         assertThat(mount.point().resolve(".clairfs/of-the-source")).doesNotExist();
+    }
+
+    // Promise N12
+    @Test
+    void walking_tells_what_each_entry_is_without_a_request_for_it() throws Exception {
+        Path tree = FIXTURE.newDirectory("typed");
+        for (String directory : List.of("a", "b", "b/c")) {
+            Files.createDirectory(tree.resolve(directory));
+            for (int i = 0; i < 50; i++) {
+                Files.createFile(tree.resolve(directory).resolve("file-" + i));
+            }
+            Files.createSymbolicLink(tree.resolve(directory).resolve("link"), Path.of("/"));
+        }
+        LiveMount typed = FIXTURE.mount(tree);
+        typed.awaitReady();
+        String walk = """
+                import os, sys
+                files = links = 0
+                directories = [sys.argv[1]]
+                for here in directories:
+                    with os.scandir(here) as entries:
+                        for e in entries:
+                            links += e.is_symlink()
+                            files += e.is_file(follow_symlinks=False)
+                            if e.is_dir(follow_symlinks=False):
+                                directories.append(e.path)
+                print(files, links, len(directories))
+                """;
+        assertThat(FIXTURE.python(walk, typed.point())).isEqualTo("150 3 4\n");
+        JsonNode kernel = typed.status().path("kernel");
+        assertThat(kernel.path("getattr").asLong())
+                .as("of the root, its control directory and three directories, in %s", kernel)
+                .isLessThanOrEqualTo(3 + 2 + MOUNTING);
+        assertThat(kernel.path("readlink").asLong()).isZero();
+        assertThat(kernel.path("readdir").asLong()).isPositive();
     }
 
     // Promise N6

@@ -1,0 +1,96 @@
+package io.clairfs.fs.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.source.DirectorySource;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+final class ConsumptionWatcherTest {
+    private static final long GENEROUS_S = 30;
+
+    @TempDir
+    Path directory;
+
+    private final BlockingQueue<Integer> read = new LinkedBlockingQueue<>();
+
+    private final ConsumptionWatcher.Reader reader = new ConsumptionWatcher.Reader() {
+        @Override
+        public void read(int[] files, int count) {
+            for (int i = 0; i < count; i++) {
+                read.add(files[i]);
+            }
+        }
+
+        @Override
+        public void reportsLost() {
+            throw new AssertionError("the queue is long enough");
+        }
+    };
+
+    /** A queue whose watch is in use, and reported, before whoever made it knows its number. */
+    private record Hasty(WatchQueue queue, Path file, CountDownLatch reported) implements WatchQueue {
+        @Override
+        public int watch(byte[] path, int events) throws PosixException {
+            int number = queue.watch(path, events);
+            try {
+                Files.readAllBytes(file);
+                assertThat(reported.await(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            return number;
+        }
+
+        @Override
+        public long read(MemorySegment into) throws PosixException {
+            long n = queue.read(into);
+            if (n > 0) {
+                reported.countDown();
+            }
+            return n;
+        }
+
+        @Override
+        public void close() {
+            queue.close();
+        }
+    }
+
+    private @Nullable Integer next() throws InterruptedException {
+        return read.poll(GENEROUS_S, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void readsThatComeBeforeTheWatchIsKnownByItsNumber_areNotLost() throws Exception {
+        Path first = Files.writeString(directory.resolve("0"), "first");
+        Path second = Files.writeString(directory.resolve("1"), "second");
+        DatasetTree tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
+        tree.complete().get();
+        ConsumptionWatcher.QueueMaker maker = () -> new Hasty(WatchQueue.open(), first, new CountDownLatch(1));
+        try (tree;
+                ConsumptionWatcher watcher = new ConsumptionWatcher(tree, directory, reader, maker)) {
+            assertThat(watcher.watch(List.of(tree.root()), line -> {})).isZero();
+            Files.readAllBytes(second);
+            assertThat(next()).isZero();
+            assertThat(next()).isEqualTo(1);
+        }
+    }
+}

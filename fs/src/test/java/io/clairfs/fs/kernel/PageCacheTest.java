@@ -1,0 +1,193 @@
+package io.clairfs.fs.kernel;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.prefetch.StagingArea.Staged;
+import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.mount.ErrnoTable;
+import io.clairfs.fs.mount.FuseCallbacks.Operation;
+import io.clairfs.fs.mount.FuseConnection;
+import io.clairfs.fs.mount.FuseSession;
+import io.clairfs.fs.mount.Fusermount;
+import io.clairfs.fs.mount.MountTable;
+import io.clairfs.fs.slow.NativeReader;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+final class PageCacheTest {
+    /** Where every run mounts, so that a run finds what a killed one left. */
+    private static final Path POINT = Path.of("target", "page-cache-test").toAbsolutePath();
+
+    private static final int FILES = 40;
+    private static final long TIMEOUT_MS = 60_000;
+
+    @TempDir
+    Path directory;
+
+    private final Arena arena = Arena.ofShared();
+    private DatasetTree tree;
+    private FuseSession session;
+
+    @BeforeEach
+    void mount() throws Exception {
+        boolean there = Files.isWritable(Path.of("/dev/fuse"));
+        if (!there) {
+            System.out.println("SKIPPED PageCacheTest: there is no /dev/fuse that this user may open");
+        }
+        assumeTrue(there, "no /dev/fuse that this user may open");
+        while (MountTable.at(POINT).isPresent()) {
+            Fusermount.detach(POINT);
+        }
+        Files.createDirectories(POINT);
+        Path source = Files.createDirectory(directory.resolve("source"));
+        for (int i = 0; i < FILES; i++) {
+            Files.writeString(source.resolve(name(i)), content(i));
+        }
+        tree = new DatasetTree(new DirectorySource(source), 2, warning -> {});
+        tree.complete().get();
+        DatasetMount mount = new DatasetMount(tree, (_, _, _) -> 0, null, TIMEOUT_MS);
+        session = FuseSession.mount(POINT, DatasetMount.OPTIONS, mount, new ErrnoTable((_, _, _) -> {}));
+    }
+
+    @AfterEach
+    void unmount() {
+        if (session != null) {
+            session.close();
+            tree.close();
+        }
+        arena.close();
+    }
+
+    private static String name(int file) {
+        return "%03d".formatted(file);
+    }
+
+    private static String content(int file) {
+        return "content of " + file;
+    }
+
+    private Staged stage(PageCache pages, int file) throws IOException {
+        byte[] text = content(file).getBytes(UTF_8);
+        MemorySegment bytes = arena.allocate(text.length);
+        bytes.copyFrom(MemorySegment.ofArray(text));
+        return pages.stage(file, bytes);
+    }
+
+    private static int descriptors() throws IOException {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return (int) all.count();
+        }
+    }
+
+    private List<Staged> stageAll(PageCache pages) throws IOException {
+        List<Staged> staged = new ArrayList<>();
+        for (int file = 0; file < FILES; file++) {
+            staged.add(stage(pages, file));
+        }
+        return staged;
+    }
+
+    private static void requireAllReadRight() throws Exception {
+        StringBuilder expected = new StringBuilder();
+        for (int file = 0; file < FILES; file++) {
+            expected.append(content(file));
+        }
+        assertThat(NativeReader.sh("cat \"$1\"/[0-9]*", POINT)).isEqualTo(new NativeReader(0, expected.toString()));
+    }
+
+    @Test
+    void stagedSamples_keepADescriptorEach_whileThereAreFew() throws Exception {
+        try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
+            int before = descriptors();
+            List<Staged> staged = stageAll(pages);
+            assertThat(descriptors()).isEqualTo(before + FILES);
+            requireAllReadRight();
+            assertThat(session.requests(Operation.READ)).isZero();
+            staged.forEach(Staged::drop);
+            assertThat(descriptors()).isEqualTo(before);
+        }
+    }
+
+    @Test
+    void stagedSamples_keepNoDescriptor_whenTheProcessHasManyOpen_andAreReadFromThePageCacheAllTheSame()
+            throws Exception {
+        try (PageCache pages = new PageCache(tree, POINT, session.channel(), 0)) {
+            int before = descriptors();
+            List<Staged> staged = stageAll(pages);
+            assertThat(descriptors()).isEqualTo(before);
+            requireAllReadRight();
+            assertThat(session.requests(Operation.READ)).isZero();
+            staged.forEach(Staged::drop);
+        }
+    }
+
+    /** Such as by {@code umount -f} or by the kernel's {@code abort} file. */
+    private void endFromOutside() throws Exception {
+        FuseConnection.abort(POINT);
+        assertThat(session.awaitEnd(TIMEOUT_MS)).isTrue();
+    }
+
+    private static boolean isDevice(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).equals(Path.of("/dev/fuse"));
+        } catch (IOException gone) {
+            return false;
+        }
+    }
+
+    private static List<Integer> devices() throws IOException {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return all.filter(PageCacheTest::isDevice)
+                    .map(link -> Integer.parseInt(link.getFileName().toString()))
+                    .toList();
+        }
+    }
+
+    // A later file of the process gets the number that the session's descriptor had.
+    @Test
+    void pushAfterTheSessionHasEnded_fails_andWritesIntoNobodysFile() throws Exception {
+        try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
+            Staged first = stage(pages, 1); // so that the kernel knows the name when nobody answers any more
+            List<Integer> numbers = devices();
+            endFromOutside();
+            List<Integer> files = new ArrayList<>();
+            Path own = Files.createFile(directory.resolve("own"));
+            while (!files.containsAll(numbers)) {
+                files.add(Posix.openAt(Posix.AT_FDCWD, own.toString().getBytes(UTF_8), Posix.O_WRONLY));
+                assertThat(files.size()).as("numbers %s come again", numbers).isLessThan(1000);
+            }
+            assertThatThrownBy(() -> stage(pages, 1)).isInstanceOf(IOException.class);
+            first.drop();
+            assertThat(own).isEmptyFile();
+            files.forEach(Posix::close);
+        }
+    }
+
+    @Test
+    void pushAfterTheEnd_failsAndOpensNothingBelowSomebodysDirectory() throws Exception {
+        PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE);
+        Staged first = stage(pages, 1);
+        pages.close();
+        assertThatThrownBy(() -> stage(pages, 1)).isInstanceOf(IOException.class);
+        first.drop();
+        assertThat(pages.isMounted()).isFalse();
+    }
+}

@@ -1,0 +1,116 @@
+package io.clairfs.tools.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.clairfs.fs.control.ControlFile;
+import io.clairfs.fs.control.ControlMount;
+import io.clairfs.fs.control.ControlTree;
+import io.clairfs.fs.mount.ErrnoTable;
+import io.clairfs.fs.mount.FuseSession;
+import io.clairfs.fs.mount.Fusermount;
+import io.clairfs.fs.mount.MountTable;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** When the command returns that mounts in the background. */
+@Timeout(120)
+final class BackgroundMountTest {
+    private static final long GENEROUS_S = 60;
+
+    /** Where every run mounts, so that a run finds what a killed one left. */
+    private static final Path POINT = Path.of("target", "background-mount-test").toAbsolutePath();
+
+    private static final Path CONTROL = POINT.resolve(".clairfs");
+
+    @TempDir
+    Path directory;
+
+    private final CountDownLatch answering = new CountDownLatch(1);
+    private FuseSession control;
+    private Process daemon;
+
+    /** Control files of a daemon that answers nothing but what its own start needs. */
+    private ControlTree.Node find(List<String> path) {
+        if (path.isEmpty()) {
+            return new ControlTree.DirectoryNode(List.of());
+        }
+        try {
+            answering.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        ControlFile status = "{}"::getBytes;
+        return new ControlTree.FileNode(status);
+    }
+
+    @BeforeEach
+    void mountControlFiles() throws Exception {
+        boolean there = Files.isWritable(Path.of("/dev/fuse"));
+        if (!there) {
+            System.out.println("skipped: there is no /dev/fuse that this user may open");
+        }
+        assumeTrue(there, "no /dev/fuse that this user may open");
+        while (MountTable.at(CONTROL).isPresent()) {
+            Fusermount.detach(CONTROL);
+        }
+        Files.createDirectories(CONTROL);
+        List<String> options = new ArrayList<>(ControlMount.OPTIONS);
+        options.add("fsname=" + POINT);
+        control = FuseSession.mount(
+                CONTROL, options, new ControlMount(this::find, Clock.systemUTC()), new ErrnoTable((_, _, _) -> {}));
+        daemon = new ProcessBuilder("sleep", "600").start();
+    }
+
+    @AfterEach
+    void unmount() {
+        answering.countDown();
+        if (control != null) {
+            control.close();
+            daemon.destroyForcibly();
+        }
+    }
+
+    private CompletableFuture<Void> awaitReady(long timeoutMs) {
+        CompletableFuture<Void> outcome = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                BackgroundMount.awaitReady(daemon, POINT, directory.resolve("log"), timeoutMs);
+                outcome.complete(null);
+            } catch (Exception e) {
+                outcome.completeExceptionally(e);
+            }
+        });
+        return outcome;
+    }
+
+    @Test
+    void mountThatHangsInItsStart_isGivenUpAndEnded() throws Exception {
+        assertThatThrownBy(() -> awaitReady(1_000).get(GENEROUS_S, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOf(CommandFailedException.class)
+                .hasMessage("the mount was not ready within 1 s; its log: " + directory.resolve("log"));
+        assertThat(daemon.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void mountThatAnswers_isReady() throws Exception {
+        answering.countDown();
+        awaitReady(TimeUnit.SECONDS.toMillis(GENEROUS_S)).get(GENEROUS_S, TimeUnit.SECONDS);
+        assertThat(daemon.isAlive()).isTrue();
+    }
+}
