@@ -71,7 +71,7 @@ final class TransferFaultsTest {
     private void refusedOnBothSides(Credentials other, String reason) throws Exception {
         TransferServer server = serve();
         TransferClient client = client(other);
-        Peer peer = client.peer(server.addresses().getFirst());
+        Peer peer = LentSamples.peer(client, server.addresses().getFirst());
         assertThat(peer.fetch(1, 10, in(3_000))).isEqualTo(new Answer.Failed(reason));
         assertThat(peer.isLeftAlone()).isTrue();
         eventually(() -> server.counters().refused.sum() == 1);
@@ -157,7 +157,7 @@ final class TransferFaultsTest {
         TransferServer server = serve();
         Tampering between = closing(new Tampering(server.addresses().getFirst(), Tampering.flip(HANDSHAKE_BYTES + at)));
         TransferClient client = client(CREDENTIALS);
-        Peer peer = client.peer(between.address());
+        Peer peer = LentSamples.peer(client, between.address());
         CompletableFuture<Answer> first = peer.ask(1, 100_000, in(3_000));
         CompletableFuture<Answer> second = peer.ask(3, 100_000, in(3_000));
         assertThat(first.join()).isInstanceOf(Answer.Failed.class);
@@ -177,7 +177,7 @@ final class TransferFaultsTest {
         samples.damage(3);
         TransferServer server = serve();
         TransferClient client = client(CREDENTIALS);
-        Peer peer = client.peer(server.addresses().getFirst());
+        Peer peer = LentSamples.peer(client, server.addresses().getFirst());
         for (int i = 0; i < 20; i++) {
             assertThat(peer.fetch(3, 10_000, in(3_000)))
                     .isEqualTo(new Answer.Failed("the bytes of sample 3 do not have their checksum"));
@@ -202,7 +202,7 @@ final class TransferFaultsTest {
         TransferServer server = serve();
         Tampering between = closing(new Tampering(server.addresses().getFirst(), Tampering.cut(HANDSHAKE_BYTES + at)));
         TransferClient client = client(CREDENTIALS);
-        Peer peer = client.peer(between.address());
+        Peer peer = LentSamples.peer(client, between.address());
         assertThat(peer.fetch(1, 100_000, in(3_000))).isInstanceOf(Answer.Failed.class);
         assertThat(peer.isLeftAlone()).isTrue();
     }
@@ -221,7 +221,7 @@ final class TransferFaultsTest {
                     return;
                 }
             });
-            Peer peer = client(CREDENTIALS).peer((InetSocketAddress) fake.getLocalSocketAddress());
+            Peer peer = LentSamples.peer(client(CREDENTIALS), (InetSocketAddress) fake.getLocalSocketAddress());
             assertThat(peer.fetch(1, 10, in(3_000)))
                     .isEqualTo(new Answer.Failed("it does not speak the transfer protocol"));
         }
@@ -232,7 +232,7 @@ final class TransferFaultsTest {
     void silentPeer_failsByTheDeadlineAndIsLeftAloneThenProbed() throws Exception {
         try (ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
             TransferClient client = client(CREDENTIALS);
-            Peer peer = client.peer((InetSocketAddress) fake.getLocalSocketAddress());
+            Peer peer = LentSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
             long start = System.nanoTime();
             assertThat(peer.fetch(1, 10, in(100))).isInstanceOf(Answer.Failed.class);
             assertThat((System.nanoTime() - start) / 1_000_000).isLessThan(350);
@@ -258,7 +258,7 @@ final class TransferFaultsTest {
                 server.addresses().getFirst(),
                 (_, length, before) -> mute.get() && before > HANDSHAKE_BYTES - 1 ? 0 : length));
         TransferClient client = client(CREDENTIALS);
-        Peer peer = client.peer(between.address());
+        Peer peer = LentSamples.peer(client, between.address());
         LentSamples.assertGot(peer.fetch(1, 100_000, in(3_000)), 1, 100_000);
         mute.set(true);
         assertThat(peer.fetch(1, 100_000, in(50))).isEqualTo(new Answer.Failed("no answer by the deadline"));
@@ -275,7 +275,7 @@ final class TransferFaultsTest {
         try (ServerSocket gone = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
             nobody = (InetSocketAddress) gone.getLocalSocketAddress();
         }
-        Peer peer = client(CREDENTIALS).peer(nobody);
+        Peer peer = LentSamples.peer(client(CREDENTIALS), nobody);
         assertThat(peer.fetch(1, 10, in(3_000)).toString()).contains("no connection");
         assertThat(peer.isLeftAlone()).isTrue();
     }
@@ -302,7 +302,7 @@ final class TransferFaultsTest {
         TransferClient client = closing(new TransferClient(CREDENTIALS, wide, threads));
         List<CompletableFuture<Answer>> answers = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
-            answers.add(client.peer(between.address()).ask(i, 1 << 20, in(4_000)));
+            answers.add(LentSamples.peer(client, between.address()).ask(i, 1 << 20, in(4_000)));
         }
         eventually(() -> server.counters().stalled.sum() == 1);
         assertThat(samples.asked.get())
@@ -327,7 +327,7 @@ final class TransferFaultsTest {
         TransferClient client = client(CREDENTIALS);
         List<CompletableFuture<Answer>> answers = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            answers.add(client.peer(server.addresses().getFirst()).ask(i, 2 << 20, in(3_000)));
+            answers.add(LentSamples.peer(client, server.addresses().getFirst()).ask(i, 2 << 20, in(3_000)));
         }
         answers.getFirst().join();
         server.close();
@@ -349,7 +349,7 @@ final class TransferFaultsTest {
         TransferServer server = serve();
         TransferClient client = client(CREDENTIALS);
         CompletableFuture<Answer> answer =
-                client.peer(server.addresses().getFirst()).ask(1, 30 << 20, in(3_000));
+                LentSamples.peer(client, server.addresses().getFirst()).ask(1, 30 << 20, in(3_000));
         eventually(() -> server.counters().lent.sum() == 1);
         client.close();
         if (answer.join() instanceof Answer.Got) {
@@ -383,7 +383,7 @@ final class TransferFaultsTest {
                         return length;
                     });
                     TransferClient client = new TransferClient(CREDENTIALS, QUICK, threads)) {
-                Peer peer = client.peer(between.address());
+                Peer peer = LentSamples.peer(client, between.address());
                 for (int i = 0; i < 8; i++) {
                     Answer answer = peer.fetch(i, 100, in(2_000));
                     assertThat(answer).isInstanceOf(Answer.Failed.class);
@@ -393,7 +393,7 @@ final class TransferFaultsTest {
         }
         assertThat(rounds).isPositive();
         try (TransferClient client = new TransferClient(CREDENTIALS, QUICK, threads)) {
-            assertThat(client.peer(server.addresses().getFirst()).fetch(99, 1, in(2_000)))
+            assertThat(LentSamples.peer(client, server.addresses().getFirst()).fetch(99, 1, in(2_000)))
                     .isEqualTo(new Answer.NotHere());
         }
     }
@@ -431,7 +431,8 @@ final class TransferFaultsTest {
         }
         assertThat(server.counters().garbage.sum()).isPositive();
         TransferClient client = client(openly);
-        LentSamples.assertGot(client.peer(server.addresses().getFirst()).fetch(1, 1_000, in(2_000)), 1, 1_000);
+        LentSamples.assertGot(
+                LentSamples.peer(client, server.addresses().getFirst()).fetch(1, 1_000, in(2_000)), 1, 1_000);
     }
 
     /** Half of them with a right checksum, so that the parser behind it is reached. */

@@ -61,7 +61,7 @@ final class TransferTest {
     }
 
     private Peer peer(TransferServer server) {
-        return client.peer(server.addresses().getFirst());
+        return LentSamples.peer(client, server.addresses().getFirst());
     }
 
     @Test
@@ -120,7 +120,7 @@ final class TransferTest {
                 TransferServer server =
                         TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, TransferLimits.DEFAULT, own);
                 TransferClient asking = new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, own)) {
-            Peer peer = asking.peer(server.addresses().getFirst());
+            Peer peer = LentSamples.peer(asking, server.addresses().getFirst());
             List<Thread> askers = new ArrayList<>();
             List<Throwable> errors = java.util.Collections.synchronizedList(new ArrayList<>());
             for (int t = 0; t < 4; t++) {
@@ -283,7 +283,7 @@ final class TransferTest {
         TransferLimits few = TransferLimits.DEFAULT.withCounts(2, 4, 8, 8);
         try (TransferServer server = serve((sample, size, deadline) -> new Loan.Later(never));
                 TransferClient asking = new TransferClient(CREDENTIALS, few, threads)) {
-            Peer peer = asking.peer(server.addresses().getFirst());
+            Peer peer = LentSamples.peer(asking, server.addresses().getFirst());
             List<CompletableFuture<Answer>> answers = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
                 answers.add(peer.ask(i, 10, in(300)));
@@ -330,7 +330,7 @@ final class TransferTest {
         try (TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, one, threads);
                 TransferClient second = new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, threads)) {
             LentSamples.assertGot(peer(server).fetch(1, 10, in(5_000)), 1, 10);
-            assertThat(second.peer(server.addresses().getFirst()).fetch(1, 10, in(5_000)))
+            assertThat(LentSamples.peer(second, server.addresses().getFirst()).fetch(1, 10, in(5_000)))
                     .isEqualTo(new Answer.Failed("it has as many connections as it may"));
             LentSamples.assertGot(peer(server).fetch(1, 10, in(5_000)), 1, 10);
         }
@@ -343,7 +343,8 @@ final class TransferTest {
         try (TransferServer server =
                         TransferServer.start(List.of(ANY_PORT), open, samples, TransferLimits.DEFAULT, threads);
                 TransferClient asking = new TransferClient(open, TransferLimits.DEFAULT, threads)) {
-            LentSamples.assertGot(asking.peer(server.addresses().getFirst()).fetch(1, 10, in(5_000)), 1, 10);
+            LentSamples.assertGot(
+                    LentSamples.peer(asking, server.addresses().getFirst()).fetch(1, 10, in(5_000)), 1, 10);
         }
     }
 }

@@ -110,7 +110,7 @@ final class TransferTlsTest {
                             List.of(ANY_PORT), credentials("a", "b"), lender, TransferLimits.DEFAULT, threads);
                     TransferClient client =
                             new TransferClient(credentials("b", "a"), TransferLimits.DEFAULT, threads)) {
-                Peer peer = client.peer(server.addresses().getFirst());
+                Peer peer = LentSamples.peer(client, server.addresses().getFirst());
                 for (int i = 0; i < 3; i++) {
                     LentSamples.assertGot(peer.fetch(1, 0, in(5_000)), 1, 0);
                     LentSamples.assertGot(peer.fetch(2, 3_000_000, in(5_000)), 2, 3_000_000);
@@ -136,7 +136,8 @@ final class TransferTlsTest {
                 TransferClient plain =
                         new TransferClient(new Credentials(DATASET, SECRET), TransferLimits.DEFAULT, threads)) {
             for (TransferClient client : List.of(untrusted, distrusting, plain)) {
-                Answer answer = client.peer(server.addresses().getFirst()).fetch(1, 1, in(5_000));
+                Answer answer =
+                        LentSamples.peer(client, server.addresses().getFirst()).fetch(1, 1, in(5_000));
                 System.out.println(answer);
                 assertThat(answer).isInstanceOf(Answer.Failed.class);
             }
