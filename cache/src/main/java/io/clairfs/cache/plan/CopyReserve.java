@@ -63,7 +63,8 @@ final class CopyReserve {
         long size = values.size(sample);
         float value = values.value(node, times, size);
         if (value > 0) {
-            byLevel[node][level(value)] += sign * size;
+            byLevel[node][level(value)] +=
+                    sign * values.request.nodes().get(node).bytesOf(size);
         }
     }
 

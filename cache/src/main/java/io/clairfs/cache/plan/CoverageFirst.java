@@ -102,7 +102,7 @@ final class CoverageFirst {
                 again.add(sample);
             } else {
                 home[sample] = (short) best;
-                free[best] -= size(sample);
+                free[best] -= rooms.bytesOf(best, size(sample));
                 reserve.settle(sample, best);
             }
         }
@@ -117,7 +117,7 @@ final class CoverageFirst {
     }
 
     private boolean hasRoom(int node, long size) {
-        return size <= room(node) && rooms.takes(node, size);
+        return rooms.bytesOf(node, size) <= room(node) && rooms.takes(node, size);
     }
 
     /** Sets {@link #best} to the node with room where a first copy is worth most. */

@@ -20,9 +20,10 @@ final class FirstReaderHolds {
             int sample = uses.byFirstUse(i);
             int node = uses.firstUser(sample);
             long size = request.sizes().bytes(sample);
-            if (rooms.takes(node, size) && bytes[node] + size <= rooms.usable(node)) {
+            long charged = rooms.bytesOf(node, size);
+            if (rooms.takes(node, size) && bytes[node] + charged <= rooms.usable(node)) {
                 home[sample] = (short) node;
-                bytes[node] += size;
+                bytes[node] += charged;
             }
         }
         return new Homes(home, bytes);

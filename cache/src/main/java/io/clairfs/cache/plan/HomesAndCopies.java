@@ -49,8 +49,9 @@ final class HomesAndCopies implements Selection {
         long left = room;
         for (int i = 0; i < count; i++) {
             long size = request.sizes().bytes(candidates[i]);
-            if (size <= left && rooms.takes(node, size)) {
-                left -= size;
+            long charged = rooms.bytesOf(node, size);
+            if (charged <= left && rooms.takes(node, size)) {
+                left -= charged;
                 marks[candidates[i]] = SELECTED;
             }
         }

@@ -29,7 +29,7 @@ final class NodePacker {
      * What a node keeps where.
      *
      * @param classOf by sample, {@link Placement#NONE} for one that is not kept
-     * @param bytes by class
+     * @param bytes by class, of the samples and what they take beside their bytes
      */
     record Contents(byte[] classOf, long[] bytes) {}
 
@@ -58,8 +58,9 @@ final class NodePacker {
             long size = request.sizes().bytes(sample);
             classOf[sample] = (byte) Placement.NONE;
             for (int each = 0; each < bytes.length; each++) {
-                if (bytes[each] + size <= classes.get(each).capacityBytes() && isWorth(node, each, sample, size)) {
-                    bytes[each] += size;
+                long taken = bytes[each] + classes.get(each).bytesOf(size);
+                if (taken <= classes.get(each).capacityBytes() && isWorth(node, each, sample, size)) {
+                    bytes[each] = taken;
                     classOf[sample] = (byte) each;
                     break;
                 }

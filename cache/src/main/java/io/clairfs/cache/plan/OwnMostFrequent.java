@@ -68,7 +68,8 @@ final class OwnMostFrequent implements Selection {
                 }
             }
             if (most > 0) {
-                bytes[home[sample]] += request.sizes().bytes(sample);
+                bytes[home[sample]] +=
+                        rooms.bytesOf(home[sample], request.sizes().bytes(sample));
             }
         }
         return new Homes(home, bytes);
@@ -84,7 +85,7 @@ final class OwnMostFrequent implements Selection {
             for (int user = 0; user < users.count(); user++) {
                 int node = users.node(user);
                 if (rooms.takes(node, size)) {
-                    byRank[node][rank(node, sample, users.uses(user))] += size;
+                    byRank[node][rank(node, sample, users.uses(user))] += rooms.bytesOf(node, size);
                 }
             }
         }
@@ -108,10 +109,11 @@ final class OwnMostFrequent implements Selection {
         if (rank > lowest[node]) {
             return true;
         }
-        if (size > left[node]) {
+        long charged = rooms.bytesOf(node, size);
+        if (charged > left[node]) {
             return false;
         }
-        left[node] -= size;
+        left[node] -= charged;
         return true;
     }
 }

@@ -85,17 +85,20 @@ public final class Placement {
         return contents(node).classOf()[sample];
     }
 
-    /** Bytes that the node keeps in this class when all is in place. */
+    /** What the node keeps in this class when all is in place takes of its capacity, bytes. */
     public long plannedBytes(int node, int storageClass) {
         return contents(node).bytes()[storageClass];
     }
 
-    /** Bytes of the samples that have their home at this node, in all classes. */
+    /** What the samples with their home at this node take at most ({@link NodeStorage#bytesOf}), in all classes, bytes. */
     public long homeBytes(int node) {
         return homes.bytes()[node];
     }
 
-    /** Bytes of the node's classes that homes leave for further copies, planned ones or those of {@link FurtherCopies}. */
+    /**
+     * Bytes of the node's classes that homes leave for further copies, planned ones or those of {@link FurtherCopies}; each takes
+     * what {@link NodeStorage#bytesOf} says.
+     */
     public long roomForCopies(int node) {
         return roomForCopies[node];
     }

@@ -3,8 +3,11 @@ package io.clairfs.cache.prefetch;
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.plan.FurtherCopies;
 import io.clairfs.cache.plan.NextUse;
+import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.SampleSizes;
+import io.clairfs.cache.plan.StorageClass;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.function.IntSupplier;
 
@@ -24,6 +27,7 @@ public final class CopyRoom {
     private final NextUse uses;
     private final IntSupplier epoch;
     private final boolean reachesTheEnd;
+    private final List<StorageClass> tiers;
     private final long[] left;
     private final byte[] tierOf;
 
@@ -31,7 +35,7 @@ public final class CopyRoom {
      * Room in which nothing is yet.
      *
      * @param sizes by number
-     * @param room what each tier has for copies, bytes
+     * @param room what each tier has for copies, as its capacity
      * @param uses of the ranks that read here
      * @param epoch in which they are
      * @param endEpoch behind the last of their job
@@ -39,7 +43,7 @@ public final class CopyRoom {
     CopyRoom(
             FileNumbers numbers,
             SampleSizes sizes,
-            long[] room,
+            NodeStorage room,
             NextUse uses,
             IntSupplier epoch,
             int firstEpoch,
@@ -48,8 +52,13 @@ public final class CopyRoom {
         this.sizes = sizes;
         this.uses = uses;
         this.epoch = epoch;
-        left = room.clone();
-        kept = new FurtherCopies(numbers.count(), sizes, Arrays.stream(room).sum(), firstEpoch);
+        tiers = room.classes();
+        left = tiers.stream().mapToLong(StorageClass::capacityBytes).toArray();
+        kept = new FurtherCopies(
+                numbers.count(),
+                number -> room.bytesOf(sizes.bytes(number)),
+                Arrays.stream(left).sum(),
+                firstEpoch);
         tierOf = new byte[numbers.count()];
         Arrays.fill(tierOf, (byte) LocalPlan.NOWHERE);
         reachesTheEnd = uses.endEpoch() >= endEpoch;
@@ -84,13 +93,17 @@ public final class CopyRoom {
     /** This file is in a tier already, from before the room was here. */
     synchronized void adopt(int file, int tier) {
         int number = numbers.numberOf(file);
-        if (number != FileNumbers.NONE && sizes.bytes(number) <= left[tier]) {
+        if (number != FileNumbers.NONE && bytesIn(tier, number) <= left[tier]) {
             int due = due(epoch.getAsInt() - 1, number);
             if (due != NextUse.NEVER && kept.offer(number, due, _ -> false, _ -> {})) {
                 tierOf[number] = (byte) tier;
-                left[tier] -= sizes.bytes(number);
+                left[tier] -= bytesIn(tier, number);
             }
         }
+    }
+
+    private long bytesIn(int tier, int number) {
+        return tiers.get(tier).bytesOf(sizes.bytes(number));
     }
 
     /** What is used after the table's end is due there. */
@@ -112,9 +125,9 @@ public final class CopyRoom {
             return LocalPlan.NOWHERE;
         }
         for (int tier = 0; tierOf[number] == LocalPlan.NOWHERE && tier < left.length; tier++) {
-            if (sizes.bytes(number) <= left[tier]) {
+            if (bytesIn(tier, number) <= left[tier]) {
                 tierOf[number] = (byte) tier;
-                left[tier] -= sizes.bytes(number);
+                left[tier] -= bytesIn(tier, number);
             }
         }
         if (tierOf[number] == LocalPlan.NOWHERE) {
@@ -124,7 +137,7 @@ public final class CopyRoom {
     }
 
     private void release(int number) {
-        left[tierOf[number]] += sizes.bytes(number);
+        left[tierOf[number]] += bytesIn(tierOf[number], number);
         tierOf[number] = (byte) LocalPlan.NOWHERE;
     }
 }

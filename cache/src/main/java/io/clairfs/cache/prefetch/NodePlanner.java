@@ -136,16 +136,17 @@ public final class NodePlanner implements JobPlanner {
     private @Nullable CopyRoom copies(
             PlanRequest request, Placement placement, Group now, FileNumbers numbers, JobRun job)
             throws InvalidSpecException {
-        long[] room = now.storages().get(now.self()).classes().stream()
-                .mapToLong(StorageClass::capacityBytes)
-                .toArray();
+        NodeStorage here = now.storages().get(now.self());
+        long[] room =
+                here.classes().stream().mapToLong(StorageClass::capacityBytes).toArray();
         long elsewhere = 0;
         for (int number = 0; number < numbers.count(); number++) {
             long bytes = request.sizes().bytes(number);
             if (placement.home(number) == now.self()) {
-                room[placement.storageClass(now.self(), number)] -= bytes;
+                int tier = placement.storageClass(now.self(), number);
+                room[tier] -= here.classes().get(tier).bytesOf(bytes);
             } else if (placement.home(number) != Placement.NONE) {
-                elsewhere += bytes;
+                elsewhere += here.bytesOf(bytes);
             }
         }
         if (placement.roomForCopies(now.self()) == 0 || placement.roomForCopies(now.self()) >= elsewhere) {
@@ -157,7 +158,7 @@ public final class NodePlanner implements JobPlanner {
         CopyRoom copies = new CopyRoom(
                 numbers,
                 request.sizes(),
-                room,
+                here.withCapacities(room),
                 uses,
                 job::epoch,
                 epoch,

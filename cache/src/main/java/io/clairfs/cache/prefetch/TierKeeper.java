@@ -67,11 +67,16 @@ public final class TierKeeper implements AutoCloseable {
         int files = tree.entryCount();
         for (int tier = 0; tier < tiers.size(); tier++) {
             for (int file = 0; file < files; file++) {
-                if (tiers.get(tier).contains(file)) {
+                if (isForOthers(tier, file)) {
                     holdings.kept(tier, file);
                 }
             }
         }
+    }
+
+    /** Whether other nodes are told of it: what memory keeps for recent readers may go at any time, and nobody is told then. */
+    private boolean isForOthers(int tier, int file) {
+        return tier == MEMORY ? memory.isPinned(file) : tiers.get(tier).contains(file);
     }
 
     /** The node that the plan has made this sample's home, or null. */
@@ -167,9 +172,9 @@ public final class TierKeeper implements AutoCloseable {
     }
 
     private void tellIfGone(int tier, int file) {
-        if (!tiers.get(tier).contains(file)) {
+        if (!isForOthers(tier, file)) {
             holdings.gone(tier, file);
-            if (tiers.get(tier).contains(file)) {
+            if (isForOthers(tier, file)) {
                 holdings.kept(tier, file); // it came meanwhile
             }
         }
@@ -226,7 +231,8 @@ public final class TierKeeper implements AutoCloseable {
 
     private boolean hasRoom(int tier, long bytes) {
         Tier into = tiers.get(tier);
-        return into.isWritable() && into.usedBytes() + queues.get(tier).bytes() + bytes <= into.capacityBytes();
+        return into.isWritable()
+                && into.usedBytes() + queues.get(tier).bytes() + into.bytesOf(bytes) <= into.sampleRoomBytes();
     }
 
     /** Whether it makes sense to fetch something for this tier now. */
@@ -360,7 +366,7 @@ public final class TierKeeper implements AutoCloseable {
     /** Whether the tier would take so many bytes if it were empty. */
     private boolean couldTake(int tier, long bytes) {
         Tier into = tiers.get(tier);
-        return into.isWritable() && bytes <= into.capacityBytes();
+        return into.isWritable() && into.bytesOf(bytes) <= into.sampleRoomBytes();
     }
 
     /** A file in this tier that the plan does not want there; each file is looked at once per plan. */

@@ -18,13 +18,16 @@ final class KeptSamples {
     private final Places places;
     private final SegmentLog log;
     private final OpenFiles openFiles;
+    private final Loans loans;
     private final MediumHealth health;
 
-    KeptSamples(DatasetTree tree, Places places, SegmentLog log, OpenFiles openFiles, MediumHealth health) {
+    KeptSamples(
+            DatasetTree tree, Places places, SegmentLog log, OpenFiles openFiles, Loans loans, MediumHealth health) {
         this.tree = tree;
         this.places = places;
         this.log = log;
         this.openFiles = openFiles;
+        this.loans = loans;
         this.health = health;
     }
 
@@ -104,7 +107,7 @@ final class KeptSamples {
     StoredSample lend(int file) {
         long place = places.get(file);
         Segment segment = place == Places.NOWHERE ? null : log.segment(place);
-        if (segment == null || !segment.pin()) {
+        if (segment == null || !loans.begin(segment)) {
             return null;
         }
         int crc = places.crc(file);
@@ -118,7 +121,7 @@ final class KeptSamples {
             if (handle != null) {
                 openFiles.release(handle);
             }
-            segment.unpin();
+            loans.end(segment);
         };
         if (channel == null) {
             done.run();

@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Policy;
 import com.github.benmanes.caffeine.cache.RemovalCause;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -11,37 +12,56 @@ import org.jspecify.annotations.Nullable;
 /**
  * Samples in this node's memory, outside the heap, bounded in bytes.
  *
- * <p>What the plan puts here ({@link #keep}) is pinned: it has no weight for Caffeine and stays until it is evicted by name, for
- * recency and frequency say nothing in a shuffled epoch. What other readers bring in ({@link #keepRecent}) lives in the capacity
- * that is left, kept by recency and frequency (W-TinyLFU), and makes way for the plan at any time. A sample that is thrown out
- * while it is being read is freed when its last reader is done ({@link SampleBuffer}).
+ * <p>What the plan puts here ({@link #keep}) is pinned: it stays until it is evicted by name, for recency and frequency say nothing in
+ * a shuffled epoch. What other readers bring in ({@link #keepRecent}) lives in the capacity that is left, kept by recency and
+ * frequency (W-TinyLFU), and makes way for the plan at any time. A sample that is evicted while it is being read is freed when
+ * its last reader is done ({@link SampleBuffer}).
+ *
+ * <p>Pinned samples are in a table of their own. Caffeine would have to take them for entries without weight, and its eviction walks over
+ * those one by one: with a million pins each recent sample would take milliseconds.
  */
 public final class MemoryTier implements Tier {
     /** The room of recent samples moves in this many steps, so that few pins have to wait for Caffeine to clear up. */
     private static final int ROOM_STEPS = 64;
 
+    private static final int LOCKS = 64;
+
     private final long capacity;
-    private final Cache<Integer, Held> samples;
-    private final Policy.Eviction<Integer, Held> recentRoom;
+    /** Bytes for which a recent sample weighs one: a weight is an int, a sample may be larger than 2 GiB. */
+    private final long unit;
+
+    private final PinnedSamples pinned = new PinnedSamples();
+    private final Cache<Integer, SampleBuffer> recent;
+    private final Policy.Eviction<Integer, SampleBuffer> recentRoom;
     private final AtomicLong pinnedBytes = new AtomicLong();
     private final AtomicLong recentBytes = new AtomicLong();
     private final AtomicInteger count = new AtomicInteger();
-    private volatile boolean closed;
+    /** By file: held to add or evict its sample, so that it is never pinned and recent at once. Taken before Caffeine's. */
+    private final Object[] locks = new Object[LOCKS];
 
-    /** A sample and why it is here; {@code pinned} changes under no lock but that of the cache's entry. */
-    private record Held(SampleBuffer sample, boolean pinned) {}
+    private volatile boolean closed;
 
     /** A tier that holds at most {@code capacity} bytes of samples. */
     public MemoryTier(long capacity) {
         this.capacity = capacity;
-        samples = Caffeine.newBuilder()
-                .maximumWeight(capacity)
-                .weigher((Integer _, Held held) ->
-                        held.pinned ? 0 : (int) Math.min(held.sample.size(), Integer.MAX_VALUE))
+        unit = Math.max(1, Math.ceilDiv(capacity, (long) Integer.MAX_VALUE));
+        recent = Caffeine.newBuilder()
+                .maximumWeight(capacity / unit)
+                .weigher((Integer _, SampleBuffer sample) -> weight(sample))
                 .executor(Runnable::run)
                 .removalListener(this::removed)
                 .build();
-        recentRoom = samples.policy().eviction().orElseThrow();
+        recentRoom = recent.policy().eviction().orElseThrow();
+        Arrays.setAll(locks, _ -> new Object());
+    }
+
+    /** At least 1, for what weighs nothing is never evicted and always in the way. */
+    private int weight(SampleBuffer sample) {
+        return Math.clamp(Math.ceilDiv(sample.size(), unit), 1, Integer.MAX_VALUE);
+    }
+
+    private Object lockOf(int file) {
+        return locks[file & (LOCKS - 1)];
     }
 
     @Override
@@ -51,34 +71,46 @@ public final class MemoryTier implements Tier {
 
     @Override
     public @Nullable SampleBuffer get(int file) {
-        Held held = samples.getIfPresent(file);
-        return held != null && held.sample.tryRetain() ? held.sample : null;
+        SampleBuffer sample = retained(pinned.get(file));
+        if (sample == null) {
+            sample = retained(recent.getIfPresent(file));
+        }
+        // A recent sample that was pinned meanwhile has been here all the time.
+        return sample == null ? retained(pinned.get(file)) : sample;
+    }
+
+    private static @Nullable SampleBuffer retained(@Nullable SampleBuffer sample) {
+        return sample != null && sample.tryRetain() ? sample : null;
     }
 
     @Override
     public boolean contains(int file) {
-        return samples.asMap().containsKey(file);
+        return isPinned(file) || recent.asMap().containsKey(file) || isPinned(file);
+    }
+
+    /** Whether the plan keeps this sample here. */
+    public boolean isPinned(int file) {
+        return pinned.get(file) != null;
     }
 
     /** Pins the sample here, at the cost of recent ones if need be, never of other pinned ones. */
     @Override
     public boolean keep(int file, SampleBuffer sample) {
-        Held present = samples.asMap().get(file);
-        if (present != null && present.pinned) {
+        if (isPinned(file)) {
             return true;
         }
-        Held mine = new Held(sample, true);
-        // Room is taken under the entry's lock, so that who comes second for the same sample is not refused for the
+        // Room is taken under the file's lock, so that who comes second for the same sample is not refused for the
         // first one's room.
-        Held held = samples.asMap().compute(file, (_, now) -> {
-            if ((now != null && now.pinned) || closed || !reservePinned(sample.size())) {
-                return now;
+        synchronized (lockOf(file)) {
+            if (isPinned(file)) {
+                return true;
+            }
+            if (closed || !reservePinned(sample.size())) {
+                return false;
             }
             retain(sample);
-            return mine;
-        });
-        if (held == null || !held.pinned) {
-            return false;
+            pinned.put(file, sample);
+            recent.invalidate(file);
         }
         adjustRecentRoom();
         clearUp();
@@ -100,14 +132,18 @@ public final class MemoryTier implements Tier {
         if (contains(file)) {
             return true;
         }
-        if (closed || sample.size() > recentRoom.getMaximum()) {
+        if (closed || weight(sample) > recentRoom.getMaximum()) {
             return false;
         }
-        retain(sample);
-        recentBytes.addAndGet(sample.size());
-        Held mine = new Held(sample, false);
-        if (samples.asMap().putIfAbsent(file, mine) != null) {
-            forget(mine);
+        synchronized (lockOf(file)) {
+            if (isPinned(file)) {
+                return true;
+            }
+            retain(sample);
+            recentBytes.addAndGet(sample.size());
+            if (recent.asMap().putIfAbsent(file, sample) != null) {
+                forget(sample, recentBytes);
+            }
         }
         clearUp();
         return isOpenFor(file);
@@ -124,7 +160,7 @@ public final class MemoryTier implements Tier {
     /** Caffeine throws out what is too much a little later when others are at it; not here. */
     private void clearUp() {
         if (usedBytes() > capacity) {
-            samples.cleanUp();
+            recent.cleanUp();
         }
     }
 
@@ -142,42 +178,48 @@ public final class MemoryTier implements Tier {
 
     /** Recent samples have what is not pinned, rounded down to whole steps. */
     private void adjustRecentRoom() {
-        long step = Math.max(1, capacity / ROOM_STEPS);
-        if (recentRoomNow(step) != recentRoom.getMaximum()) {
+        if (recentRoomNow() != recentRoom.getMaximum()) {
             synchronized (recentRoom) {
                 // Again until it holds: who pins meanwhile may have seen the old maximum, and found that it fits.
-                for (long room = recentRoomNow(step); room != recentRoom.getMaximum(); room = recentRoomNow(step)) {
+                for (long room = recentRoomNow(); room != recentRoom.getMaximum(); room = recentRoomNow()) {
                     recentRoom.setMaximum(room);
                 }
             }
         }
     }
 
-    private long recentRoomNow(long step) {
+    private long recentRoomNow() {
+        long step = Math.max(1, capacity / ROOM_STEPS);
         long free = Math.max(0, capacity - pinnedBytes.get());
-        return free == capacity ? free : free / step * step;
+        return (free == capacity ? free : free / step * step) / unit;
     }
 
-    private void removed(@Nullable Integer file, @Nullable Held held, RemovalCause cause) {
-        if (held != null) {
-            forget(held);
+    private void removed(@Nullable Integer file, @Nullable SampleBuffer sample, RemovalCause cause) {
+        if (sample != null) {
+            forget(sample, recentBytes);
         }
     }
 
-    private void forget(Held held) {
+    private void forget(SampleBuffer sample, AtomicLong bytes) {
         count.decrementAndGet();
-        if (held.pinned) {
-            pinnedBytes.addAndGet(-held.sample.size());
-        } else {
-            recentBytes.addAndGet(-held.sample.size());
-        }
-        held.sample.release();
+        bytes.addAndGet(-sample.size());
+        sample.release();
     }
 
     @Override
     public void evict(int file) {
-        samples.invalidate(file);
+        synchronized (lockOf(file)) {
+            unpin(file);
+            recent.invalidate(file);
+        }
         adjustRecentRoom();
+    }
+
+    private void unpin(int file) {
+        SampleBuffer sample = pinned.remove(file);
+        if (sample != null) {
+            forget(sample, pinnedBytes);
+        }
     }
 
     @Override
@@ -200,6 +242,11 @@ public final class MemoryTier implements Tier {
         return count.get();
     }
 
+    /** How many entries an eviction may have to look at. */
+    long evictable() {
+        return recent.estimatedSize();
+    }
+
     @Override
     public boolean isWritable() {
         return true;
@@ -214,7 +261,10 @@ public final class MemoryTier implements Tier {
     @Override
     public void close() {
         closed = true;
-        samples.invalidateAll();
-        samples.cleanUp();
+        for (int file = 0; file < pinned.end(); file++) {
+            unpin(file);
+        }
+        recent.invalidateAll();
+        recent.cleanUp();
     }
 }

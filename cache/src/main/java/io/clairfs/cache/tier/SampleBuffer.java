@@ -42,7 +42,9 @@ public final class SampleBuffer {
 
     /** The bytes; to be touched only while holding a reference. */
     public MemorySegment bytes() {
-        assert references > 0 : "read after free";
+        if (references <= 0) {
+            throw new IllegalStateException("a sample is read after it was freed");
+        }
         return bytes;
     }
 
@@ -73,7 +75,7 @@ public final class SampleBuffer {
     public boolean tryRetain() {
         while (true) {
             int now = references;
-            if (now == 0) {
+            if (now <= 0) {
                 return false;
             }
             if (REFERENCES.compareAndSet(this, now, now + 1)) {
@@ -82,10 +84,17 @@ public final class SampleBuffer {
         }
     }
 
-    /** Gives up one reference. */
+    /**
+     * Gives up one reference.
+     *
+     * @throws IllegalStateException when there was none: somebody may be reading memory that is not this sample's any more, so
+     *     this is said whether assertions are on or off
+     */
     public void release() {
         int before = (int) REFERENCES.getAndAdd(this, -1);
-        assert before > 0 : "released too often";
+        if (before <= 0) {
+            throw new IllegalStateException("a sample was released more often than it was taken");
+        }
         if (before == 1) {
             NativeMemory.free(bytes);
         }

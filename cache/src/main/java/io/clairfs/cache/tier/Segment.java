@@ -117,9 +117,11 @@ final class Segment {
         return pins.updateAndGet(now -> now == CLAIMED ? CLAIMED : now + 1) != CLAIMED;
     }
 
-    void unpin() {
+    /** Returns whether nothing is being sent from it any more. */
+    boolean unpin() {
         int left = pins.decrementAndGet();
         assert left >= 0 : "unpinned too often";
+        return left == 0;
     }
 
     /** Whether nothing is being sent from it. */

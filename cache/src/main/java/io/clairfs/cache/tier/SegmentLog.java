@@ -2,6 +2,7 @@ package io.clairfs.cache.tier;
 
 import io.clairfs.cache.posix.PosixException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ final class SegmentLog {
     private long liveBytes;
     private long pendingBytes;
     private int liveSamples;
+    private volatile boolean mayBeFragmented;
 
     SegmentLog(TierDirectory directory, long capacityBytes) {
         this.directory = directory;
@@ -101,6 +103,7 @@ final class SegmentLog {
         } while (Segment.slot(lastNumber) == 0 || bySlot.containsKey(Segment.slot(lastNumber)));
         Segment made = Segment.create(directory, lastNumber);
         bySlot.put(made.slot(), made);
+        mayBeFragmented = true;
         return made;
     }
 
@@ -202,16 +205,6 @@ final class SegmentLog {
         return true;
     }
 
-    /** A segment that holds nothing alive, that nobody writes to, and from which nothing is sent, or null. */
-    synchronized @Nullable Segment deadSegment() {
-        for (Segment segment : bySlot.values()) {
-            if (segment.isSettled() && segment.liveSamples == 0 && segment.isUnpinned()) {
-                return segment;
-            }
-        }
-        return null;
-    }
-
     /** How many entries the segment has, alive or dead. */
     synchronized int entries(Segment segment) {
         return segment.entries;
@@ -222,18 +215,31 @@ final class SegmentLog {
         return segment.isSettled() && segment.deadBytes() > 0;
     }
 
-    /**
-     * Of the segments that hold something dead and from which nothing is sent, the one with the fewest live bytes; null when there is
-     * none.
-     */
-    synchronized @Nullable Segment sparsest() {
-        Segment best = null;
-        for (Segment segment : bySlot.values()) {
-            if (isWorthwhile(segment) && segment.isUnpinned() && (best == null || segment.liveBytes < best.liveBytes)) {
-                best = segment;
-            }
-        }
-        return best;
+    /** All segments, to be looked at under the lock of this log. */
+    Collection<Segment> segments() {
+        return bySlot.values();
+    }
+
+    /** Whether a segment was begun since it was {@link #setFragmented found} that few are small. */
+    boolean mayBeFragmented() {
+        return mayBeFragmented;
+    }
+
+    /** Says whether there are small segments to merge. */
+    void setFragmented(boolean fragmented) {
+        mayBeFragmented = fragmented;
+    }
+
+    /** Whether the segment is closed and not half full, in bytes and entries. */
+    boolean isSmall(Segment segment) {
+        return segment.isSettled()
+                && segment.dataBytes <= segmentBytes / 2
+                && segment.entries <= Segment.MOST_ENTRIES / 2;
+    }
+
+    /** Whether all that lives in the segment would fit elsewhere as things are. */
+    synchronized boolean hasRoomFor(Segment segment) {
+        return diskBytes + segment.liveBytes <= capacityBytes;
     }
 
     /** Ends the segment that is being filled if it could be compacted then. Returns whether it did. */
@@ -246,7 +252,7 @@ final class SegmentLog {
         return true;
     }
 
-    /** Removes a {@link #deadSegment dead segment} from the disk. */
+    /** Removes a {@link Victims#dead dead segment} from the disk. */
     void delete(Segment segment) throws PosixException {
         segment.delete();
         synchronized (this) {

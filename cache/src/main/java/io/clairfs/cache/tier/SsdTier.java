@@ -4,6 +4,7 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.posix.PosixException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -23,6 +24,12 @@ import org.jspecify.annotations.Nullable;
  * for how dead ones make room.
  */
 public final class SsdTier implements Tier {
+    /** What a sample takes of the capacity beside its bytes. */
+    public static final int ENTRY_BYTES = IndexEntry.BYTES;
+
+    /** How long who needs room waits for samples that are being sent; one takes milliseconds. */
+    private static final long LOANS_END_WITHIN_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
     /** Data files that stay open for readers. */
     private static final int MOST_OPEN_FILES = 512;
 
@@ -32,6 +39,8 @@ public final class SsdTier implements Tier {
     private final FreeSpace freeSpace;
     private final SegmentLog log;
     private final OpenFiles openFiles;
+    private final Loans loans;
+    private final LongSupplier clock;
     private final WritesUnderWay writes = new WritesUnderWay();
     private final ReentrantLock makingRoom = new ReentrantLock();
     /** Held for reading while files are used, for writing to end that. */
@@ -62,7 +71,21 @@ public final class SsdTier implements Tier {
             LongSupplier clock,
             Consumer<String> errors)
             throws IOException {
+        this(root, sourcePath, capacityBytes, reserveBytes, clock, errors, LOANS_END_WITHIN_NS);
+    }
+
+    SsdTier(
+            Path root,
+            String sourcePath,
+            long capacityBytes,
+            long reserveBytes,
+            LongSupplier clock,
+            Consumer<String> errors,
+            long loansEndWithinNs)
+            throws IOException {
+        loans = new Loans(loansEndWithinNs);
         this.capacityBytes = capacityBytes;
+        this.clock = clock;
         directory = new TierDirectory(root, sourcePath);
         health = new MediumHealth(clock, errors);
         freeSpace = new FreeSpace(directory, reserveBytes, clock);
@@ -85,8 +108,8 @@ public final class SsdTier implements Tier {
             }
             Places places = new Places(tree.entryCount());
             new Recovery(directory, tree, places, log, health).run();
-            KeptSamples samples = new KeptSamples(tree, places, log, openFiles, health);
-            Compaction compaction = new Compaction(log, places, samples, writes, openFiles);
+            KeptSamples samples = new KeptSamples(tree, places, log, openFiles, loans, health);
+            Compaction compaction = new Compaction(log, places, samples, writes, openFiles, loans, clock);
             try {
                 compaction.shrinkTo(capacityBytes);
             } catch (PosixException e) {
@@ -141,7 +164,11 @@ public final class SsdTier implements Tier {
             if (now == null || !now.samples.isInTree(file)) {
                 return false;
             }
-            return contains(file) || writes.runOrJoin(file, () -> contains(file) || write(now, file, sample));
+            boolean here = contains(file) || writes.runOrJoin(file, () -> contains(file) || write(now, file, sample));
+            if (log.mayBeFragmented() && health.mayWrite()) {
+                merge(now.compaction);
+            }
+            return here;
         } finally {
             use.readLock().unlock();
         }
@@ -187,6 +214,23 @@ public final class SsdTier implements Tier {
                 }
             }
         } finally {
+            compaction.rest();
+            makingRoom.unlock();
+        }
+    }
+
+    /** Not while this thread writes a sample, which may be in the segment that goes. */
+    private void merge(Compaction compaction) {
+        if (!makingRoom.tryLock()) {
+            return; // the next sample will do
+        }
+        try {
+            compaction.merge();
+        } catch (PosixException e) {
+            health.writeFailed("cannot merge small files of the SSD cache in " + directory.path() + " ("
+                    + e.getMessage() + "); trying again later");
+        } finally {
+            compaction.rest();
             makingRoom.unlock();
         }
     }
@@ -207,6 +251,16 @@ public final class SsdTier implements Tier {
     @Override
     public long capacityBytes() {
         return capacityBytes;
+    }
+
+    @Override
+    public long sampleRoomBytes() {
+        return Math.max(0, capacityBytes - TierDirectory.fixedBytes());
+    }
+
+    @Override
+    public long bytesOf(long sampleBytes) {
+        return sampleBytes + ENTRY_BYTES;
     }
 
     /** Bytes of the samples that are here and of their index entries; what is dead counts as room. */

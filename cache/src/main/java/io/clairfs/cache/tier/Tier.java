@@ -46,6 +46,16 @@ public interface Tier extends AutoCloseable {
     /** What it may hold, bytes. */
     long capacityBytes();
 
+    /** What of the capacity samples may take, bytes, by {@link #bytesOf}. */
+    default long sampleRoomBytes() {
+        return capacityBytes();
+    }
+
+    /** What a sample of so many bytes takes here. */
+    default long bytesOf(long sampleBytes) {
+        return sampleBytes;
+    }
+
     /** What it holds, bytes, as counted against the capacity. */
     long usedBytes();
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** How what is observed takes over from the model, and gives back to it. */
 final class ObservedRatesTest {
     private static final double MEMORY_SECONDS = 60;
-    private static final NodeStorage STORAGE = NodeStorage.of(StorageClass.memory(1), StorageClass.ssd(1));
+    private static final NodeStorage STORAGE = NodeStorage.of(StorageClass.memory(1), PlanCases.ssd(1));
     private static final FetchCosts MODEL = FetchCosts.of(PerformanceModel.unmeasured(), STORAGE, 1);
 
     private final AtomicLong nanos = new AtomicLong();

@@ -81,7 +81,7 @@ final class PerformanceModelTest {
     void latency_isAddedToEachRequest() {
         PerformanceModel late = MODEL.withLatencies(0.01, 0.001);
         assertThat(late.fetchFromSource(0, 1)).isEqualTo(0.01, EXACT);
-        assertThat(late.fetchFromPeer(0, StorageClass.ssd(1))).isEqualTo(0.0011, EXACT);
-        assertThat(late.fetchFromLocal(0, StorageClass.ssd(1))).isEqualTo(0.0001, EXACT);
+        assertThat(late.fetchFromPeer(0, PlanCases.ssd(1))).isEqualTo(0.0011, EXACT);
+        assertThat(late.fetchFromLocal(0, PlanCases.ssd(1))).isEqualTo(0.0001, EXACT);
     }
 }

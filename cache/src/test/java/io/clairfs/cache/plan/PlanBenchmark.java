@@ -54,7 +54,7 @@ public class PlanBenchmark {
             total += sizes.bytes(sample);
         }
         long capacity = (long) (Double.parseDouble(words[3]) * total / world);
-        NodeStorage node = NodeStorage.of(StorageClass.memory(capacity / 4), StorageClass.ssd(capacity - capacity / 4));
+        NodeStorage node = NodeStorage.of(StorageClass.memory(capacity / 4), PlanCases.ssd(capacity - capacity / 4));
         int[] nodeOfRank = new int[world];
         Arrays.setAll(nodeOfRank, rank -> rank);
         PlanRequest request = new PlanRequest(

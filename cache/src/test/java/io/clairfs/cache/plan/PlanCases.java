@@ -56,11 +56,21 @@ final class PlanCases {
                 SLOW_SOURCE);
     }
 
+    /** An SSD on which a sample takes its bytes and nothing else. */
+    static StorageClass ssd(long capacityBytes) {
+        return ssd(capacityBytes, 0);
+    }
+
+    /** An SSD on which a sample takes so many bytes beside its own. */
+    static StorageClass ssd(long capacityBytes, int entryBytes) {
+        StorageClass ssd = StorageClass.ssd(capacityBytes);
+        return new StorageClass(
+                ssd.name(), capacityBytes, ssd.threads(), ssd.read(), ssd.write(), ssd.latencySeconds(), entryBytes);
+    }
+
     static List<NodeStorage> sameNodes(int nodes, long... capacities) {
         StorageClass[] classes = new StorageClass[capacities.length];
-        Arrays.setAll(
-                classes,
-                each -> each == 0 ? StorageClass.memory(capacities[each]) : StorageClass.ssd(capacities[each]));
+        Arrays.setAll(classes, each -> each == 0 ? StorageClass.memory(capacities[each]) : ssd(capacities[each]));
         return Collections.nCopies(nodes, NodeStorage.of(classes));
     }
 }

@@ -8,6 +8,7 @@ import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -237,7 +238,7 @@ final class PlannerTest {
         List<NodeStorage> storage = new ArrayList<>();
         for (int node = 0; node < nodes; node++) {
             StorageClass memory = StorageClass.memory(random.nextInt(1500));
-            StorageClass ssd = StorageClass.ssd(random.nextInt(3000));
+            StorageClass ssd = PlanCases.ssd(random.nextInt(3000), random.nextBoolean() ? 0 : random.nextInt(60));
             storage.add(
                     switch (random.nextInt(4)) {
                         case 0 -> NodeStorage.of();
@@ -295,11 +296,12 @@ final class PlannerTest {
         for (int sample = 0; sample < request.samples(); sample++) {
             int storageClass = placement.storageClass(node, sample);
             if (storageClass != NONE) {
-                bytes[storageClass] += request.sizes().bytes(sample);
+                bytes[storageClass] +=
+                        classes.get(storageClass).bytesOf(request.sizes().bytes(sample));
                 assertThat(placement.home(sample)).as(what).isNotEqualTo(NONE);
             }
             if (placement.home(sample) == node) {
-                homeBytes += request.sizes().bytes(sample);
+                homeBytes += request.nodes().get(node).bytesOf(request.sizes().bytes(sample));
                 assertThat(storageClass).as(what + ": home of " + sample).isNotEqualTo(NONE);
             }
         }
@@ -413,5 +415,30 @@ final class PlannerTest {
         Placement placement = plan(request);
         assertThat(homes(placement)).doesNotContain(NONE);
         requireConsistent(request, placement, world - 1, "world " + world);
+    }
+
+    @Test
+    void plan_samplesOfOneSize_fillsEverySlotThatTheirEntriesLeave() throws InvalidSpecException {
+        EpochSource orders = PlanCases.torchDistributed(100, 2, 3);
+        List<NodeStorage> nodes =
+                Collections.nCopies(2, NodeStorage.of(StorageClass.memory(105), PlanCases.ssd(20 * (10 + 7) + 16, 7)));
+        Placement placement = plan(PlanCases.request(100, 10, orders, 3, nodes));
+        for (int node = 0; node < 2; node++) {
+            assertThat(placement.plannedBytes(node, 0)).isEqualTo(100);
+            assertThat(placement.plannedBytes(node, 1)).isEqualTo(20 * 17);
+        }
+        assertThat(Arrays.stream(homes(placement)).filter(home -> home != NONE)).hasSize(60);
+    }
+
+    @Test
+    void plan_samplesOfManySizes_wastesLittleOnWhatTheyTakeBesideTheirBytes() throws InvalidSpecException {
+        Random random = new Random(5);
+        long[] sizes = random.longs(20_000, 500, 1_500).toArray();
+        List<NodeStorage> nodes = List.of(NodeStorage.of(StorageClass.memory(2_000_000), StorageClass.ssd(8_000_000)));
+        Need need = new Need(PlanCases.torchDistributed(sizes.length, 1, 3), 0, 3, new int[] {0});
+        Placement placement = plan(
+                new PlanRequest(sizes.length, sample -> sizes[sample], List.of(need), nodes, PlanCases.SLOW_SOURCE));
+        assertThat(placement.plannedBytes(0, 0)).isBetween(1_990_000L, 2_000_000L);
+        assertThat(placement.plannedBytes(0, 1)).isBetween(7_920_000L, 8_000_000L);
     }
 }

@@ -34,7 +34,7 @@ final class NodePlannerTest {
     NodePlannerTest() throws Exception {
         dataset = new FakeDataset(SAMPLES, _ -> SIZE);
         keeper = new TierKeeper(dataset.tree, memory, List.of(disk), SAMPLES * SIZE);
-        NodeStorage storage = NodeStorage.of(StorageClass.memory(10 * SIZE), StorageClass.ssd(20 * SIZE));
+        NodeStorage storage = NodeStorage.of(StorageClass.memory(10 * SIZE), RecordingTier.asClass(20 * SIZE));
         planner = NodePlanner.alone(
                 dataset.tree,
                 keeper,

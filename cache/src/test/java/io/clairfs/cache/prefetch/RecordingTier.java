@@ -1,5 +1,7 @@
 package io.clairfs.cache.prefetch;
 
+import io.clairfs.cache.plan.StorageClass;
+import io.clairfs.cache.plan.Throughput;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.Tier;
 import io.clairfs.cache.tier.TierFailures;
@@ -22,6 +24,12 @@ final class RecordingTier implements Tier {
 
     RecordingTier(long capacityBytes) {
         this.capacityBytes = capacityBytes;
+    }
+
+    /** Such a tier as the planner sees it: a sample takes its bytes here and nothing else. */
+    static StorageClass asClass(long capacityBytes) {
+        Throughput throughput = Throughput.perThread(0.5e9, 4);
+        return new StorageClass("disk", capacityBytes, 4, throughput, throughput, 100e-6, 0);
     }
 
     /** What was asked since the last call: keep, refuse, get, lose, evict, each with the file's number. */

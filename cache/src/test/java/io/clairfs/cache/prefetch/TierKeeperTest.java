@@ -70,17 +70,7 @@ final class TierKeeperTest {
     @Test
     void get_ofADamagedSample_isTold() {
         List<String> told = new ArrayList<>();
-        keeper.tell(new Holdings() {
-            @Override
-            public void kept(int tier, int file) {
-                told.add("kept " + tier + " " + file);
-            }
-
-            @Override
-            public void gone(int tier, int file) {
-                told.add("gone " + tier + " " + file);
-            }
-        });
+        keeper.tell(into(told));
         plan(Map.of(1, DISK));
         fetched(1);
         writeAll();
@@ -91,6 +81,32 @@ final class TierKeeperTest {
         disk.damage(file);
         assertThat(keeper.get(DISK, file)).isNull();
         assertThat(told).containsExactly("kept 1 " + file, "gone 1 " + file);
+    }
+
+    @Test
+    void tellAll_tellsOfWhatThePlanKeepsAndNotOfWhatReadersLeft() {
+        plan(Map.of(1, MEMORY));
+        fetched(1);
+        fetched(2, /* byReader */ true);
+        assertThat(keeper.isInMemory(dataset.file(2))).isTrue();
+        List<String> told = new ArrayList<>();
+        keeper.tell(into(told));
+        keeper.tellAll();
+        assertThat(told).containsExactly("kept 0 " + dataset.file(1));
+    }
+
+    private static Holdings into(List<String> told) {
+        return new Holdings() {
+            @Override
+            public void kept(int tier, int file) {
+                told.add("kept " + tier + " " + file);
+            }
+
+            @Override
+            public void gone(int tier, int file) {
+                told.add("gone " + tier + " " + file);
+            }
+        };
     }
 
     private void writeAll() {

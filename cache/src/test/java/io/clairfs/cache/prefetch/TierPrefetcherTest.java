@@ -51,7 +51,7 @@ final class TierPrefetcherTest {
     TierPrefetcherTest() throws Exception {
         dataset = new FakeDataset(SAMPLES, _ -> SIZE);
         keeper = new TierKeeper(dataset.tree, memory, List.of(disk), 4 * SIZE);
-        NodeStorage storage = NodeStorage.of(StorageClass.memory(10_000), StorageClass.ssd(10_000));
+        NodeStorage storage = NodeStorage.of(StorageClass.memory(10_000), RecordingTier.asClass(10_000));
         ObservedRates rates =
                 new ObservedRates(FetchCosts.of(PerformanceModel.unmeasured(), storage, 1), 60, System::nanoTime);
         router = new FetchRouter(dataset.tree, dataset, keeper, inUse, PeerFetch.NONE, rates, new Counters());

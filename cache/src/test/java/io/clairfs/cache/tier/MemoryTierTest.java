@@ -165,4 +165,64 @@ final class MemoryTierTest extends TierContract {
             }
         }
     }
+
+    @Test
+    void pinnedSamples_areNotAmongThoseThatAnEvictionLooksAt() {
+        try (MemoryTier tier = new MemoryTier(12_000)) {
+            SampleBuffer one = sample(1, 1);
+            for (int file = 0; file < 10_000; file++) {
+                assertThat(tier.keep(file, one)).isTrue();
+            }
+            for (int file = 10_000; file < 14_000; file++) {
+                assertThat(tier.keepRecent(file, one)).isTrue();
+            }
+            assertThat(tier.evictable()).isBetween(1L, 2_000L);
+            assertThat(tier.pinnedBytes()).isEqualTo(10_000);
+            assertThat(tier.usedBytes()).isEqualTo(tier.samples()).isLessThanOrEqualTo(12_000);
+            one.release();
+        }
+    }
+
+    @Test
+    void keep_ofARecentSample_pinsItAndCountsItOnce() {
+        try (MemoryTier tier = new MemoryTier(100)) {
+            SampleBuffer first = sample(1, 60);
+            SampleBuffer second = sample(1, 60);
+            assertThat(tier.keepRecent(1, first)).isTrue();
+            assertThat(tier.isPinned(1)).isFalse();
+            assertThat(tier.keep(1, second)).isTrue();
+            assertThat(tier.isPinned(1)).isTrue();
+            assertThat(tier.usedBytes()).isEqualTo(60);
+            assertThat(tier.samples()).isEqualTo(1);
+            first.release();
+            assertThat(first.tryRetain()).as("the one that made way is free").isFalse();
+            second.release();
+        }
+    }
+
+    @Test
+    void recentSamplesLargerThanAnIntCounts_stayWithinTheRoom() {
+        long gib = 1L << 30;
+        try (MemoryTier tier = new MemoryTier(4 * gib)) {
+            for (int file = 0; file < 4; file++) {
+                SampleBuffer large = SampleBuffer.allocate(3 * gib); // never touched
+                tier.keepRecent(file, large);
+                large.release();
+                assertThat(tier.usedBytes()).isLessThanOrEqualTo(4 * gib);
+            }
+            assertThat(tier.samples()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void recentSamplesWithoutBytes_areNotKeptWithoutEnd() {
+        try (MemoryTier tier = new MemoryTier(100)) {
+            SampleBuffer empty = SampleBuffer.allocate(0);
+            for (int file = 0; file < 1_000; file++) {
+                tier.keepRecent(file, empty);
+            }
+            assertThat(tier.samples()).isLessThanOrEqualTo(100);
+            empty.release();
+        }
+    }
 }

@@ -325,28 +325,39 @@ public final class Peer {
         }
     }
 
-    /** Ends the connection; everything outstanding fails. */
+    /** Ends the connection; everything outstanding fails, when this returns or some 10 ms later. Not for an event loop. */
     void close() {
+        Future<?> ended = end();
+        if (ended != null) {
+            ended.awaitUninterruptibly(NOTICE_MOST_MS);
+        }
+    }
+
+    /** Begins to end the connection and waits for nothing. Returns null when the threads have ended already. */
+    @Nullable
+    Future<?> end() {
         closed = true;
-        Runnable end = () -> {
-            if (tick != null) {
-                tick.cancel(false);
-                tick = null;
-            }
-            Channel open = channel;
-            PeerConnection current = connection;
-            if (current != null) {
-                current.lose("closed");
-            }
-            if (open != null) {
-                open.close();
-            }
-            drain();
-        };
         try {
-            loop.submit(end).awaitUninterruptibly(NOTICE_MOST_MS);
+            return loop.submit(this::endOnLoop);
         } catch (RejectedExecutionException threadsEnded) {
             LOG.log(Level.DEBUG, "closed after its threads", threadsEnded);
+            return null;
         }
+    }
+
+    private void endOnLoop() {
+        if (tick != null) {
+            tick.cancel(false);
+            tick = null;
+        }
+        Channel open = channel;
+        PeerConnection current = connection;
+        if (current != null) {
+            current.lose("closed");
+        }
+        if (open != null) {
+            open.close();
+        }
+        drain();
     }
 }

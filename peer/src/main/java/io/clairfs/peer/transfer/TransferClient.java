@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** Fetches samples from other nodes: one {@link Peer} for each, connected when it is first asked. */
 public final class TransferClient implements AutoCloseable {
@@ -21,28 +22,28 @@ public final class TransferClient implements AutoCloseable {
         share = new FairShare(limits.windows().allPeersBytes(), limits.windows().leastBytes());
     }
 
-    /**
-     * The peer whose server listens there, the same one every time.
-     *
-     * @throws IllegalStateException if there are more peers than the limits allow
-     */
-    public Peer peer(InetSocketAddress address) {
+    /** The peer whose server listens there, the same one every time; null when there are as many as the limits allow already. */
+    public @Nullable Peer peer(InetSocketAddress address) {
         Peer known = peers.get(address);
         if (known != null) {
             return known;
         }
         if (peers.size() >= limits.counts().peers()) {
-            throw new IllegalStateException("more than " + limits.counts().peers() + " peers");
+            return null;
         }
         return peers.computeIfAbsent(address, at -> new Peer(at, credentials, limits, threads, counters, share));
     }
 
-    /** Forgets a peer that left; what it was asked fails. */
-    public void forget(InetSocketAddress address) {
-        Peer gone = peers.remove(address);
-        if (gone != null) {
-            gone.close();
-        }
+    /**
+     * Forgets all peers but those at {@code addresses}; what the others were asked fails soon. Never waits. Whoever asks for a peer
+     * that was forgotten gets a new one, until this is called again.
+     */
+    public void keepOnly(Collection<InetSocketAddress> addresses) {
+        peers.forEach((address, peer) -> {
+            if (!addresses.contains(address) && peers.remove(address, peer)) {
+                var _ = peer.end();
+            }
+        });
     }
 
     /** Those that it knows. */

@@ -197,7 +197,7 @@ final class LendingConnectionTest {
                         wide,
                         own);
                 TransferClient client = new TransferClient(CREDENTIALS, wide, own)) {
-            Peer peer = client.peer(server.addresses().getFirst());
+            Peer peer = LentSamples.peer(client, server.addresses().getFirst());
             ArrayDeque<Runnable> ahead = new ArrayDeque<>();
             Random random = new Random(1);
             for (int i = 0; i < 10_000; i++) {

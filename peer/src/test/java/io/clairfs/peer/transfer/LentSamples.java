@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
@@ -53,6 +54,11 @@ final class LentSamples implements Lender {
             return Loan.NOT_HERE;
         }
         return new Loan.Memory(buffer);
+    }
+
+    /** The peer at this address, of whom there is one while the client knows fewer than its limit. */
+    static Peer peer(TransferClient client, InetSocketAddress address) {
+        return java.util.Objects.requireNonNull(client.peer(address), "too many peers");
     }
 
     /** Checks the bytes and releases the sample. */

@@ -96,8 +96,8 @@ final class TransferBenchmark {
                 TransferClient client = new TransferClient(open, TransferLimits.DEFAULT, fetching)) {
             long lendingThread = bind(lending, LENDING_CPU);
             long fetchingThread = bind(fetching, FETCHING_CPU);
-            Peer fromFiles = client.peer(files.addresses().getFirst());
-            Peer fromMemory = client.peer(memories.addresses().getFirst());
+            Peer fromFiles = LentSamples.peer(client, files.addresses().getFirst());
+            Peer fromMemory = LentSamples.peer(client, memories.addresses().getFirst());
             for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
                 plain(round);
                 for (int way = 1; way < WAYS.length; way++) {

@@ -85,7 +85,7 @@ final class TransferFaultsTest {
     private void refusedOnBothSides(Credentials other, String reason) throws Exception {
         TransferServer server = serve();
         TransferClient client = client(other);
-        Peer peer = client.peer(server.addresses().getFirst());
+        Peer peer = LentSamples.peer(client, server.addresses().getFirst());
         assertThat(peer.fetch(1, 10, in(PATIENCE_MS))).isEqualTo(new Answer.Failed(reason));
         assertThat(peer.isLeftAlone()).isTrue();
         eventually(() -> server.counters().refused.sum() == 1);
@@ -171,7 +171,7 @@ final class TransferFaultsTest {
         TransferServer server = serve();
         Tampering between = closing(new Tampering(server.addresses().getFirst(), Tampering.flip(HANDSHAKE_BYTES + at)));
         TransferClient client = client(CREDENTIALS);
-        Peer peer = client.peer(between.address());
+        Peer peer = LentSamples.peer(client, between.address());
         CompletableFuture<Answer> first = peer.ask(1, 100_000, in(PATIENCE_MS));
         CompletableFuture<Answer> second = peer.ask(3, 100_000, in(PATIENCE_MS));
         assertThat(first.join()).isInstanceOf(Answer.Failed.class);
@@ -191,7 +191,7 @@ final class TransferFaultsTest {
         samples.damage(3);
         TransferServer server = serve();
         TransferClient client = client(CREDENTIALS);
-        Peer peer = client.peer(server.addresses().getFirst());
+        Peer peer = LentSamples.peer(client, server.addresses().getFirst());
         for (int i = 0; i < 20; i++) {
             assertThat(peer.fetch(3, 10_000, in(PATIENCE_MS)))
                     .isEqualTo(new Answer.Failed("the bytes of sample 3 do not have their checksum"));
@@ -216,7 +216,7 @@ final class TransferFaultsTest {
         TransferServer server = serve();
         Tampering between = closing(new Tampering(server.addresses().getFirst(), Tampering.cut(HANDSHAKE_BYTES + at)));
         TransferClient client = client(CREDENTIALS);
-        Peer peer = client.peer(between.address());
+        Peer peer = LentSamples.peer(client, between.address());
         assertThat(peer.fetch(1, 100_000, in(PATIENCE_MS))).isInstanceOf(Answer.Failed.class);
         assertThat(peer.isLeftAlone()).isTrue();
     }
@@ -235,7 +235,7 @@ final class TransferFaultsTest {
                     return;
                 }
             });
-            Peer peer = client(CREDENTIALS).peer((InetSocketAddress) fake.getLocalSocketAddress());
+            Peer peer = LentSamples.peer(client(CREDENTIALS), (InetSocketAddress) fake.getLocalSocketAddress());
             assertThat(peer.fetch(1, 10, in(PATIENCE_MS)))
                     .isEqualTo(new Answer.Failed("it does not speak the transfer protocol"));
         }
@@ -247,7 +247,7 @@ final class TransferFaultsTest {
         TransferLimits limits = TransferLimits.DEFAULT.withTimes(60_000, 400, 60_000, 60_000, 600_000, 600_000);
         try (ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
             TransferClient client = client(CREDENTIALS, limits);
-            Peer peer = client.peer((InetSocketAddress) fake.getLocalSocketAddress());
+            Peer peer = LentSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
             assertThat(peer.fetch(1, 10, in(100))).isInstanceOf(Answer.Failed.class);
             eventually(() -> client.counters().leftAlone.sum() == 1);
             assertThat(peer.isLeftAlone()).isTrue();
@@ -261,7 +261,7 @@ final class TransferFaultsTest {
     void peerThatWasLeftAlone_isTriedByOneRequest() throws Exception {
         try (ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
             TransferClient client = client(CREDENTIALS, QUICK);
-            Peer peer = client.peer((InetSocketAddress) fake.getLocalSocketAddress());
+            Peer peer = LentSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
             CompletableFuture<Answer> first = peer.ask(1, 10, in(PATIENCE_MS));
             fake.accept().close();
             assertThat(first.join()).isInstanceOf(Answer.Failed.class);
@@ -291,7 +291,7 @@ final class TransferFaultsTest {
                 server.addresses().getFirst(),
                 (_, length, before) -> mute.get() && before > HANDSHAKE_BYTES - 1 ? 0 : length));
         TransferClient client = client(CREDENTIALS, QUICK);
-        Peer peer = client.peer(between.address());
+        Peer peer = LentSamples.peer(client, between.address());
         LentSamples.assertGot(peer.fetch(1, 100_000, in(PATIENCE_MS)), 1, 100_000);
         mute.set(true);
         assertThat(peer.fetch(1, 100_000, in(1_000))).isEqualTo(new Answer.Failed("no answer by the deadline"));
@@ -308,7 +308,7 @@ final class TransferFaultsTest {
         try (ServerSocket gone = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
             nobody = (InetSocketAddress) gone.getLocalSocketAddress();
         }
-        Peer peer = client(CREDENTIALS).peer(nobody);
+        Peer peer = LentSamples.peer(client(CREDENTIALS), nobody);
         assertThat(peer.fetch(1, 10, in(PATIENCE_MS)).toString()).contains("no connection");
         assertThat(peer.isLeftAlone()).isTrue();
     }
@@ -333,7 +333,7 @@ final class TransferFaultsTest {
         TransferClient client = client(CREDENTIALS, PATIENT.withWindows(100 << 20, 100 << 20, 100 << 20, 100 << 20));
         List<CompletableFuture<Answer>> answers = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
-            answers.add(client.peer(between.address()).ask(i, 1 << 20, in(PATIENCE_MS)));
+            answers.add(LentSamples.peer(client, between.address()).ask(i, 1 << 20, in(PATIENCE_MS)));
         }
         eventually(() -> server.counters().stalled.sum() == 1);
         assertThat(samples.asked.get())
@@ -362,7 +362,7 @@ final class TransferFaultsTest {
         TransferClient client = client(CREDENTIALS);
         List<CompletableFuture<Answer>> answers = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            answers.add(client.peer(server.addresses().getFirst()).ask(i, 2 << 20, in(PATIENCE_MS)));
+            answers.add(LentSamples.peer(client, server.addresses().getFirst()).ask(i, 2 << 20, in(PATIENCE_MS)));
         }
         answers.getFirst().join();
         server.close();
@@ -384,7 +384,7 @@ final class TransferFaultsTest {
         TransferServer server = serve();
         TransferClient client = client(CREDENTIALS);
         CompletableFuture<Answer> answer =
-                client.peer(server.addresses().getFirst()).ask(1, 30 << 20, in(PATIENCE_MS));
+                LentSamples.peer(client, server.addresses().getFirst()).ask(1, 30 << 20, in(PATIENCE_MS));
         eventually(() -> server.counters().lent.sum() == 1);
         client.close();
         if (answer.join() instanceof Answer.Got) {
@@ -414,7 +414,7 @@ final class TransferFaultsTest {
                         return length;
                     });
                     TransferClient client = new TransferClient(CREDENTIALS, QUICK, threads)) {
-                Peer peer = client.peer(between.address());
+                Peer peer = LentSamples.peer(client, between.address());
                 for (int i = 0; i < 8; i++) {
                     Answer answer = peer.fetch(i, 100, in(PATIENCE_MS));
                     assertThat(answer).isInstanceOf(Answer.Failed.class);
@@ -422,7 +422,7 @@ final class TransferFaultsTest {
             }
         }
         try (TransferClient client = new TransferClient(CREDENTIALS, PATIENT, threads)) {
-            assertThat(client.peer(server.addresses().getFirst()).fetch(99, 1, in(PATIENCE_MS)))
+            assertThat(LentSamples.peer(client, server.addresses().getFirst()).fetch(99, 1, in(PATIENCE_MS)))
                     .isEqualTo(new Answer.NotHere());
         }
     }
@@ -457,7 +457,7 @@ final class TransferFaultsTest {
         }
         assertThat(server.counters().garbage.sum()).isPositive();
         TransferClient client = client(openly);
-        LentSamples.assertGot(client.peer(server.addresses().getFirst()).fetch(1, 1_000, in(PATIENCE_MS)), 1, 1_000);
+        LentSamples.assertGot(LentSamples.peer(client, server.addresses().getFirst()).fetch(1, 1_000, in(PATIENCE_MS)), 1, 1_000);
     }
 
     /** Half of them with a right checksum, so that the parser behind it is reached. */

@@ -68,7 +68,7 @@ final class TransferFuzzTest {
     void server_whateverArrives_goesOnServingOthers() throws Exception {
         try (TransferServer server = TransferServer.start(List.of(ANY_PORT), OPEN, samples, QUICK, threads);
                 TransferClient client = new TransferClient(OPEN, TransferLimits.DEFAULT, threads)) {
-            Peer good = client.peer(server.addresses().getFirst());
+            Peer good = LentSamples.peer(client, server.addresses().getFirst());
             long end = in(SECONDS * 1_000L);
             int rounds = 0;
             while (System.nanoTime() - end < 0 || rounds < 10) {
@@ -190,7 +190,7 @@ final class TransferFuzzTest {
                     }
                 }
             });
-            Peer peer = client.peer((InetSocketAddress) fake.getLocalSocketAddress());
+            Peer peer = LentSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
             long end = in(SECONDS * 1_000L);
             Random choices = new Random(seed + 1);
             int got = 0;

@@ -8,6 +8,7 @@ import static io.clairfs.peer.transfer.TransferTest.in;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -113,7 +115,7 @@ final class TransferLimitsTest {
         TransferLimits limits = PATIENT.withWindows(10 * SIZE, 10 * SIZE, 10 * SIZE, 1_000 * SIZE);
         SlowNode node = new SlowNode(PATIENT);
         TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
-        Peer peer = client.peer(node.server.addresses().getFirst());
+        Peer peer = LentSamples.peer(client, node.server.addresses().getFirst());
         List<CompletableFuture<Answer>> answers = askAll(peer);
         eventually(() -> node.owed.size() >= 8); // the last quarter waits until it is free as a whole
         for (int i = 0; i < 30; i++) {
@@ -132,7 +134,7 @@ final class TransferLimitsTest {
         SlowNode node = new SlowNode(PATIENT);
         TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
         List<CompletableFuture<Answer>> answers =
-                askAll(client.peer(node.server.addresses().getFirst()));
+                askAll(LentSamples.peer(client, node.server.addresses().getFirst()));
         for (int i = 0; i < 20; i++) {
             eventually(() -> node.owed.size() == 1);
             Thread.sleep(2);
@@ -153,7 +155,7 @@ final class TransferLimitsTest {
         for (int i = 0; i < 4; i++) {
             SlowNode node = new SlowNode(PATIENT);
             nodes.add(node);
-            peers.add(client.peer(node.server.addresses().getFirst()));
+            peers.add(LentSamples.peer(client, node.server.addresses().getFirst()));
             never.add(peers.get(i).ask(0, SIZE, in(PATIENCE_MS))); // so that all are busy when the first asks for more
         }
         for (SlowNode node : nodes) {
@@ -181,8 +183,8 @@ final class TransferLimitsTest {
         SlowNode silent = new SlowNode(PATIENT);
         TransferServer good = closing(TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, PATIENT, threads));
         List<CompletableFuture<Answer>> waiting =
-                askAll(client.peer(silent.server.addresses().getFirst()));
-        assertAllGot(askAll(client.peer(good.addresses().getFirst())));
+                askAll(LentSamples.peer(client, silent.server.addresses().getFirst()));
+        assertAllGot(askAll(LentSamples.peer(client, good.addresses().getFirst())));
         assertThat(waiting).noneMatch(CompletableFuture::isDone);
         silent.answerAll(waiting);
         assertAllGot(waiting);
@@ -194,7 +196,7 @@ final class TransferLimitsTest {
         SlowNode node = new SlowNode(PATIENT);
         TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
         List<CompletableFuture<Answer>> answers =
-                askAll(client.peer(node.server.addresses().getFirst()));
+                askAll(LentSamples.peer(client, node.server.addresses().getFirst()));
         eventually(() -> node.owed.size() == 1);
         for (int i = 1; i < SAMPLES - 1; i++) {
             assertThat(answers.get(i).cancel(false)).isTrue();
@@ -211,7 +213,7 @@ final class TransferLimitsTest {
         SlowNode node = new SlowNode(promisesOne);
         TransferClient client = closing(new TransferClient(CREDENTIALS, PATIENT, threads));
         List<CompletableFuture<Answer>> answers =
-                askAll(client.peer(node.server.addresses().getFirst()));
+                askAll(LentSamples.peer(client, node.server.addresses().getFirst()));
         eventually(() -> node.server.counters().requests.sum() == SAMPLES);
         Set<Integer> wanted = new HashSet<>(List.of(0, 50));
         for (int i = 0; i < SAMPLES; i++) {
@@ -224,5 +226,73 @@ final class TransferLimitsTest {
         LentSamples.assertGot(answers.get(0).join(), 0, SIZE);
         LentSamples.assertGot(answers.get(50).join(), 50, SIZE);
         assertThat(node.asked).containsExactly(0, 50);
+    }
+
+    private static TransferLimits withPeers(int peers) {
+        TransferLimits limits = TransferLimits.DEFAULT;
+        TransferLimits.Counts some = limits.counts();
+        return new TransferLimits(
+                limits.times(),
+                limits.windows(),
+                new TransferLimits.Counts(
+                        some.requestsInFlight(),
+                        some.requestsPerPeer(),
+                        some.connections(),
+                        some.handshakes(),
+                        peers,
+                        some.expiriesInARow()),
+                limits.largestSampleBytes());
+    }
+
+    @Test
+    void peer_beyondTheLimit_isNone_untilOthersAreForgotten() {
+        TransferClient client = closing(new TransferClient(CREDENTIALS, withPeers(3), threads));
+        List<InetSocketAddress> addresses = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            addresses.add(InetSocketAddress.createUnresolved("10.0.0." + i, 7000));
+        }
+        Peer first = client.peer(addresses.getFirst());
+        assertThat(first).isNotNull();
+        assertThat(client.peer(addresses.get(1))).isNotNull();
+        assertThat(client.peer(addresses.get(2))).isNotNull();
+        assertThat(client.peer(addresses.get(3)))
+                .as("no peer, and no exception")
+                .isNull();
+        assertThat(client.peer(addresses.getFirst())).as("known as before").isSameAs(first);
+
+        client.keepOnly(List.of(addresses.getFirst(), addresses.get(3)));
+        assertThat(client.peers()).containsExactly(first);
+        assertThat(client.peer(addresses.get(3))).isNotNull();
+        assertThat(client.peer(addresses.get(4))).isNotNull();
+        assertThat(client.peer(addresses.get(1))).isNull();
+    }
+
+    @Test
+    void peersThatComeBackWithNewAddresses_neverAddUpToTheLimit() {
+        TransferClient client = closing(new TransferClient(CREDENTIALS, withPeers(2), threads));
+        for (int i = 0; i < 2_000; i++) {
+            InetSocketAddress now = InetSocketAddress.createUnresolved("node-" + i, 7000);
+            client.keepOnly(List.of(now));
+            assertThat(client.peer(now)).as("membership " + i).isNotNull();
+            assertThat(client.peers()).hasSize(1);
+        }
+    }
+
+    @Test
+    void peerThatLeft_whatItWasAskedFails_andItIsAskedAnewWhenItIsBack() throws Exception {
+        SlowNode node = new SlowNode(TransferLimits.DEFAULT);
+        InetSocketAddress address = node.server.addresses().getFirst();
+        TransferClient client = closing(new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, threads));
+        CompletableFuture<Answer> asked = LentSamples.peer(client, address).ask(1, SIZE, in(20_000));
+        eventually(() -> node.owed.size() == 1);
+        client.keepOnly(List.of());
+        assertThat(asked.get(10, TimeUnit.SECONDS)).isEqualTo(new Answer.Failed("closed"));
+        assertThat(client.peers()).isEmpty();
+
+        CompletableFuture<Answer> again = LentSamples.peer(client, address).ask(2, SIZE, in(20_000));
+        eventually(() -> node.owed.size() == 2);
+        node.answerOne();
+        node.answerOne();
+        LentSamples.assertGot(again.get(10, TimeUnit.SECONDS), 2, SIZE);
     }
 }

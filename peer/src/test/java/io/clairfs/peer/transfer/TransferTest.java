@@ -69,7 +69,7 @@ final class TransferTest {
     }
 
     private Peer peer(TransferServer server) {
-        return client.peer(server.addresses().getFirst());
+        return LentSamples.peer(client, server.addresses().getFirst());
     }
 
     @Test
@@ -126,7 +126,7 @@ final class TransferTest {
         try (TransferThreads own = TransferThreads.start("own", 2, epoll);
                 TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, PATIENT, own);
                 TransferClient asking = new TransferClient(CREDENTIALS, PATIENT, own)) {
-            Peer peer = asking.peer(server.addresses().getFirst());
+            Peer peer = LentSamples.peer(asking, server.addresses().getFirst());
             List<Thread> askers = new ArrayList<>();
             List<Throwable> errors = java.util.Collections.synchronizedList(new ArrayList<>());
             for (int t = 0; t < 4; t++) {
@@ -296,7 +296,7 @@ final class TransferTest {
         List<CompletableFuture<Answer>> answers = new ArrayList<>();
         try (TransferServer server = serve((sample, size, deadline) -> new Loan.Later(never));
                 TransferClient asking = new TransferClient(CREDENTIALS, few, threads)) {
-            Peer peer = asking.peer(server.addresses().getFirst());
+            Peer peer = LentSamples.peer(asking, server.addresses().getFirst());
             for (int i = 0; i < 6; i++) {
                 answers.add(peer.ask(i, 10, in(PATIENCE_MS)));
             }
@@ -338,7 +338,7 @@ final class TransferTest {
         try (TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, one, threads);
                 TransferClient second = new TransferClient(CREDENTIALS, PATIENT, threads)) {
             LentSamples.assertGot(peer(server).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
-            assertThat(second.peer(server.addresses().getFirst()).fetch(1, 10, in(PATIENCE_MS)))
+            assertThat(LentSamples.peer(second, server.addresses().getFirst()).fetch(1, 10, in(PATIENCE_MS)))
                     .isEqualTo(new Answer.Failed("it has as many connections as it may"));
             LentSamples.assertGot(peer(server).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
         }
@@ -350,7 +350,7 @@ final class TransferTest {
         Credentials open = new Credentials(DATASET, null);
         try (TransferServer server = TransferServer.start(List.of(ANY_PORT), open, samples, PATIENT, threads);
                 TransferClient asking = new TransferClient(open, PATIENT, threads)) {
-            LentSamples.assertGot(asking.peer(server.addresses().getFirst()).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
+            LentSamples.assertGot(LentSamples.peer(asking, server.addresses().getFirst()).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
         }
     }
 }

@@ -111,7 +111,7 @@ final class TransferTlsTest {
             try (TransferServer server =
                             TransferServer.start(List.of(ANY_PORT), credentials("a", "b"), lender, PATIENT, threads);
                     TransferClient client = new TransferClient(credentials("b", "a"), PATIENT, threads)) {
-                Peer peer = client.peer(server.addresses().getFirst());
+                Peer peer = LentSamples.peer(client, server.addresses().getFirst());
                 for (int i = 0; i < 3; i++) {
                     LentSamples.assertGot(peer.fetch(1, 0, in(PATIENCE_MS)), 1, 0);
                     LentSamples.assertGot(peer.fetch(2, 3_000_000, in(PATIENCE_MS)), 2, 3_000_000);
@@ -134,7 +134,7 @@ final class TransferTlsTest {
                 TransferClient distrusting = new TransferClient(credentials("b", "stranger"), PATIENT, threads);
                 TransferClient plain = new TransferClient(new Credentials(DATASET, SECRET), PATIENT, threads)) {
             for (TransferClient client : List.of(untrusted, distrusting, plain)) {
-                Answer answer = client.peer(server.addresses().getFirst()).fetch(1, 1, in(PATIENCE_MS));
+                Answer answer = LentSamples.peer(client, server.addresses().getFirst()).fetch(1, 1, in(PATIENCE_MS));
                 System.out.println(answer);
                 assertThat(answer).isInstanceOf(Answer.Failed.class);
             }

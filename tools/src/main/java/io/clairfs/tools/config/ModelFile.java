@@ -81,7 +81,8 @@ public record ModelFile(
                         Objects.requireNonNullElse(device.threads, rest.threads()),
                         throughput(device.read, rest.read()),
                         throughput(device.write, rest.write()),
-                        Objects.requireNonNullElse(device.latency, rest.latencySeconds()));
+                        Objects.requireNonNullElse(device.latency, rest.latencySeconds()),
+                        rest.entryBytes());
     }
 
     private static double rate(@Nullable Double mega, double otherwise) {

@@ -53,7 +53,7 @@ final class GroupPlan {
     static byte[] capacities(List<Tier> tiers) {
         ByteBuffer bytes = ByteBuffer.allocate(tiers.size() * Long.BYTES);
         for (Tier tier : tiers) {
-            bytes.putLong(tier.capacityBytes());
+            bytes.putLong(tier.sampleRoomBytes());
         }
         return bytes.array();
     }
@@ -63,7 +63,7 @@ final class GroupPlan {
         return storage(ByteBuffer.wrap(capacities(tiers)));
     }
 
-    /** All nodes use the same figures beside the capacities, so that they make the same plan. */
+    /** All nodes use the same figures beside the capacities, what a sample takes on an SSD among them, so that they make the same plan. */
     private static NodeStorage storage(ByteBuffer capacities) {
         List<StorageClass> classes = new ArrayList<>();
         while (capacities.remaining() >= Long.BYTES) {

@@ -49,12 +49,12 @@ final class GroupReport {
         return peers;
     }
 
-    private static @Nullable String trouble(Directory directory, Node node, Peer peer) {
+    private static @Nullable String trouble(Directory directory, Node node, @Nullable Peer peer) {
         long silentMs = directory.silentMs(node);
         if (silentMs >= SILENT_MS) {
             return "silent for " + Math.round(silentMs / MILLIS_PER_SECOND) + " s";
         }
-        return peer.trouble();
+        return peer == null ? "not asked: there are more nodes than this one talks to" : peer.trouble();
     }
 
     /** Nodes that claimed ranks of jobs which still run, and are not there. */

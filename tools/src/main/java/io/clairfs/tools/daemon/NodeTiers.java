@@ -13,6 +13,7 @@ import io.clairfs.cache.prefetch.TierKeeper;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SsdTier;
+import io.clairfs.cache.tier.Tier;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,9 +23,6 @@ import org.jspecify.annotations.Nullable;
 final class NodeTiers implements AutoCloseable {
     private static final long QUEUE_BYTES = 64 << 20;
     private static final double OBSERVATIONS_LAST_SECONDS = 60;
-
-    /** What a sample on an SSD takes beside its bytes. */
-    private static final int SSD_ENTRY_BYTES = 64;
 
     private final MountConfig config;
     private final DatasetTree tree;
@@ -71,7 +69,7 @@ final class NodeTiers implements AutoCloseable {
     /** What fetches cost: the model, corrected by what they take. */
     ObservedRates rates() {
         return new ObservedRates(
-                FetchCosts.of(model(), storage(0), config.loaders()), OBSERVATIONS_LAST_SECONDS, System::nanoTime);
+                FetchCosts.of(model(), storage(), config.loaders()), OBSERVATIONS_LAST_SECONDS, System::nanoTime);
     }
 
     /** Plans for this node alone, or together with its group. */
@@ -81,13 +79,7 @@ final class NodeTiers implements AutoCloseable {
             return new NodePlanner(
                     tree, keeper, group::group, PerformanceModel.unmeasured(), config.policy(), PlanLimits.DEFAULT);
         }
-        return jobs -> NodePlanner.alone(
-                        tree,
-                        keeper,
-                        storage(tree.fileBytes() / Math.max(1, tree.fileCount())),
-                        model(),
-                        config.policy(),
-                        PlanLimits.DEFAULT)
+        return jobs -> NodePlanner.alone(tree, keeper, storage(), model(), config.policy(), PlanLimits.DEFAULT)
                 .plan(jobs);
     }
 
@@ -95,12 +87,14 @@ final class NodeTiers implements AutoCloseable {
         return config.model().model();
     }
 
-    private NodeStorage storage(long meanSampleBytes) {
+    private NodeStorage storage() {
         List<StorageClass> classes = new ArrayList<>();
-        classes.add(config.model().memoryClass(config.memoryBytes()));
-        for (SsdConfig ssd : config.ssds()) {
-            double share = (double) meanSampleBytes / (meanSampleBytes + SSD_ENTRY_BYTES);
-            classes.add(config.model().ssdClass((long) (ssd.bytes() * share)));
+        for (Tier tier : keeper.tiers()) {
+            long bytes = tier.sampleRoomBytes();
+            classes.add(
+                    classes.isEmpty()
+                            ? config.model().memoryClass(bytes)
+                            : config.model().ssdClass(bytes));
         }
         return new NodeStorage(classes);
     }
@@ -108,6 +102,6 @@ final class NodeTiers implements AutoCloseable {
     @Override
     public void close() {
         keeper.close();
-        keeper.tiers().forEach(io.clairfs.cache.tier.Tier::close);
+        keeper.tiers().forEach(Tier::close);
     }
 }

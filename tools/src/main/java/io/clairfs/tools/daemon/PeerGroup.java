@@ -32,6 +32,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -122,7 +123,10 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         joined = new Joined(numbers, directory, client, plan);
         keeper.tell(this);
         keeper.tellAll();
-        directory.onNodesChange(_ -> changed.run());
+        directory.onNodesChange(_ -> {
+            forgetWhoLeft(directory, client);
+            changed.run();
+        });
         directory.jobs().onChange(_ -> {
             jobs.wake();
             changed.run();
@@ -133,6 +137,11 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
                 changed.run();
             }
         });
+    }
+
+    /** By the members of this moment, which may be others than those that the change was about. */
+    private static void forgetWhoLeft(Directory directory, TransferClient client) {
+        client.keepOnly(directory.nodes().stream().map(Node::transferAddress).collect(Collectors.toSet()));
     }
 
     /** Who plans together now; nobody knows where any rank reads before this node has joined. */
@@ -204,7 +213,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
             return null;
         }
         Peer peer = now.client.peer(home.transferAddress());
-        return peer.isLeftAlone() ? null : peer;
+        return peer == null || peer.isLeftAlone() ? null : peer;
     }
 
     @Override
@@ -228,7 +237,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         for (int i = 0; i < holders.length && asked < MOST_HOLDERS_ASKED; i++) {
             int holder = holders[(number % holders.length + i) % holders.length]; // so that all of them share the work
             Peer peer = now.client.peer(held.node(holder).transferAddress());
-            if (!peer.isLeftAlone()) {
+            if (peer != null && !peer.isLeftAlone()) {
                 asked++;
                 SampleBuffer sample = ask(peer, number, bytes, deadlineNs);
                 if (sample != null) {

@@ -66,7 +66,7 @@ final class Clairfs extends SamplerOrder {
             if (node != Placement.NONE) {
                 int storageClass = placement.storageClass(node, sample);
                 home[sample] = storageClass << HOME_BITS | node;
-                left[node][storageClass] -= sizes[sample];
+                left[node][storageClass] -= setup.bytesOf(storageClass, sizes[sample]);
             }
         }
         EpochOrder first = setup.load().order(0);
@@ -87,7 +87,7 @@ final class Clairfs extends SamplerOrder {
         if (room && setup.nodes() > 1) {
             nextUses = forAll ? null : new NextUses(setup);
             copies = new Copies[setup.nodes()];
-            Arrays.setAll(copies, node -> new Copies(sizes, left[node], placement.roomForCopies(node)));
+            Arrays.setAll(copies, node -> new Copies(setup, left[node], placement.roomForCopies(node)));
             held = new byte[setup.nodes()][setup.load().reads()];
         }
     }

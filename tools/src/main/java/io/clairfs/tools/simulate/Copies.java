@@ -3,6 +3,7 @@ package io.clairfs.tools.simulate;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.plan.FurtherCopies;
 import io.clairfs.cache.plan.NextUse;
+import io.clairfs.cache.plan.NodeStorage;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
@@ -13,15 +14,17 @@ final class Copies {
     private static final byte ABSENT = -1;
 
     private final int[] sizes;
+    private final NodeStorage classes;
     private final FurtherCopies kept;
     private final long[] left;
     private final byte[] classOf;
 
     /** Room in each class, and in all of them together. */
-    Copies(int[] sizes, long[] left, long room) {
-        this.sizes = sizes;
+    Copies(Setup setup, long[] left, long room) {
+        sizes = setup.load().sizes();
         this.left = left.clone();
-        kept = new FurtherCopies(sizes.length, sample -> sizes[sample], room, 0);
+        classes = setup.scenario().storage();
+        kept = new FurtherCopies(sizes.length, sample -> classes.bytesOf(sizes[sample]), room, 0);
         classOf = new byte[sizes.length];
         Arrays.fill(classOf, ABSENT);
     }
@@ -65,7 +68,7 @@ final class Copies {
         });
         if (after && !before) {
             classOf[sample] = (byte) roomiest(sizes[sample]);
-            left[classOf[sample]] -= sizes[sample];
+            left[classOf[sample]] -= bytesIn(classOf[sample], sizes[sample]);
         } else if (before && !after) {
             release(sample);
             gone.accept(sample);
@@ -74,15 +77,19 @@ final class Copies {
     }
 
     private void release(int sample) {
-        left[classOf[sample]] += sizes[sample];
+        left[classOf[sample]] += bytesIn(classOf[sample], sizes[sample]);
         classOf[sample] = ABSENT;
+    }
+
+    private long bytesIn(int storageClass, int size) {
+        return classes.classes().get(storageClass).bytesOf(size);
     }
 
     /** The fastest class with room; where pieces of room add up only, the one with the largest piece. */
     private int roomiest(int size) {
         int best = 0;
         for (int j = 0; j < left.length; j++) {
-            if (left[j] >= size) {
+            if (left[j] >= bytesIn(j, size)) {
                 return j;
             }
             if (left[j] > left[best]) {

@@ -24,7 +24,7 @@ final class Lobster extends SamplerOrder {
         caches = new Copies[setup.nodes()];
         long[] left = new long[setup.classes()];
         Arrays.setAll(left, setup::capacity);
-        Arrays.setAll(caches, _ -> new Copies(setup.load().sizes(), left, setup.capacityOfNode()));
+        Arrays.setAll(caches, _ -> new Copies(setup, left, setup.capacityOfNode()));
         holders = new short[setup.samples()];
         lastClass = new byte[setup.samples()];
     }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.PerformanceModel;
 import io.clairfs.cache.plan.StorageClass;
+import io.clairfs.cache.tier.SsdTier;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -86,7 +87,14 @@ public record Scenario(
 
         StorageClass storageClass() {
             Rate writes = write == null ? read : write;
-            return new StorageClass(name, Math.round(capacity * MEGA), threads, read.throughput(), writes.throughput());
+            return new StorageClass(
+                    name,
+                    Math.round(capacity * MEGA),
+                    threads,
+                    read.throughput(),
+                    writes.throughput(),
+                    0,
+                    isMemory() ? 0 : SsdTier.ENTRY_BYTES);
         }
 
         boolean isMemory() {

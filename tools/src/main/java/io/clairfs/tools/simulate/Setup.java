@@ -35,6 +35,11 @@ record Setup(Scenario scenario, Workload load, OrdersAhead orders, Costs costs, 
         return scenario.classes().get(storageClass).storageClass().capacityBytes();
     }
 
+    /** What a sample of so many bytes takes of the capacity of a class. */
+    long bytesOf(int storageClass, long sampleBytes) {
+        return scenario.classes().get(storageClass).storageClass().bytesOf(sampleBytes);
+    }
+
     long capacityOfNode() {
         long sum = 0;
         for (int j = 0; j < classes(); j++) {

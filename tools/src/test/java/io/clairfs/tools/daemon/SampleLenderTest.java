@@ -42,6 +42,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -267,7 +268,7 @@ final class SampleLenderTest {
                 TransferLimits.DEFAULT,
                 lending));
         client = closing(new TransferClient(credentials, TransferLimits.DEFAULT, fetching));
-        return client.peer(server.addresses().getFirst());
+        return Objects.requireNonNull(client.peer(server.addresses().getFirst()));
     }
 
     private static CompletableFuture<Answer> ask(Peer peer, int number) {
