@@ -33,22 +33,32 @@ public final class JavaCommand {
 
     /** The command, in a JVM like this one but for what only suits programs that end soon. */
     public static List<String> thisProgram() {
-        return command(List.of());
+        return command(List.of(), Long.MAX_VALUE);
+    }
+
+    /** The same with a heap of {@code heapBytes} at most, unless this JVM was told how large its heap may be. */
+    public static List<String> thisProgram(long heapBytes) {
+        return command(List.of(), heapBytes);
     }
 
     /** The command for a process that takes part in a group of nodes; it starts more slowly. */
-    public static List<String> thisProgramInGroup() {
-        return command(GROUP_FLAGS);
+    public static List<String> thisProgramInGroup(long heapBytes) {
+        return command(GROUP_FLAGS, heapBytes);
     }
 
-    private static List<String> command(List<String> furtherFlags) {
+    private static List<String> command(List<String> furtherFlags, long heapBytes) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
         command.addAll(furtherFlags);
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        List<String> inherited = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> INHERITED.stream().anyMatch(flag::startsWith))
-                .forEach(command::add);
+                .toList();
+        command.addAll(inherited);
+        if (heapBytes < Runtime.getRuntime().maxMemory()
+                && inherited.stream().noneMatch(flag -> flag.startsWith("-Xm"))) {
+            command.add("-Xmx" + heapBytes);
+        }
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
         return command;
     }

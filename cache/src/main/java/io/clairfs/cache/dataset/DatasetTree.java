@@ -5,7 +5,6 @@ import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceTimeoutException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +14,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,16 +25,13 @@ import org.jspecify.annotations.Nullable;
  * and readers. Entries are numbered as their directories arrive: numbers are stable while the tree lives and mean nothing beyond it. The order of a dataset is the business of {@link IndexRule}.
  */
 public final class DatasetTree implements AutoCloseable {
-    private static final int BLOCK_BITS = 8;
-
     private final TreeLister lister;
+    private final SharedWaits waits;
     private final Directory root = new Directory(null, new byte[0]);
     private final FileStatus rootStatus;
     private final CompletableFuture<DatasetTree> complete = new CompletableFuture<>();
     private final Object numbering = new Object();
-    private volatile Listing[] listings = {};
-    private volatile int listingCount;
-    private volatile int[] blockStarts = {};
+    private final ListingTable listings = new ListingTable(16);
     private int entryCount;
     private long fileCount;
     private long fileBytes;
@@ -49,6 +46,13 @@ public final class DatasetTree implements AutoCloseable {
      * @throws SourceException when the root itself cannot be examined
      */
     public DatasetTree(Source source, int parallelism, Consumer<String> warnings) throws SourceException {
+        this(source, parallelism, warnings, System::nanoTime);
+    }
+
+    /** The same by another clock, as {@link System#nanoTime}. */
+    DatasetTree(Source source, int parallelism, Consumer<String> warnings, LongSupplier clockNs)
+            throws SourceException {
+        waits = new SharedWaits(clockNs);
         rootStatus = source.status(root.path());
         lister = new TreeLister(source, this, parallelism, warnings);
         lister.begin(root);
@@ -71,27 +75,35 @@ public final class DatasetTree implements AutoCloseable {
     }
 
     /**
-     * The listing of {@code directory}, made now if it is not there yet; waits {@code timeoutMs} at most. Fails while the source
-     * fails to list it.
+     * The listing of {@code directory}, made now if it is not there yet; waits {@code timeoutMs} at most, and not at all right behind somebody who
+     * has waited so long in vain. Fails while the source fails to list it.
      */
     public Listing list(Directory directory, long timeoutMs) throws SourceException {
         CompletableFuture<Listing> listing = lister.list(directory);
         if (listing.state() == Future.State.SUCCESS) {
             return listing.resultNow();
         }
+        if (!listing.isDone() && waits.isShared(directory, timeoutMs)) {
+            throw new SourceTimeoutException("listing /" + shown(directory) + ", asked for again", timeoutMs);
+        }
         try {
             return listing.get(timeoutMs, TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            throw new SourceTimeoutException("listing /" + PythonText.show(directory.path()), timeoutMs);
+            waits.timedOut(directory, timeoutMs);
+            throw new SourceTimeoutException("listing /" + shown(directory), timeoutMs);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new SourceTimeoutException("listing /" + PythonText.show(directory.path()), 0);
+            throw new SourceTimeoutException("listing /" + shown(directory), 0);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof SourceException failure) {
                 throw failure;
             }
             throw new AssertionError("listings fail with the source's errors only", e);
         }
+    }
+
+    private static String shown(Directory directory) {
+        return PythonText.show(directory.path());
     }
 
     /** One line about directories that the source has failed to list until now, and fails still; null when there are none. */
@@ -133,52 +145,15 @@ public final class DatasetTree implements AutoCloseable {
 
     /** The entry with this number. */
     public Entry entry(int number) {
-        Listing listing = listing(number);
+        Listing listing = listings.of(number);
         return new Entry(listing, number - listing.base());
     }
 
     /** Bytes of the regular file with this number; 0 when the entry is something else. */
     public long fileSize(int number) {
-        Listing listing = listing(number);
+        Listing listing = listings.of(number);
         int at = number - listing.base();
         return listing.kind(at) == Listing.Kind.FILE ? listing.size(at) : 0;
-    }
-
-    private Listing listing(int number) {
-        Listing[] all = listings;
-        int low = 0;
-        int high = listingCount - 1;
-        int[] starts = blockStarts;
-        int block = number >>> BLOCK_BITS;
-        if (block < starts.length) { // all is listed: the listing is among those that begin in this block, or the one
-            // before
-            low = starts[block];
-            high = block + 1 < starts.length ? starts[block + 1] : high;
-        }
-        while (low < high) {
-            int middle = (low + high + 1) >>> 1;
-            if (all[middle].base() <= number) {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        return all[low];
-    }
-
-    /** For each block of numbers the listing that has its first one: entries are looked up all the time. */
-    private int[] blockStarts() {
-        synchronized (numbering) {
-            int[] starts = new int[(entryCount >>> BLOCK_BITS) + 1];
-            int listing = 0;
-            for (int block = 0; block < starts.length; block++) {
-                while (listing + 1 < listingCount && listings[listing + 1].base() <= block << BLOCK_BITS) {
-                    listing++;
-                }
-                starts[block] = listing;
-            }
-            return starts;
-        }
     }
 
     /** Mode, owner and group of an entry. */
@@ -222,26 +197,25 @@ public final class DatasetTree implements AutoCloseable {
     /** Gives the entries of a new listing their numbers. */
     void register(Listing listing) {
         synchronized (numbering) {
+            int entries = Math.addExact(entryCount, listing.count());
             listing.number(entryCount);
-            entryCount = Math.addExact(entryCount, listing.count());
+            if (listing.count() > 0) {
+                listings.add(listing);
+            }
+            entryCount = entries;
             for (int at = 0; at < listing.count(); at++) {
                 if (listing.kind(at) == Listing.Kind.FILE) {
                     fileCount++;
                     fileBytes += listing.size(at);
                 }
             }
-            if (listing.count() > 0) {
-                if (listingCount == listings.length) {
-                    listings = Arrays.copyOf(listings, Math.max(16, listingCount * 2));
-                }
-                listings[listingCount] = listing;
-                listingCount++; // after the array: readers look at the count first
-            }
         }
     }
 
     void allListed() {
-        blockStarts = blockStarts();
+        synchronized (numbering) {
+            listings.allAdded(entryCount);
+        }
         complete.complete(this);
     }
 

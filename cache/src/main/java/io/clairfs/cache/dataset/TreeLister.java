@@ -5,6 +5,8 @@ import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * and it is tried again after a while ({@link ListingFailures}).
  */
 final class TreeLister implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(TreeLister.class.getName());
     private static final int PIECE = 1024;
 
     /** How often a directory is read anew at once because files vanish while it is listed. */
@@ -69,14 +72,15 @@ final class TreeLister implements AutoCloseable {
         Listing listing;
         try {
             listing = read(directory);
+            tree.register(listing);
         } catch (SourceException e) {
             failed(directory, e, promise);
             return;
-        } catch (RuntimeException | Error e) {
-            promise.completeExceptionally(e);
-            throw e;
+        } catch (Throwable e) { // such as too little memory: a directory without an answer would be listed for ever
+            LOG.log(Level.ERROR, "a bug in listing " + PythonText.show(directory.path()), e);
+            failed(directory, new SourceFailedException("listing failed with " + e, Errno.EIO), promise);
+            return;
         }
-        tree.register(listing);
         promise.complete(listing);
         directory.settle(promise);
         if (failures.mended(directory)) {

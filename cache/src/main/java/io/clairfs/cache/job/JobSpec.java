@@ -109,6 +109,11 @@ public record JobSpec(
         if (spec.startStep > 0 && batch == 0) {
             throw new InvalidSpecException("start_step counts batches: give batch= as well");
         }
+        if ((long) spec.startStep * batch > Integer.MAX_VALUE) {
+            throw new InvalidSpecException("start_step=" + spec.startStep + " of batch=" + batch + " skips "
+                    + (long) spec.startStep * batch
+                    + " samples, more than any epoch has: start_step counts batches, not samples");
+        }
         Samplers.check(keys, spec.startEpoch, spec.epochs == UNLIMITED ? spec.startEpoch : spec.epochs - 1);
         keys.requireAllUsed();
         return spec;
@@ -170,20 +175,17 @@ public record JobSpec(
         return name;
     }
 
+    /** A slash before it would make it a path of the machine, and is refused; one behind it, as shells add it, means nothing. */
     private static String subset(String text) throws InvalidSpecException {
-        int from = 0;
-        int to = text.length();
-        while (from < to && text.charAt(from) == '/') {
-            from++;
+        String trimmed = text.endsWith("/") ? text.substring(0, text.length() - 1) : text;
+        String shown = text.substring(0, Math.min(text.length(), 64));
+        if (text.startsWith("/")) {
+            throw new InvalidSpecException("subset='" + shown
+                    + "' begins with a slash: it must be a path inside the dataset, such as subset=train");
         }
-        while (from < to && text.charAt(to - 1) == '/') {
-            to--;
-        }
-        String trimmed = text.substring(from, to);
         for (String part : trimmed.split("/", -1)) {
-            if (part.equals("..") || part.equals(".")) {
-                throw new InvalidSpecException("subset='" + text.substring(0, Math.min(text.length(), 64))
-                        + "' must be a plain path inside the dataset");
+            if (part.equals("..") || part.equals(".") || (part.isEmpty() && !trimmed.isEmpty())) {
+                throw new InvalidSpecException("subset='" + shown + "' must be a plain path inside the dataset");
             }
         }
         return trimmed;

@@ -43,8 +43,8 @@ public final class FetchRouter {
      */
     private static final double PEER_PATIENCE_SECONDS = 1;
 
-    /** What may be on its way from the source at once, KiB; a larger sample comes alone. While the source hangs, so much memory does. */
-    private static final int MOST_FROM_SOURCE_KIB = 512 << 10;
+    /** What may be on its way from the source at once where nothing else is said; a larger sample comes alone. While the source hangs, so much memory does. */
+    private static final long MOST_FROM_SOURCE = 512L << 20;
 
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -58,7 +58,8 @@ public final class FetchRouter {
     private final List<Place> places;
     private final Counters counters;
     private final PeersOnTrial trial = new PeersOnTrial();
-    private final Semaphore roomFromSource = new Semaphore(MOST_FROM_SOURCE_KIB, true);
+    private final int mostFromSourceKib;
+    private final Semaphore roomFromSource;
     private final long lostNs;
     private final ConcurrentHashMap<Integer, Flight> underWay = new ConcurrentHashMap<>();
 
@@ -74,11 +75,7 @@ public final class FetchRouter {
         this(tree, source, keeper, inUse, peers, rates, counters, Long.MAX_VALUE);
     }
 
-    /**
-     * A router.
-     *
-     * @param lostNs how old a fetch must be to be taken for lost, nanoseconds
-     */
+    /** A router that takes a fetch for lost when it is so old, nanoseconds. */
     public FetchRouter(
             DatasetTree tree,
             Source source,
@@ -88,7 +85,28 @@ public final class FetchRouter {
             ObservedRates rates,
             Counters counters,
             long lostNs) {
+        this(tree, source, keeper, inUse, peers, rates, counters, lostNs, MOST_FROM_SOURCE);
+    }
+
+    /**
+     * A router.
+     *
+     * @param lostNs how old a fetch must be to be taken for lost, nanoseconds
+     * @param mostFromSource what may be on its way from the source at once, bytes
+     */
+    public FetchRouter(
+            DatasetTree tree,
+            Source source,
+            TierKeeper keeper,
+            SamplesInUse inUse,
+            PeerFetch peers,
+            ObservedRates rates,
+            Counters counters,
+            long lostNs,
+            long mostFromSource) {
         this.lostNs = lostNs;
+        mostFromSourceKib = Math.clamp(mostFromSource >> 10, 1, Integer.MAX_VALUE);
+        roomFromSource = new Semaphore(mostFromSourceKib, true);
         this.tree = tree;
         this.source = source;
         this.keeper = keeper;
@@ -282,7 +300,7 @@ public final class FetchRouter {
     }
 
     private SampleBuffer fromSource(SourceFile from) throws SourceException {
-        int room = Math.clamp(from.size() >> 10, 1, MOST_FROM_SOURCE_KIB);
+        int room = Math.clamp(from.size() >> 10, 1, mostFromSourceKib);
         roomFromSource.acquireUninterruptibly(room);
         try {
             SampleBuffer buffer = SampleBuffer.allocate(from.size());

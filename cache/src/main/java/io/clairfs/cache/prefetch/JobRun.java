@@ -46,6 +46,9 @@ public final class JobRun {
     /** For {@link #moveCentre}, which comes with every read and should leave no garbage. */
     private final long[] orderly;
 
+    private final NameOrderPasses passes;
+    private long readsOfPasses;
+
     private boolean closed;
 
     /**
@@ -80,6 +83,7 @@ public final class JobRun {
         judge = new SyncJudge(memory);
         epochJudge = new EpochJudge(spec, memory);
         search = new TrainerSearch(memory);
+        passes = new NameOrderPasses(index.size());
         orderly = new long[memory];
         reach = reach(spec);
         centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
@@ -192,7 +196,6 @@ public final class JobRun {
         if (sample < 0 || windows.isEmpty()) {
             return false;
         }
-        search.read(sample);
         int best = -1;
         StreamWindow.Slot slot = null;
         for (int i = 0; i < windows.size(); i++) {
@@ -202,18 +205,43 @@ public final class JobRun {
                 slot = candidate;
             }
         }
+        NameOrderPasses.Read read = slot == null
+                ? new NameOrderPasses.Read(sample, file, -1, 0, 0)
+                : new NameOrderPasses.Read(sample, file, best, slot.sequence, slot.sequence - centres[best]);
+        if (passes.isOfPass(read)) {
+            passedOver(read);
+            return false;
+        }
+        boolean near =
+                slot != null && distance(best, slot) <= reach + search.memory(); // the centre lags behind by that
+        if (slot != null && near && windows.get(best).read(slot.sequence)) {
+            read.tick();
+        }
+        if (passes.isSuspect(read)) {
+            return slot != null;
+        }
+        search.read(sample);
         if (slot == null) {
             judge.readElsewhere();
             return false;
         }
         judge.readAt(best, slot.sequence);
-        if (distance(best, slot) <= reach + search.memory()) { // the centre lags behind by what is remembered
-            windows.get(best).read(slot.sequence);
+        if (near) {
             paces[best].read(clockNs.getAsLong(), windows.get(best).readyAhead(1) == 0);
         }
         moveCentre(best);
         epochJudge.read(AccessStream.epoch(slot.position), judge.inSync());
         return true;
+    }
+
+    /** Somebody else reads in name order: that is no use of a sample, nor were the reads before this one that looked like the trainer's. */
+    private void passedOver(NameOrderPasses.Read read) {
+        readsOfPasses++;
+        for (NameOrderPasses.Read before = read.before(); before != null; before = before.before()) {
+            if (before.isToBeUndone()) {
+                windows.get(before.stream).unread(before.sequence);
+            }
+        }
     }
 
     private long distance(int stream, StreamWindow.Slot slot) {
@@ -364,8 +392,8 @@ public final class JobRun {
                 done ? 0 : AccessStream.step(position),
                 first.stream().length(done ? spec.epochs() - 1 : epoch),
                 done,
-                judge.inSync() && epochJudge.astray() == null,
-                judge.deviations() + epochJudge.readsAstray(),
+                judge.inSync() && epochJudge.astray() == null && !passes.areTheTrainers(),
+                judge.deviations() + epochJudge.readsAstray() + readsOfPasses,
                 epochJudge.astray(),
                 staged);
     }

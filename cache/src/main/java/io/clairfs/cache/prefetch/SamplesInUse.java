@@ -15,20 +15,30 @@ import org.jspecify.annotations.Nullable;
  * and reader from fetching the same sample one after the other.
  */
 public final class SamplesInUse implements AutoCloseable {
-    /** What readers may hold in all, bytes. */
+    /** What readers may hold in all where there is plenty of memory, bytes. */
     static final long READERS_BYTES = 256L << 20;
 
     private static final Duration READERS_KEEP = Duration.ofSeconds(5);
 
     private final ConcurrentHashMap<Integer, SampleBuffer> ofLoaders = new ConcurrentHashMap<>();
-    private final Cache<Integer, SampleBuffer> ofReaders = Caffeine.newBuilder()
-            .maximumWeight(READERS_BYTES)
-            .weigher((Integer _, SampleBuffer sample) -> (int) Math.min(sample.size(), Integer.MAX_VALUE))
-            .expireAfterAccess(READERS_KEEP)
-            .executor(Runnable::run)
-            .scheduler(Scheduler.systemScheduler())
-            .removalListener(SamplesInUse::dropped)
-            .build();
+    private final Cache<Integer, SampleBuffer> ofReaders;
+
+    /** Readers may hold 256 MiB. */
+    public SamplesInUse() {
+        this(READERS_BYTES);
+    }
+
+    /** Readers may hold so many bytes. */
+    public SamplesInUse(long readersBytes) {
+        ofReaders = Caffeine.newBuilder()
+                .maximumWeight(readersBytes)
+                .weigher((Integer _, SampleBuffer sample) -> (int) Math.min(sample.size(), Integer.MAX_VALUE))
+                .expireAfterAccess(READERS_KEEP)
+                .executor(Runnable::run)
+                .scheduler(Scheduler.systemScheduler())
+                .removalListener(SamplesInUse::dropped)
+                .build();
+    }
 
     private static void dropped(@Nullable Integer file, @Nullable SampleBuffer sample, RemovalCause cause) {
         if (sample != null) {

@@ -41,6 +41,7 @@ final class StreamWindow {
     private final Int2ObjectOpenHashMap<Slot> byFile = new Int2ObjectOpenHashMap<>();
 
     private Slot[] ring = new Slot[2 * RECOGNISED_AHEAD];
+    private long begin;
     private long head;
     private long toStage;
     private long tail;
@@ -110,7 +111,7 @@ final class StreamWindow {
     void forEachToStage(int most, IntConsumer each) {
         int seen = 0;
         for (long s = Math.max(head, toStage); s < tail && seen < most; s++) {
-            if (!slot(s).read) {
+            if (!slot(s).read && slot(s).place == null) {
                 each.accept(slot(s).file);
                 seen++;
             }
@@ -151,6 +152,7 @@ final class StreamWindow {
         }
         byFile.clear();
         head = tail + JUMP_GAP;
+        begin = head;
         toStage = head;
         tail = head;
         tailPosition = stream.atOrAfter(position);
@@ -173,7 +175,7 @@ final class StreamWindow {
                 continue;
             }
             long bytes = slot.read ? 0 : tree.entry(slot.file).size();
-            if (slot.read || bytes > staging.capacityBytes()) {
+            if (slot.read || slot.place != null || bytes > staging.capacityBytes()) {
                 toStage++; // what never fits is left to its reader's own requests
                 continue;
             }
@@ -206,12 +208,29 @@ final class StreamWindow {
         return best;
     }
 
-    /** The position with this number has been read; nothing if it is not in the window. */
-    void read(long sequence) throws InvalidSpecException {
-        if (sequence >= head && sequence < tail) {
-            tick(slot(sequence));
-            extend();
+    /** The position with this number has been read; nothing if it is not in the window. Returns whether that was news. */
+    boolean read(long sequence) throws InvalidSpecException {
+        if (sequence < head || sequence >= tail) {
+            return false;
         }
+        boolean isNew = !slot(sequence).read;
+        tick(slot(sequence));
+        extend();
+        return isNew;
+    }
+
+    /** It was not the trainer that read the position with this number: it is still to be read, and to be staged again. */
+    void unread(long sequence) {
+        if (sequence < begin || sequence >= tail || tail - sequence > ring.length) {
+            return;
+        }
+        Slot slot = slot(sequence);
+        slot.read = false;
+        if (sequence < head) { // those between are behind the trainer all the same
+            slot.later = byFile.put(slot.file, slot);
+            head = sequence;
+        }
+        toStage = Math.min(toStage, sequence);
     }
 
     /** Everything up to a position, itself included, has been read or is given up. */
@@ -275,7 +294,8 @@ final class StreamWindow {
     private void passRead() {
         while (head < tail && slot(head).read) {
             Slot first = slot(head);
-            if (first.file != SampleIndex.NO_FILE) { // being the oldest, it is the first of its file
+            if (first.file != SampleIndex.NO_FILE
+                    && byFile.get(first.file) == first) { // being the oldest, it is the first of its file
                 if (first.later == null) {
                     byFile.remove(first.file);
                 } else {

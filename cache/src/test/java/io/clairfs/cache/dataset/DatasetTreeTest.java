@@ -11,6 +11,7 @@ import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceChangedException;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
+import io.clairfs.cache.source.SourceTimeoutException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -23,7 +24,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -202,6 +205,61 @@ final class DatasetTreeTest {
         }
     }
 
+    // Promise E4
+    @Test
+    void directoryWhoseListingFailsUnexpectedly_isAFailureToAll_andIsListedAgain() throws Exception {
+        Files.createDirectories(directory.resolve("a"));
+        Files.writeString(directory.resolve("a/1"), "one");
+        try (FailingSource source = new FailingSource(new DirectorySource(directory))) {
+            source.bug = "a";
+            try (DatasetTree tree = new DatasetTree(source, 2, _ -> {})) {
+                assertThatThrownBy(() -> tree.find("a/1".getBytes(UTF_8), TIMEOUT_MS))
+                        .isInstanceOfSatisfying(
+                                SourceFailedException.class,
+                                e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+                assertThat(tree.failures())
+                        .isEqualTo("cannot list directory a (listing failed with java.lang.IllegalStateException:"
+                                + " a: Input/output error); it is tried again");
+                source.bug = null;
+                tree.complete().get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+                assertThat(tree.fileCount()).isEqualTo(1);
+            }
+        }
+    }
+
+    // Promise W3
+    @Test
+    void thoseWhoAskOneAfterAnotherForAListingThatHangs_shareOneWait() throws Exception {
+        Files.createDirectories(directory.resolve("a"));
+        AtomicLong clock = new AtomicLong();
+        try (FailingSource source = new FailingSource(new DirectorySource(directory))) {
+            source.hanging = new CountDownLatch(1);
+            try (DatasetTree tree = new DatasetTree(source, 2, _ -> {}, clock::get)) {
+                byte[] file = "a/1".getBytes(UTF_8);
+                assertThatThrownBy(() -> tree.find(file, 5))
+                        .hasMessageStartingWith("listing /a: the source did not answer");
+                for (int others = 0; others < 10; others++) {
+                    clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(400));
+                    assertThatThrownBy(() -> tree.find(file, 5))
+                            .isInstanceOf(SourceTimeoutException.class)
+                            .hasMessageStartingWith("listing /a, asked for again: the source did not answer");
+                }
+                assertThatThrownBy(() -> tree.find(file, 6))
+                        .as("who may wait longer does")
+                        .hasMessageStartingWith("listing /a: the source did not answer");
+                clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
+                assertThatThrownBy(() -> tree.find(file, 5))
+                        .as("who comes later waits himself")
+                        .hasMessageStartingWith("listing /a: the source did not answer");
+                source.hanging.countDown();
+                tree.complete().get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+                assertThat(tree.find(file, 5)).isNull();
+            } finally {
+                source.hanging.countDown();
+            }
+        }
+    }
+
     /** A source that fails for some paths, for as long as it is told to. */
     private static final class FailingSource implements Source {
         final Map<String, Integer> names = new ConcurrentHashMap<>();
@@ -209,6 +267,12 @@ final class DatasetTreeTest {
 
         /** A file that is deleted between being named and being examined. */
         volatile @Nullable Path vanishing;
+
+        /** A directory that cannot be listed because of a bug. */
+        volatile @Nullable String bug;
+
+        /** While it is closed, directories below the root are not listed. */
+        volatile CountDownLatch hanging = new CountDownLatch(0);
 
         private final Source below;
 
@@ -219,6 +283,16 @@ final class DatasetTreeTest {
         @Override
         public List<byte[]> names(byte[] path) throws SourceException {
             fail(names, path);
+            if (new String(path, UTF_8).equals(bug)) {
+                throw new IllegalStateException(bug);
+            }
+            if (path.length > 0) {
+                try {
+                    hanging.await();
+                } catch (InterruptedException ended) {
+                    throw new SourceFailedException("interrupted", Errno.EIO);
+                }
+            }
             List<byte[]> found = below.names(path);
             Path gone = vanishing;
             if (gone != null && new String(path, UTF_8).equals("a")) {

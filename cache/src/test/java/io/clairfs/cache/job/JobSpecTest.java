@@ -30,7 +30,7 @@ final class JobSpecTest {
     @Test
     void allKeys_areRead() throws InvalidSpecException {
         JobSpec spec = JobSpec.parse("name=val seed=-7 epochs=9 batch=64 workers=4 prefetch_factor=3 world=8 ranks=2-5"
-                + " drop_last=true start_epoch=2 start_step=10 subset=/val/");
+                + " drop_last=true start_epoch=2 start_step=10 subset=val/");
         assertThat(spec.name()).isEqualTo("val");
         assertThat(spec.window()).isEqualTo(64 * 4 * 3);
         assertThat(spec.firstRank()).isEqualTo(2);
@@ -70,12 +70,23 @@ final class JobSpecTest {
                 "start_step=5|give batch=",
                 "name=a/b|must be 1 to 64 letters",
                 "subset=../secret|plain path",
+                "subset=a//b|plain path",
+                "subset=/train|subset='/train' begins with a slash",
+                "subset=/|begins with a slash",
+                "batch=256 start_step=12811670|skips 3279787520 samples, more than any epoch has: start_step counts",
+                "batch=16777216 start_step=2147483647|start_step counts batches, not samples",
                 "seed=99999999999999999999999999999999999999999999999999999999999999999999999999999999999|out of range",
             })
     void badLine_isRefusedWithTheReason(String line, String reason) {
         assertThatThrownBy(() -> JobSpec.parse(line))
                 .isInstanceOf(InvalidSpecException.class)
                 .hasMessageContaining(reason);
+    }
+
+    @Test
+    void largestStartStep_isTaken() throws InvalidSpecException {
+        assertThat(JobSpec.parse("batch=1 start_step=2147483647").startStep()).isEqualTo(Integer.MAX_VALUE);
+        assertThat(JobSpec.parse("batch=256 start_step=8388607").startStep()).isEqualTo(8_388_607);
     }
 
     @Test

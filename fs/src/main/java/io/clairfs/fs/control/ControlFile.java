@@ -8,7 +8,7 @@ public interface ControlFile {
      *
      * @throws UnavailableException when there is none to be had now; who opens the file gets its errno
      */
-    byte[] content() throws UnavailableException;
+    ControlContent content() throws UnavailableException;
 
     /** Whether it takes lines. */
     default boolean isWritable() {

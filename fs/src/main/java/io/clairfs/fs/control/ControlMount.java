@@ -15,8 +15,6 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +30,9 @@ public final class ControlMount implements FuseCallbacks {
 
     private static final int MOST_OPEN = 1024;
 
+    /** Heap that open files may hold; the order of an epoch takes four bytes for each sample. */
+    private static final long MOST_HELD_BYTES = 256L << 20;
+
     /**
      * The kernel brings a write in pieces of at most 32 pages, fewer bytes if they do not begin with a page. What is at most 31
      * pages long comes whole; the first piece of something longer is longer than that, and is refused.
@@ -42,8 +43,7 @@ public final class ControlMount implements FuseCallbacks {
     private final Clock clock;
     private final int uid = Credentials.userId();
     private final int gid = Credentials.groupId();
-    private final ConcurrentHashMap<Long, byte[]> open = new ConcurrentHashMap<>();
-    private final AtomicLong handles = new AtomicLong();
+    private final OpenContents open = new OpenContents(MOST_OPEN, MOST_HELD_BYTES);
 
     public ControlMount(ControlTree tree, Clock clock) {
         this.tree = tree;
@@ -94,14 +94,17 @@ public final class ControlMount implements FuseCallbacks {
         if (handle.writes() && !file.isWritable()) {
             return -Errno.EACCES;
         }
-        if (open.size() >= MOST_OPEN) {
+        if (!open.hasRoom()) {
             return -Errno.EMFILE;
         }
-        long id = handles.incrementAndGet();
+        long id;
         try {
-            open.put(id, file.content());
+            id = open.add(file.content());
         } catch (ControlFile.UnavailableException e) {
             return -e.errno();
+        }
+        if (id == OpenContents.NONE) {
+            return -Errno.EMFILE;
         }
         handle.id(id);
         return 0;
@@ -109,13 +112,8 @@ public final class ControlMount implements FuseCallbacks {
 
     @Override
     public int read(byte[] path, MemorySegment into, long offset, FileHandle handle) {
-        byte[] content = open.get(handle.id());
-        if (content == null) {
-            return -Errno.EBADF;
-        }
-        int length = (int) Math.clamp(content.length - offset, 0, into.byteSize());
-        MemorySegment.copy(content, (int) Math.min(offset, content.length), into, JAVA_BYTE, 0, length);
-        return length;
+        ControlContent content = open.get(handle.id());
+        return content == null ? -Errno.EBADF : content.read(offset, into);
     }
 
     @Override
@@ -148,7 +146,7 @@ public final class ControlMount implements FuseCallbacks {
 
     @Override
     public int release(byte[] path, FileHandle handle) {
-        open.remove(handle.id());
+        open.close(handle.id());
         return 0;
     }
 

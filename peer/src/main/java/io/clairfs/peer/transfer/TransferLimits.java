@@ -90,6 +90,12 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
         return new TransferLimits(times, other, counts, largestSampleBytes);
     }
 
+    /** The same with another bound on what is in flight from all peers together, bytes; from one no more than that, or its least window. */
+    public TransferLimits withAllPeers(long bytes) {
+        long most = Math.clamp(bytes, windows.startBytes, windows.mostBytes);
+        return withWindows(windows.leastBytes, windows.startBytes, most, bytes);
+    }
+
     /** The same with other numbers of requests and connections. */
     public TransferLimits withCounts(int requestsInFlight, int requestsPerPeer, int connections, int handshakes) {
         Counts other = new Counts(

@@ -38,7 +38,10 @@ final class BackgroundMount {
     static void start(List<String> arguments, MountConfig config) throws IOException, CommandFailedException {
         Path log = log(config.mountPoint());
         List<String> command = new ArrayList<>(List.of("setsid"));
-        command.addAll(config.group() == null ? JavaCommand.thisProgram() : JavaCommand.thisProgramInGroup());
+        command.addAll(
+                config.group() == null
+                        ? JavaCommand.thisProgram(heap(config))
+                        : JavaCommand.thisProgramInGroup(heap(config)));
         command.addAll(arguments);
         command.add("-f");
         Process process = new ProcessBuilder(command)
@@ -53,6 +56,11 @@ final class BackgroundMount {
             process.destroy();
             throw new CommandFailedException("interrupted while mounting");
         }
+    }
+
+    /** Of the process that is started, bytes; it may be said with JDK_JAVA_OPTIONS as well, which goes before. */
+    private static long heap(MountConfig config) {
+        return config.areas().heapBytes();
     }
 
     /**

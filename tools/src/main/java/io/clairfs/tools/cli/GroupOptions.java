@@ -118,22 +118,28 @@ final class GroupOptions {
         return onCommandLine != null ? onCommandLine : inFile == null ? null : Path.of(inFile);
     }
 
+    /** Where {@code --bind} says; an IPv6 address stands in brackets, as in {@code --members}. */
     private InetSocketAddress address(String text) {
-        int colon = text.lastIndexOf(':');
-        String port = colon < 0 ? DEFAULT_PORT : text.substring(colon + 1);
         check(
-                port.matches("[0-9]{1,5}") && Integer.parseInt(port) >= 1 && Integer.parseInt(port) < 65_535,
-                "--bind '" + text + "' must be ADDRESS or ADDRESS:PORT");
-        InetSocketAddress address = new InetSocketAddress(host(text), Integer.parseInt(port));
+                text.matches(HOST),
+                "--bind '" + text
+                        + "' must be ADDRESS or ADDRESS:PORT; an IPv6 address stands in brackets, such as [::1]");
+        String host = host(text);
+        String port = host.length() == text.length() ? DEFAULT_PORT : text.substring(host.length() + 1);
+        check(
+                Integer.parseInt(port) >= 1 && Integer.parseInt(port) < 65_535,
+                "--bind '" + text + "' must have a port from 1 to 65534");
+        InetSocketAddress address = new InetSocketAddress(host, Integer.parseInt(port));
         check(
                 !address.isUnresolved() && !address.getAddress().isAnyLocalAddress(),
                 "--bind '" + text + "' must be one address of this machine");
         return address;
     }
 
+    /** All but the port; brackets stay. */
     private static String host(String bind) {
         int colon = bind.lastIndexOf(':');
-        return colon < 0 ? bind : bind.substring(0, colon);
+        return colon < 0 || bind.endsWith("]") ? bind : bind.substring(0, colon);
     }
 
     private Discovery discovery(List<String> others, int port) {

@@ -8,7 +8,9 @@ import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.config.ConfigFile;
 import io.clairfs.tools.config.MountFile;
 import io.clairfs.tools.daemon.Daemon;
+import io.clairfs.tools.daemon.GroupConfig;
 import io.clairfs.tools.daemon.MachineMemory;
+import io.clairfs.tools.daemon.MemoryBudget;
 import io.clairfs.tools.daemon.MountCheck;
 import io.clairfs.tools.daemon.MountConfig;
 import io.clairfs.tools.daemon.SourceProbe;
@@ -52,7 +54,7 @@ final class MountCommand implements Callable<Integer> {
     @Option(
             names = "--memory",
             paramLabel = "SIZE",
-            description = "Memory for samples (default: a quarter of what is free).")
+            description = "Memory for samples (default: a quarter of what is free, less where that is little).")
     private @Nullable ByteSize memory;
 
     @Option(
@@ -171,16 +173,19 @@ final class MountCommand implements Callable<Integer> {
         } catch (DatasetException e) {
             throw new ParameterException(spec.commandLine(), "--index-rule: " + e.getMessage(), e);
         }
-        long free = MachineMemory.availableBytes();
-        ByteSize stagingSize =
-                first(staging, size("staging", said.staging()), new ByteSize(Math.min(1L << 30, free / 8)));
+        GroupConfig groupConfig = group.config(said);
+        List<SsdConfig> disks = ssdConfigs(ssds.isEmpty() && said.ssd() != null ? said.ssd() : ssds);
+        MemoryBudget areas = MemoryBudget.of(
+                MachineMemory.now(), Runtime.getRuntime().maxMemory(), disks.size(), groupConfig != null);
+        ByteSize stagingSize = first(staging, size("staging", said.staging()), new ByteSize(areas.stagingBytes()));
         check(stagingSize.bytes() >= SMALLEST, "--staging must be at least 1MiB");
         return new MountConfig(
                 MountCheck.real(source),
                 MountCheck.real(mountPoint),
-                first(memory, size("memory", said.memory()), new ByteSize(free / 4))
+                first(memory, size("memory", said.memory()), new ByteSize(areas.memoryBytes()))
                         .bytes(),
-                ssdConfigs(ssds.isEmpty() && said.ssd() != null ? said.ssd() : ssds),
+                areas,
+                disks,
                 first(ssdReserve, size("ssd-reserve", said.ssdReserve()), new ByteSize(1 << 30))
                         .bytes(),
                 stagingSize.bytes(),
@@ -192,7 +197,7 @@ final class MountCommand implements Callable<Integer> {
                         "--loader-sharing",
                         first(loaderSharing, said.loaderSharing(), "balanced"),
                         PrefetchSettings.Sharing.values()),
-                group.config(said),
+                groupConfig,
                 16,
                 seconds * 1000L,
                 options);

@@ -10,10 +10,12 @@ import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.prefetch.JobRun;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.fs.control.ControlContent;
 import io.clairfs.fs.control.ControlFile;
 import io.clairfs.fs.control.ControlFile.UnavailableException;
 import io.clairfs.fs.control.ControlTree;
-import java.io.ByteArrayOutputStream;
+import io.clairfs.fs.control.LineContent;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
@@ -61,40 +63,46 @@ final class ControlFiles implements ControlTree {
         }
         return switch (path.getFirst()) {
             case "job" -> new FileNode(jobs);
-            case "status" -> new FileNode(() -> status.text().getBytes(UTF_8));
-            case "status.json" -> new FileNode(() -> status.json().getBytes(UTF_8));
+            case "status" -> new FileNode(() -> text(status.text()));
+            case "status.json" -> new FileNode(() -> text(status.json()));
             case "errors" -> new FileNode(this::errorLines);
             case "index" -> new FileNode(this::indexLines);
             default -> null;
         };
     }
 
-    private byte[] errorLines() {
+    private static ControlContent text(String text) {
+        return ControlContent.of(text.getBytes(UTF_8));
+    }
+
+    private ControlContent errorLines() {
         StringBuilder text = new StringBuilder();
         errors.lines()
                 .forEach(line -> text.append(line.time())
                         .append(' ')
                         .append(line.message())
                         .append('\n'));
-        return text.toString().getBytes(UTF_8);
+        return text(text.toString());
     }
 
     /** One path per line; the bytes of names that are not UTF-8 come as they are. */
-    private byte[] indexLines() throws UnavailableException {
+    private ControlContent indexLines() throws UnavailableException {
         try {
+            indexes.awaitListing();
             SampleIndex index = indexes.of("");
-            ByteArrayOutputStream lines = new ByteArrayOutputStream();
-            for (int sample = 0; sample < index.size(); sample++) {
-                lines.writeBytes(index.path(sample));
-                lines.write('\n');
-            }
-            return lines.toByteArray();
+            return new LineContent(index.size(), sample -> line(index.path(sample)), 0);
         } catch (TimeoutException stillListing) {
             throw new UnavailableException(Errno.EAGAIN);
         } catch (DatasetException e) {
             errors.add("index: " + e.getMessage());
             throw new UnavailableException(Errno.EIO);
         }
+    }
+
+    private static byte[] line(byte[] path) {
+        byte[] line = Arrays.copyOf(path, path.length + 1);
+        line[path.length] = '\n';
+        return line;
     }
 
     private @Nullable Node order(List<String> path) {
@@ -123,12 +131,11 @@ final class ControlFiles implements ControlTree {
     private ControlFile orderLines(JobRun job, int epoch, int rank) {
         return () -> {
             try {
-                EpochOrder order = job.orders().epoch(epoch);
-                StringBuilder lines = new StringBuilder();
-                for (int step = 0; step < order.length(rank); step++) {
-                    lines.append(order.sample(rank, step)).append('\n');
-                }
-                return lines.toString().getBytes(UTF_8);
+                EpochOrder order = job.orders().peek(epoch); // whoever looks at it pushes out none in use
+                return new LineContent(
+                        order.length(rank),
+                        step -> (order.sample(rank, step) + "\n").getBytes(UTF_8),
+                        (long) Integer.BYTES * job.index().size());
             } catch (InvalidSpecException e) {
                 errors.add("order of epoch " + epoch + ": " + e.getMessage());
                 throw new UnavailableException(Errno.EIO);

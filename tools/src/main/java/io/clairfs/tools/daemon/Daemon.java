@@ -35,7 +35,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +49,9 @@ public final class Daemon implements AutoCloseable {
 
     private static final long MOUNTED_CHECK_MS = 1_000;
     private static final int STAGING_SAMPLES = 32_768;
+
+    /** How long the write of a job, and who opens the index, waits for the listing. */
+    private static final long LISTING_PATIENCE_MS = 2_000;
 
     private final MountConfig config;
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -74,12 +76,15 @@ public final class Daemon implements AutoCloseable {
             tree = started(new DatasetTree(source, config.listers(), errors::add));
             NodeTiers tiers = started(NodeTiers.open(config, tree, errors));
             TierKeeper keeper = tiers.keeper();
-            SamplesInUse inUse = started(new SamplesInUse());
+            SamplesInUse inUse = started(new SamplesInUse(config.areas().readersBytes()));
             GroupConfig groupConfig = config.group();
             if (groupConfig != null && groupConfig.secretFile() != null) {
                 Secret.warning(groupConfig.secretFile()).ifPresent(errors::add);
             }
-            PeerGroup group = groupConfig == null ? null : started(new PeerGroup(groupConfig, tree, keeper, errors));
+            PeerGroup group = groupConfig == null
+                    ? null
+                    : started(new PeerGroup(
+                            groupConfig, tree, keeper, errors, config.areas().fromPeersBytes()));
             FetchRouter router = new FetchRouter(
                     tree,
                     source,
@@ -88,7 +93,8 @@ public final class Daemon implements AutoCloseable {
                     group == null ? PeerFetch.NONE : group,
                     tiers.rates(),
                     counters,
-                    TimeUnit.MILLISECONDS.toNanos(config.readTimeoutMs()));
+                    TimeUnit.MILLISECONDS.toNanos(config.readTimeoutMs()),
+                    config.areas().fromSourceBytes());
             SampleReader reader =
                     started(new SampleReader(tree, source, router, inUse, counters, config.readTimeoutMs()));
             ReadAccounting accounting = new ReadAccounting(counters);
@@ -118,7 +124,7 @@ public final class Daemon implements AutoCloseable {
                     new ConsumptionWatcher(tree, config.mountPoint(), new ReadReports(accounting, inUse, prefetcher)));
             requests.connect(watcher, prefetcher);
 
-            Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors);
+            Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors, LISTING_PATIENCE_MS);
             NodeJobs jobs = new NodeJobs(indexes, prefetcher, group == null ? null : group.jobs(), errors);
             StatusReporter status = new StatusReporter(
                     config, tree, indexes, prefetcher, keeper, group, counters, errors, data::requests);
@@ -193,18 +199,14 @@ public final class Daemon implements AutoCloseable {
             Prefetcher prefetcher,
             ErrorLog errors) {
         tree.complete().join();
-        try {
-            indexes.watch(indexes.of(""));
-        } catch (DatasetException e) {
-            errors.add("index: " + e.getMessage());
-        } catch (TimeoutException e) {
-            throw new AssertionError("listed", e);
-        }
-        jobs.startWaiting();
-        tiers.recover();
-        prefetcher.tiersChanged();
+        LateSteps steps = new LateSteps(errors);
+        steps.run("watching the samples", () -> indexes.watch(indexes.of("")));
+        steps.run("starting the jobs that waited", jobs::startWaiting);
+        steps.run("finding what the disks hold", tiers::recover);
+        steps.run("planning", prefetcher::tiersChanged);
         if (group != null) {
-            join(group, new SampleLender(tiers.keeper(), router, group::isHomeHere), jobs, prefetcher, errors);
+            SampleLender lender = new SampleLender(tiers.keeper(), router, group::isHomeHere);
+            steps.run("joining the group of nodes", () -> join(group, lender, jobs, prefetcher, errors));
         }
     }
 

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The sample indexes of this mount: one for the whole dataset, one for each subset that a job asks for. */
 final class Indexes {
-    private static final long PATIENCE_MS = 2_000;
     private static final long LISTED_ALREADY_MS = 1_000;
     private static final int MOST_SUBSETS = 64;
 
@@ -29,39 +28,46 @@ final class Indexes {
     private final IndexRule rule;
     private final ConsumptionWatcher watcher;
     private final ErrorLog errors;
+    private final long patienceMs;
     private final Map<String, SampleIndex> built = new LinkedHashMap<>();
 
-    Indexes(DatasetTree tree, IndexRule rule, ConsumptionWatcher watcher, ErrorLog errors) {
+    /** {@code patienceMs} is how long {@link #awaitListing} waits at most. */
+    Indexes(DatasetTree tree, IndexRule rule, ConsumptionWatcher watcher, ErrorLog errors, long patienceMs) {
+        this.patienceMs = patienceMs;
         this.tree = tree;
         this.rule = rule;
         this.watcher = watcher;
         this.errors = errors;
     }
 
+    /** Waits a moment for the dataset to be listed, unless it is known that it cannot be. */
+    void awaitListing() {
+        try {
+            if (failures() == null) {
+                DatasetTree _ = tree.complete().get(patienceMs, TimeUnit.MILLISECONDS);
+            }
+        } catch (TimeoutException e) {
+            assert e != null : "who needs the listing is told that it is not there";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException e) {
+            throw new AssertionError("listing completes normally", e);
+        }
+    }
+
     /**
-     * The index of one directory of the dataset, the empty path being all of it.
+     * The index of one directory of the dataset, the empty path being all of it; does not wait for the listing.
      *
      * @throws TimeoutException when the dataset is still being listed
      * @throws DatasetException when the rule refuses it, or the source could not list all of it
      */
     SampleIndex of(String subset) throws DatasetException, TimeoutException {
-        try {
+        if (!isListed()) {
             String failures = failures();
             if (failures != null) {
                 throw incomplete(failures);
             }
-            DatasetTree _ = tree.complete().get(PATIENCE_MS, TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-            String failures = failures();
-            if (failures != null) {
-                throw incomplete(failures);
-            }
-            throw e;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new TimeoutException();
-        } catch (ExecutionException e) {
-            throw new AssertionError("listing completes normally", e);
+            throw new TimeoutException("the dataset is still being listed");
         }
         synchronized (built) {
             SampleIndex index = built.get(subset);

@@ -9,6 +9,7 @@ import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.fs.control.ControlContent;
 import io.clairfs.fs.control.ControlFile;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -20,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The control file {@code job}: lines that start, change and stop jobs.
  *
- * <p>All lines of one write are checked before any takes effect. While the index is being built, jobs are kept and start when
- * it is ready.
+ * <p>All lines of one write are checked before any takes effect. While the dataset is being listed a write waits two seconds for that; then its jobs are kept
+ * and start when it is listed.
  */
 final class JobControl implements ControlFile {
     private static final int MOST_JOBS = 64;
@@ -43,7 +44,7 @@ final class JobControl implements ControlFile {
     }
 
     @Override
-    public byte[] content() {
+    public ControlContent content() {
         StringBuilder text = new StringBuilder();
         synchronized (jobs) {
             jobs.present().forEach(spec -> text.append(line(spec)).append('\n'));
@@ -53,7 +54,7 @@ final class JobControl implements ControlFile {
                 }
             });
         }
-        return text.toString().getBytes(UTF_8);
+        return ControlContent.of(text.toString().getBytes(UTF_8));
     }
 
     private static String line(JobSpec spec) {
@@ -83,6 +84,9 @@ final class JobControl implements ControlFile {
 
     @Override
     public void accept(String text) throws RejectedException {
+        if (text.lines().map(String::strip).anyMatch(line -> !line.isEmpty() && !line.startsWith(STOP))) {
+            indexes.awaitListing(); // once for all lines, and before anybody else is kept from the jobs
+        }
         synchronized (jobs) {
             List<Change> changes = parseAll(text);
             requireRoom(changes);

@@ -4,38 +4,44 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** How much memory this process may count on: what the machine has free, or its control group allows, whichever is less. */
-public final class MachineMemory {
-    private static final Path MACHINE = Path.of("/proc/meminfo");
-    private static final Path GROUP_V2 = Path.of("/sys/fs/cgroup/memory.max");
-    private static final Path GROUP_V1 = Path.of("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+/**
+ * How much memory this process may count on.
+ *
+ * @param freeBytes what the machine has free, or could free
+ * @param groupBytes what the control groups of this process leave it; {@link Long#MAX_VALUE} when they set no limit
+ */
+public record MachineMemory(long freeBytes, long groupBytes) {
     private static final long MODEST = 1L << 30;
 
-    private MachineMemory() {}
-
-    /** Bytes. */
-    public static long availableBytes() {
-        return Math.min(machine(), Math.min(limit(GROUP_V2), limit(GROUP_V1)));
+    /** As it is now. */
+    public static MachineMemory now() {
+        return of(Path.of("/"));
     }
 
-    private static long machine() {
+    /** As the files below {@code root} say, in place of those of this machine. */
+    static MachineMemory of(Path root) {
+        return new MachineMemory(free(root.resolve("proc/meminfo")), new ControlGroups(root).availableBytes());
+    }
+
+    /** Bytes. */
+    public long availableBytes() {
+        return Math.min(freeBytes, groupBytes);
+    }
+
+    /** Whether it is a control group that says how much. */
+    boolean isLimited() {
+        return groupBytes < freeBytes;
+    }
+
+    private static long free(Path meminfo) {
         try {
-            return Files.readAllLines(MACHINE).stream()
+            return Files.readAllLines(meminfo).stream()
                     .filter(line -> line.startsWith("MemAvailable:"))
                     .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024)
                     .findFirst()
                     .orElse(MODEST);
         } catch (IOException e) {
             return MODEST;
-        }
-    }
-
-    private static long limit(Path file) {
-        try {
-            String text = Files.readString(file).strip();
-            return text.equals("max") ? Long.MAX_VALUE : Long.parseLong(text);
-        } catch (IOException | NumberFormatException noLimit) {
-            return Long.MAX_VALUE;
         }
     }
 }

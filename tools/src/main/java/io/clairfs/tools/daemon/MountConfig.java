@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param source the directory that holds the dataset, absolute
  * @param mountPoint where it is to be seen, absolute
  * @param memoryBytes what the memory tier may hold
+ * @param areas the sizes of the areas of memory that nobody says
  * @param ssds local disks to keep samples on, fastest first
  * @param ssdReserveBytes what their filesystems must keep free for others
  * @param stagingBytes what may be in the page cache ahead of the trainers
@@ -30,6 +31,7 @@ public record MountConfig(
         Path source,
         Path mountPoint,
         long memoryBytes,
+        MemoryBudget areas,
         List<SsdConfig> ssds,
         long ssdReserveBytes,
         long stagingBytes,

@@ -10,6 +10,8 @@ import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.peer.directory.Job;
 import io.clairfs.peer.directory.Jobs;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Its own lock is also that of who looks at several things of it at once.
  */
 final class NodeJobs {
+    private static final Logger LOG = System.getLogger(NodeJobs.class.getName());
+
     private final Indexes indexes;
     private final Prefetcher prefetcher;
     private final @Nullable GroupJobs group;
@@ -224,6 +228,13 @@ final class NodeJobs {
     synchronized void startWaiting() {
         List<JobSpec> now = List.copyOf(waiting);
         waiting.clear();
-        now.forEach(this::start);
+        for (JobSpec spec : now) {
+            try {
+                start(spec);
+            } catch (RuntimeException | Error e) { // the others are not to wait for ever because of it
+                errors.add("job " + spec.name() + " not started: " + e);
+                LOG.log(Level.ERROR, "a bug in starting the job " + spec.line(), e);
+            }
+        }
     }
 }

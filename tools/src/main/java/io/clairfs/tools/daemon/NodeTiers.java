@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The tiers of this node, what is known of their speed, and who plans for them. */
 final class NodeTiers implements AutoCloseable {
-    private static final long QUEUE_BYTES = 64 << 20;
     private static final double OBSERVATIONS_LAST_SECONDS = 60;
 
     private final MountConfig config;
@@ -54,7 +53,11 @@ final class NodeTiers implements AutoCloseable {
             throw e;
         }
         MemoryTier memory = new MemoryTier(config.memoryBytes());
-        return new NodeTiers(config, tree, ssds, new TierKeeper(tree, memory, ssds, QUEUE_BYTES));
+        return new NodeTiers(
+                config,
+                tree,
+                ssds,
+                new TierKeeper(tree, memory, ssds, config.areas().queueBytes()));
     }
 
     TierKeeper keeper() {

@@ -57,6 +57,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
     private final DatasetTree tree;
     private final TierKeeper keeper;
     private final GroupJobs jobs;
+    private final TransferLimits limits;
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
     private volatile @Nullable Joined joined;
 
@@ -64,11 +65,14 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
     private volatile @Nullable String trouble;
 
     private boolean closed;
+    private @Nullable FileNumbers numbers;
 
     /** What there is once this node is in the group. */
     private record Joined(FileNumbers numbers, Directory directory, TransferClient client, GroupPlan plan) {}
 
-    PeerGroup(GroupConfig config, DatasetTree tree, TierKeeper keeper, ErrorLog errors) {
+    /** {@code fromPeersBytes} is how much may be on its way from all of them. */
+    PeerGroup(GroupConfig config, DatasetTree tree, TierKeeper keeper, ErrorLog errors, long fromPeersBytes) {
+        limits = TransferLimits.DEFAULT.withAllPeers(fromPeersBytes);
         jobs = new GroupJobs(config.nodeName(), errors);
         this.config = config;
         this.tree = tree;
@@ -98,7 +102,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         if (closed) {
             return;
         }
-        FileNumbers numbers = FileNumbers.of(tree);
+        FileNumbers numbers = numbers();
         Fingerprint fingerprint = Fingerprint.of(numbers.fingerprint());
         Secret secret = config.secretFile() == null ? null : Secret.read(config.secretFile());
         GroupConfig.Tls files = config.tls();
@@ -108,8 +112,8 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         parts.push(threads);
         parts.push(lender);
         parts.push(TransferServer.start(
-                List.of(config.transferAddress()), credentials, lender.over(numbers), TransferLimits.DEFAULT, threads));
-        TransferClient client = new TransferClient(credentials, TransferLimits.DEFAULT, threads);
+                List.of(config.transferAddress()), credentials, lender.over(numbers), limits, threads));
+        TransferClient client = new TransferClient(credentials, limits, threads);
         parts.push(client);
         ClusterConfig cluster =
                 new ClusterConfig(fingerprint, secret, config.bind(), config.discovery(), DirectoryTimes.DEFAULT);
@@ -155,9 +159,19 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
 
     private FileNumbers fileNumbers() {
         try {
-            return FileNumbers.of(tree);
+            return numbers();
         } catch (SourceException e) {
             throw new AssertionError("jobs start when the dataset is listed", e);
+        }
+    }
+
+    /** Made once: it reads the whole tree, and the listing does not change any more. */
+    private FileNumbers numbers() throws SourceException {
+        synchronized (tree) {
+            if (numbers == null) {
+                numbers = FileNumbers.of(tree);
+            }
+            return numbers;
         }
     }
 

@@ -22,7 +22,7 @@ public final class StatusText {
             line(text, "index", "%s", s.indexError());
         }
         if (s.jobs().isEmpty()) {
-            line(text, "job", "none; start one: echo 'seed=42' > %s/.clairfs/job", s.mount());
+            line(text, "job", "none; start one: clairfs job start %s seed=42", s.mount());
         }
         s.jobs().forEach(job -> job(text, job));
         Status.Reads r = s.reads();
@@ -124,7 +124,7 @@ public final class StatusText {
             }
         }
         if (job.deviations() > 0) {
-            line(text, "", "%,d reads deviated", job.deviations());
+            line(text, "", "%,d %s deviated", job.deviations(), job.deviations() == 1 ? "read" : "reads");
         }
         if (job.note() != null) {
             line(text, "", "%s", job.note());

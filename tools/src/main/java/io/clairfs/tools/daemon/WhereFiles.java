@@ -8,6 +8,7 @@ import io.clairfs.cache.dataset.Entry;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.prefetch.Whereabouts;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.fs.control.ControlContent;
 import io.clairfs.fs.control.ControlTree.DirectoryNode;
 import io.clairfs.fs.control.ControlTree.FileNode;
 import io.clairfs.fs.control.ControlTree.Node;
@@ -60,14 +61,14 @@ final class WhereFiles {
         };
     }
 
-    private byte[] answer(Entry entry) {
+    private ControlContent answer(Entry entry) {
         int sample = sampleOf(entry.number());
         Answer answer = new Answer(
                 new String(entry.path(), UTF_8),
                 sample == NO_SAMPLE ? null : sample,
                 entry.size(),
                 prefetcher.whereabouts(entry.number()));
-        return (JSON.writeValueAsString(answer) + "\n").getBytes(UTF_8);
+        return ControlContent.of((JSON.writeValueAsString(answer) + "\n").getBytes(UTF_8));
     }
 
     private int sampleOf(int file) {

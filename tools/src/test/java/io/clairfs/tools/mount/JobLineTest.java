@@ -79,6 +79,8 @@ class JobLineTest {
                 "stop=before seed=2|unknown key 'seed'",
                 "seed=1 subset=nowhere|subset=nowhere is not a directory of the dataset",
                 "seed=1 subset=../c|subset='../c' must be a plain path inside the dataset",
+                "seed=1 subset=/c|subset='/c' begins with a slash: it must be a path inside the dataset",
+                "seed=1 batch=256 start_step=12811670|start_step=12811670 of batch=256 skips 3279787520 samples",
                 "seed=1 subset=bare|no class directories in bare: imagefolder expects one directory per class"
             })
     void invalid_line_fails_the_write_changes_nothing_and_leaves_its_reason(String line, String reason)

@@ -125,6 +125,23 @@ class ListingFaultTest {
         assertThat(mount.lines("index")).hasSize(CLASSES * EACH);
     }
 
+    /** All lines of a write wait for the listing together: one by one they would take longer than this test may. */
+    @Test
+    @Execution(CONCURRENT)
+    void many_jobs_written_at_once_while_a_listing_hangs_all_wait_for_it() throws Exception {
+        Fault fault =
+                source.inject(FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1"));
+        LiveMount mount = fixture.mountAt(point, source.point());
+        StringBuilder lines = new StringBuilder();
+        for (int i = 0; i < 60; i++) {
+            lines.append("name=j").append(i).append(" seed=1 epochs=1\n");
+        }
+        mount.job(lines.toString());
+        assertThat(mount.lines("job")).hasSize(60);
+        fault.lift();
+        mount.await("started", s -> s.path("jobs").size() == 60);
+    }
+
     // Promise T7
     @Test
     @Execution(CONCURRENT)

@@ -60,6 +60,14 @@ final class MemoryGroup implements AutoCloseable {
         return abort(reason);
     }
 
+    /** A group below this one, without a limit of its own; it is closed before this one. */
+    MemoryGroup nested() throws IOException {
+        if (second) {
+            Files.writeString(group.resolve("cgroup.subtree_control"), "+memory");
+        }
+        return new MemoryGroup(Files.createDirectory(group.resolve("step")), second);
+    }
+
     private static void removeLeft(Path parent) throws IOException {
         try (DirectoryStream<Path> all = Files.newDirectoryStream(parent, PREFIX + "*")) {
             for (Path found : all) {
@@ -140,6 +148,11 @@ final class MemoryGroup implements AutoCloseable {
         return number(second ? "memory.current" : "memory.usage_in_bytes");
     }
 
+    /** The most that they ever had, bytes. */
+    long peakBytes() throws IOException {
+        return number(second ? "memory.peak" : "memory.max_usage_in_bytes");
+    }
+
     /** Pages of files that its processes brought in, bytes. */
     long pageCacheBytes() throws IOException {
         return figure("memory.stat", second ? "file" : "cache");
@@ -170,6 +183,10 @@ final class MemoryGroup implements AutoCloseable {
     }
 
     private static void remove(Path group) throws IOException {
+        Path nested = group.resolve("step");
+        if (Files.exists(nested)) {
+            remove(nested);
+        }
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(REMOVE_S);
         while (true) {
             for (String pid : Files.readAllLines(group.resolve(PROCESSES))) {

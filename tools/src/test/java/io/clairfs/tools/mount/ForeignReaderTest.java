@@ -1,0 +1,110 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** Somebody looks at all files of a mount in name order: that is no use of a sample, and the trainer of a job stays where it is. */
+@Timeout(240)
+final class ForeignReaderTest {
+    private static final int CLASSES = 10;
+    private static final int LARGEST = 30_000;
+    private static final int PAUSE_US = 1_000;
+
+    /** Where the trainer pauses in the first epoch, of a hundred. */
+    private static final int PAUSED_AT = 40;
+
+    /** Reads all files, looks at what of them is cached, looks at how they begin. */
+    private static final List<String> PASSES = List.of("cat */* | cksum", "fincore -n */* | wc -l", "file */* | wc -l");
+
+    @RegisterExtension
+    private final MountFixture fixture = new MountFixture();
+
+    private Path makeSource(int samples) throws IOException {
+        Path source = fixture.newDirectory("source");
+        Random random = new Random(9);
+        for (int c = 0; c < CLASSES; c++) {
+            Files.createDirectory(source.resolve("c" + c));
+        }
+        for (int i = 0; i < samples; i++) {
+            byte[] content = new byte[random.nextInt(1, LARGEST)];
+            random.nextBytes(content);
+            Files.write(source.resolve("c" + i % CLASSES + "/s" + i + ".jpg"), content);
+        }
+        return source;
+    }
+
+    private static String shell(Path at, String command) throws IOException, InterruptedException {
+        return Ended.run(List.of("/bin/sh", "-c", "cd " + at + " && " + command), Map.of("LC_ALL", "C"))
+                .succeeded();
+    }
+
+    private void train(LiveMount mount, Path source, int epoch, int from, int to)
+            throws IOException, InterruptedException {
+        int count = to - from;
+        String equal = fixture.python("read_in_order.py", mount.point(), source, "train", epoch, count, PAUSE_US, from);
+        assertThat(equal.strip()).isEqualTo(String.valueOf(count));
+    }
+
+    /** Runs each pass to its end, and until all of it is told; the trainer is where it was. */
+    private void passOver(LiveMount mount, Path source, int samples, int epoch, int position)
+            throws IOException, InterruptedException {
+        for (String pass : PASSES) {
+            JsonNode before =
+                    mount.await("at rest", s -> s.at("/jobs/0/position").asInt() == position);
+            long opened = before.at("/reads/opened").asLong() + samples;
+            assertThat(shell(mount.point(), pass)).isEqualTo(shell(source, pass));
+            JsonNode after =
+                    mount.await("told of all", s -> s.at("/reads/opened").asLong() >= opened);
+            assertThat(after.at("/jobs/0/epoch").asInt()).as(pass).isEqualTo(epoch);
+            assertThat(after.at("/jobs/0/position").asInt()).as(pass).isEqualTo(position);
+            assertThat(after.at("/jobs/0/in_sync").asBoolean()).as(pass).isTrue();
+        }
+    }
+
+    // Promise R7
+    @ParameterizedTest(name = "{0} samples")
+    @ValueSource(ints = {150, 600})
+    void passesInNameOrder_leaveTheTrainerWhereItIs_andItGoesOnStaged(int samples) throws Exception {
+        Path source = makeSource(samples);
+        LiveMount mount = fixture.mount(source, "--staging", "4MiB");
+        mount.awaitReady();
+        mount.job("seed=3 epochs=3 batch=4");
+        passOver(mount, source, samples, 0, 0);
+        int pause = samples * PAUSED_AT / 100;
+        train(mount, source, 0, 0, pause);
+        passOver(mount, source, samples, 0, pause);
+        mount.await("staged", s -> s.at("/jobs/0/staged_ahead").asInt() > 50);
+        long upcalls = mount.status().at("/reads/upcalls").asLong();
+        train(mount, source, 0, pause, samples);
+        passOver(mount, source, samples, 1, 0);
+        assertThat(mount.status().at("/reads/upcalls").asLong() - upcalls)
+                .as("the rest of the epoch, and the passes")
+                .isLessThan(samples / 4);
+
+        Process beside = fixture.start(
+                "beside",
+                List.of("/bin/sh", "-c", "cd " + mount.point() + " && cat */* | cksum && fincore -n */* | wc -l"));
+        train(mount, source, 1, 0, samples);
+        assertThat(beside.waitFor()).isZero();
+        mount.await(
+                "at the third epoch",
+                s -> s.at("/jobs/0/epoch").asInt() == 2
+                        && s.at("/jobs/0/position").asInt() == 0);
+        train(mount, source, 2, 0, samples);
+        JsonNode done = mount.await("done", s -> s.at("/jobs/0/done").asBoolean());
+        assertThat(done.at("/jobs/0/in_sync").asBoolean()).isTrue();
+        assertThat(done.at("/reads/errors").asInt()).isZero();
+        assertThat(done.at("/jobs/0/deviations").asInt()).isGreaterThan(8 * samples);
+    }
+}
