@@ -78,7 +78,9 @@ public final class Daemon implements AutoCloseable {
             if (groupConfig != null && groupConfig.secretFile() != null) {
                 Secret.warning(groupConfig.secretFile()).ifPresent(errors::add);
             }
-            PeerGroup group = groupConfig == null ? null : started(new PeerGroup(groupConfig, tree, keeper, errors));
+            PeerGroup group = groupConfig == null
+                    ? null
+                    : started(new PeerGroup(groupConfig, tree, keeper, errors, config.readTimeoutMs() / 2));
             FetchRouter router = new FetchRouter(
                     tree,
                     source,

@@ -53,6 +53,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
     private static final long SLOWEST_BYTES_PER_MS = 5_000;
 
     private final GroupConfig config;
+    private final long mostMs;
     private final DatasetTree tree;
     private final TierKeeper keeper;
     private final GroupJobs jobs;
@@ -67,7 +68,9 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
     /** What there is once this node is in the group. */
     private record Joined(FileNumbers numbers, Directory directory, TransferClient client, GroupPlan plan) {}
 
-    PeerGroup(GroupConfig config, DatasetTree tree, TierKeeper keeper, ErrorLog errors) {
+    /** {@code mostMs} is what a fetch from peers may take at most, however large the sample. */
+    PeerGroup(GroupConfig config, DatasetTree tree, TierKeeper keeper, ErrorLog errors, long mostMs) {
+        this.mostMs = mostMs;
         jobs = new GroupJobs(config.nodeName(), errors);
         this.config = config;
         this.tree = tree;
@@ -216,9 +219,11 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         int number = now.numbers.numberOf(file);
         HeldElsewhere.View held = now.directory.heldElsewhere().view();
         long bytes = tree.fileSize(file);
-        // One bound for all that are asked: whoever waits for the sample waits no longer, however many fail to give it.
-        long deadlineNs =
-                System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS);
+        // One bound for all that are asked: whoever waits for the sample waits no longer, however many fail to give it;
+        // and a reader has time
+        // left for the source.
+        long withinMs = Math.min(mostMs, ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS);
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(withinMs);
         int[] holders = IntStream.iterate(
                         held.nextHolder(number, 0),
                         holder -> holder >= 0,
