@@ -80,6 +80,11 @@ public final class SourceFiles {
         return file == null ? List.of(original(path)) : file.ever();
     }
 
+    /** Whether the file was ever changed. */
+    public boolean isChanged(String path) {
+        return changed.containsKey(path);
+    }
+
     /** The bytes of a content of this file. */
     public byte[] bytes(String path, FileContent content) throws IOException {
         return bytes(path, content, 0, Math.toIntExact(content.size()));

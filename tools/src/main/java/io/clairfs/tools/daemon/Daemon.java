@@ -84,7 +84,12 @@ public final class Daemon implements AutoCloseable {
             PeerGroup group = groupConfig == null
                     ? null
                     : started(new PeerGroup(
-                            groupConfig, tree, keeper, errors, config.areas().fromPeersBytes()));
+                            groupConfig,
+                            tree,
+                            keeper,
+                            errors,
+                            config.areas().fromPeersBytes(),
+                            config.readTimeoutMs() / 2));
             FetchRouter router = new FetchRouter(
                     tree,
                     source,

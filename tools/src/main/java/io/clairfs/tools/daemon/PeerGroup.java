@@ -54,6 +54,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
     private static final long SLOWEST_BYTES_PER_MS = 5_000;
 
     private final GroupConfig config;
+    private final long mostMs;
     private final DatasetTree tree;
     private final TierKeeper keeper;
     private final GroupJobs jobs;
@@ -70,8 +71,20 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
     /** What there is once this node is in the group. */
     private record Joined(FileNumbers numbers, Directory directory, TransferClient client, GroupPlan plan) {}
 
-    /** {@code fromPeersBytes} is how much may be on its way from all of them. */
-    PeerGroup(GroupConfig config, DatasetTree tree, TierKeeper keeper, ErrorLog errors, long fromPeersBytes) {
+    /**
+     * A group.
+     *
+     * @param fromPeersBytes how much may be on its way from all of them
+     * @param mostMs what a fetch from peers may take at most, however large the sample
+     */
+    PeerGroup(
+            GroupConfig config,
+            DatasetTree tree,
+            TierKeeper keeper,
+            ErrorLog errors,
+            long fromPeersBytes,
+            long mostMs) {
+        this.mostMs = mostMs;
         limits = TransferLimits.DEFAULT.withAllPeers(fromPeersBytes);
         jobs = new GroupJobs(config.nodeName(), errors);
         this.config = config;
@@ -239,9 +252,11 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         int number = now.numbers.numberOf(file);
         HeldElsewhere.View held = now.directory.heldElsewhere().view();
         long bytes = tree.fileSize(file);
-        // One bound for all that are asked: whoever waits for the sample waits no longer, however many fail to give it.
-        long deadlineNs =
-                System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS);
+        // One bound for all that are asked: whoever waits for the sample waits no longer, however many fail to give it;
+        // and a reader has time
+        // left for the source.
+        long withinMs = Math.min(mostMs, ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS);
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(withinMs);
         int[] holders = IntStream.iterate(
                         held.nextHolder(number, 0),
                         holder -> holder >= 0,

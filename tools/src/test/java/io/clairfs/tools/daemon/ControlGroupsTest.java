@@ -63,7 +63,7 @@ final class ControlGroupsTest {
         return new ControlGroups(root).availableBytes();
     }
 
-    // Promise M4
+    // Promise M5
     @Test
     void slurmVersion1_limitIsOfTheJob_twoLevelsAboveTheTask() throws Exception {
         process(
@@ -80,7 +80,7 @@ final class ControlGroupsTest {
         assertThat(MachineMemory.of(root).isLimited()).isTrue();
     }
 
-    // Promise M4
+    // Promise M5
     @Test
     void slurmVersion2_limitIsOfTheJob_fourLevelsAboveTheTask() throws Exception {
         String job = "/system.slice/slurmstepd.scope/job_77";

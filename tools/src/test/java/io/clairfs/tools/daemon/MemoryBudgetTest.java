@@ -16,7 +16,7 @@ final class MemoryBudgetTest {
         return MemoryBudget.of(new MachineMemory(1L << 40, bytes), Math.min(USUAL_HEAP, bytes / 4), ssds, hasPeers);
     }
 
-    // Promise M4
+    // Promise M5
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 4, 8, 16, 64, 512})
     void inAControlGroup_allAreasTogetherTakeLittleMoreThanHalfOfIt(long gib) {

@@ -6,8 +6,10 @@ import io.clairfs.fs.faulty.FaultyMount;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -22,32 +24,60 @@ final class StressDisk implements AutoCloseable {
     private static final long BYTES = 8L << 20;
     private static final int LARGEST_TIER_MIB = 3;
 
+    /** Longer than a read may take, and short enough for who ends a daemon. */
+    private static final Duration HANG = Duration.ofSeconds(StressWorld.READ_TIMEOUT_S + 1L);
+
+    private static final Duration DELAY = Duration.ofMillis(300);
+    private static final int MOST_HANGS = 8;
+
+    /** What is done to a segment. */
+    private enum Damage {
+        FLIPPED("bits flipped"),
+        CUT("segment cut"),
+        DELETED("segment deleted"),
+        REPLACED("segment replaced"),
+        LINK("link planted");
+
+        private final String name;
+
+        Damage(String name) {
+            this.name = name;
+        }
+    }
+
     private final MountFixture fixture;
     private final @Nullable SmallDisk disk;
     private final Path directory;
     private final int tierMib;
+    private final StressDeck<Damage> damages;
+    private final StressDeck<FaultKind> failures;
     private @Nullable FaultyMount failing;
+    private Object failingNow = new Object();
 
-    private StressDisk(MountFixture fixture, @Nullable SmallDisk disk, Path directory, int tierMib) {
+    private StressDisk(MountFixture fixture, @Nullable SmallDisk disk, Path directory, int tierMib, Random random) {
+        damages = new StressDeck<>(random, List.of(Damage.values()));
+        failures = new StressDeck<>(random, List.of(FaultKind.EIO, FaultKind.EIO, FaultKind.HANG, FaultKind.DELAY));
         this.fixture = fixture;
         this.disk = disk;
         this.directory = directory;
         this.tierMib = tierMib;
     }
 
-    /** A disk, of which a node uses as much as {@code random} says; perhaps nothing. */
-    static StressDisk of(MountFixture fixture, StressReport report, Random random)
+    /** A disk, of which a node uses as much as {@code random} says; perhaps nothing, unless {@code used}. */
+    static StressDisk of(MountFixture fixture, StressReport report, Random random, boolean used)
             throws IOException, InterruptedException {
-        int tierMib = random.nextInt(LARGEST_TIER_MIB + 1);
+        int least = used ? 1 : 0;
+        int tierMib = least + random.nextInt(LARGEST_TIER_MIB + 1 - least);
+        Random apart = new Random(random.nextLong());
         try {
             SmallDisk disk = SmallDisk.mount(fixture, BYTES);
             Path directory = Files.createDirectory(
                     disk.path().resolve("ssd"),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-            return new StressDisk(fixture, disk, directory, tierMib);
+            return new StressDisk(fixture, disk, directory, tierMib, apart);
         } catch (TestAbortedException notHere) {
             report.impossible("disk full or read only");
-            return new StressDisk(fixture, null, fixture.newDirectory("ssd"), tierMib);
+            return new StressDisk(fixture, null, fixture.newDirectory("ssd"), tierMib, apart);
         }
     }
 
@@ -57,40 +87,44 @@ final class StressDisk implements AutoCloseable {
         return tierMib == 0 ? List.of() : List.of("--ssd", seen + ":" + tierMib + "MiB", "--ssd-reserve", "1MiB");
     }
 
-    /** Flips bits of something that it holds, cuts it, takes it away or puts something else in its place. Returns whether it could. */
-    boolean damage(Random random) throws IOException {
+    /** Flips bits of something that it holds, cuts it, takes it away or puts something else in its place, if it can. */
+    void damage(StressReport report, StressLinks links, Random random) throws IOException {
         int which = random.nextInt(1 << 16);
-        int how = random.nextInt(8);
+        Damage how = damages.next();
         try (Stream<Path> all = Files.walk(directory)) {
             List<Path> found = all.filter(StressDisk::isSegment).sorted().toList();
             if (found.isEmpty() || !Files.isWritable(directory)) {
-                return false;
+                return;
             }
             Path file = found.get(which % found.size());
             switch (how) {
-                case 0 -> Files.delete(file);
-                case 1 -> {
-                    Files.delete(file);
-                    Files.createDirectory(file);
-                }
-                case 2 -> {
-                    byte[] other = new byte[random.nextInt(100_000)];
-                    random.nextBytes(other);
-                    Files.delete(file);
-                    Files.write(file, other);
-                }
-                default -> spoil(file, random, how == 3);
+                case DELETED -> Files.delete(file);
+                case REPLACED -> replace(file, random);
+                case LINK -> links.plantAt(file);
+                case CUT, FLIPPED -> spoil(file, random, how == Damage.CUT);
             }
-            return true;
+            report.fault("disk: " + how.name, 1);
         } catch (IOException | java.io.UncheckedIOException goneMeanwhile) {
-            return false;
+            return;
         }
+    }
+
+    /** By a directory, or by anything. */
+    private static void replace(Path file, Random random) throws IOException {
+        Files.delete(file);
+        if (random.nextInt(3) == 0) {
+            Files.createDirectory(file);
+            return;
+        }
+        byte[] other = new byte[random.nextInt(100_000)];
+        random.nextBytes(other);
+        Files.write(file, other);
     }
 
     private static boolean isSegment(Path file) {
         String name = file.getFileName().toString();
         return (name.endsWith(".data") || name.endsWith(".index"))
-                && Files.isRegularFile(file)
+                && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
                 && file.toFile().length() > 0;
     }
 
@@ -133,22 +167,37 @@ final class StressDisk implements AutoCloseable {
 
     /** Who is told of it from now on sees it through a filesystem that can {@link #fail}. Nobody may be using it. */
     void putBehindFaults() throws IOException {
+        failingNow = new Object();
         failing = FaultyMount.mount(directory, fixture.newDirectory("failing"), FaultyMount.FAST);
     }
 
-    /** Some or all requests are answered with EIO from now on. */
+    /** Some or all requests are answered with EIO from now on, or late, or a few of them not at all for longer than a read may take. */
     void fail(Random random) {
-        FaultSpec always = FaultSpec.of(FaultKind.EIO);
+        FaultKind kind = failures.next();
+        FaultSpec always = FaultSpec.of(kind);
         FaultSpec some = always.chance(0.1 + random.nextDouble() / 2, random.nextLong());
+        FaultSpec spec = random.nextInt(3) == 0 ? always : some;
         if (failing != null) {
-            var _ = failing.inject(random.nextInt(3) == 0 ? always : some);
+            var _ = failing.inject(
+                    switch (kind) {
+                        case HANG -> spec.lasting(HANG).times(MOST_HANGS);
+                        case DELAY -> spec.lasting(DELAY);
+                        default -> spec;
+                    });
+        }
+    }
+
+    /** Says what its faults have struck. */
+    void count(StressReport report) {
+        if (failing != null) {
+            report.counted(failingNow, "disk: ", failing.counted());
         }
     }
 
     /** Who is told of it from now on sees it itself again. Nobody may be using it. */
     void putInFront(StressReport report) {
         if (failing != null) {
-            failing.counted().forEach((what, count) -> report.fault("disk: " + what, count));
+            count(report);
             failing.close();
             failing = null;
         }

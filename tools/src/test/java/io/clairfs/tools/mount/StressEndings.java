@@ -4,6 +4,8 @@ import io.clairfs.fs.faulty.Fault;
 import io.clairfs.fs.faulty.FaultKind;
 import io.clairfs.fs.faulty.FaultSpec;
 import io.clairfs.fs.faulty.Request;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -11,14 +13,14 @@ import tools.jackson.databind.JsonNode;
 
 /** How daemons of a random test end and are mounted again, and what may be wrong meanwhile. */
 final class StressEndings {
-    private static final FaultKind[] UNLISTED = {FaultKind.EIO, FaultKind.ETIMEDOUT, FaultKind.HANG};
-
     private static final List<String> WAYS = List.of("stat", "pread", "readdir");
 
     private final StressReport report;
     private final StressWorld world;
     private final StressJobs jobs;
     private final Random random;
+    private final StressDeck<StressNode.Ending> endings;
+    private final StressDeck<FaultKind> unlisted;
     private int left;
 
     /** Ends no more than {@code most} daemons. */
@@ -27,6 +29,9 @@ final class StressEndings {
         this.world = world;
         this.jobs = jobs;
         this.random = random;
+        endings = new StressDeck<>(random, List.of(StressNode.Ending.values()));
+        unlisted =
+                new StressDeck<>(random, List.of(FaultKind.EIO, FaultKind.HANG, FaultKind.ETIMEDOUT, FaultKind.HANG));
         left = most;
     }
 
@@ -39,10 +44,8 @@ final class StressEndings {
         return true;
     }
 
-    /** Ends it in one way or another, and mounts again, perhaps after an attempt without fusermount, or while inotify has too little. Requests of the source may go wrong meanwhile. */
+    /** Ends it in one way or another, and mounts again, after an attempt without fusermount. Requests of the source may go wrong meanwhile. */
     void remount(int node) throws Exception {
-        StressNode.Ending ending = anyEnding();
-        boolean refusedFirst = random.nextBoolean();
         boolean lifted = random.nextBoolean();
         if (!mayEnd(node)) {
             return;
@@ -50,37 +53,48 @@ final class StressEndings {
         if (lifted || world.source().faults().concernListing()) {
             world.source().lift();
         }
+        again(node, true, () -> {
+            world.disk(node).putInFront(report);
+            refuseWithoutFusermount(node);
+        });
+    }
+
+    private void refuseWithoutFusermount(int node) throws Exception {
+        world.nodes().get(node).requireRefusalWithoutFusermount();
+        report.fault("fusermount missing", 1);
+    }
+
+    /** Ends it in one way or another, and mounts it while inotify has too little of something and a link lies where its log goes. */
+    private void again(int number, boolean untilListed, Meanwhile between) throws Exception {
+        StressNode.Ending ending = endings.next();
+        StressNode node = world.nodes().get(number);
+        world.source().links().remove(); // a link that is listed is a link
         world.machine()
                 .shortOfReports(
-                        random,
                         report,
-                        () -> world.nodes().get(node).again(ending, true, () -> {
-                            world.disk(node).putInFront(report);
-                            if (refusedFirst) {
-                                world.nodes().get(node).requireRefusalWithoutFusermount();
-                                report.fault("fusermount missing", 1);
-                            }
+                        () -> node.again(ending, untilListed, () -> {
+                            world.source().links().plantAt(node.log());
+                            between.happens();
                         }));
+        if (!Files.isRegularFile(node.log(), LinkOption.NOFOLLOW_LINKS)) {
+            report.failure("a link in place of " + node.log() + " was left there");
+        }
+        report.fault("link planted for the log", 1);
         report.fault("daemon ended: " + ending, 1);
     }
 
-    private StressNode.Ending anyEnding() {
-        return StressNode.Ending.values()[random.nextInt(StressNode.Ending.values().length)];
-    }
-
-    /** Mounts again over a disk that is read only and begins to fail. */
+    /** The same over a disk that is read only and begins to fail. */
     void remountOnFailingDisk(int node) throws Exception {
-        StressNode.Ending ending = anyEnding();
         if (!mayEnd(node)) {
             return;
         }
         world.source().lift();
-        world.nodes().get(node).again(ending, true, () -> {
+        again(node, true, () -> {
             world.disk(node).putInFront(report);
             world.disk(node).putBehindFaults();
+            refuseWithoutFusermount(node);
         });
         world.disk(node).fail(random);
-        report.fault("daemon ended: " + ending, 1);
     }
 
     /**
@@ -88,7 +102,7 @@ final class StressEndings {
      * that it is listed after all when the source is well again. A refusal (EACCES) would stay as it is.
      */
     void remountUnlisted(String when, int number) throws Exception {
-        FaultKind kind = UNLISTED[random.nextInt(UNLISTED.length)];
+        FaultKind kind = unlisted.next();
         String directory = StressSource.DIRECTORIES.get(random.nextInt(StressSource.DIRECTORIES.size()));
         int hangS = random.nextBoolean() ? 60 : StressWorld.READ_TIMEOUT_S + 1;
         String way = WAYS.get(random.nextInt(WAYS.size()));
@@ -100,10 +114,7 @@ final class StressEndings {
         StressNode node = world.nodes().get(number);
         FaultSpec spec = FaultSpec.of(kind).on(Request.LIST).at(directory).lasting(Duration.ofSeconds(hangS));
         Fault fault = world.source().faults().inject(spec);
-        node.again(
-                StressNode.Ending.UMOUNT,
-                kind != FaultKind.HANG,
-                () -> world.disk(number).putInFront(report));
+        again(number, kind != FaultKind.HANG, () -> world.disk(number).putInFront(report));
         // The kernel asks for the names of one directory one after the other, so three that hang take three times as
         // long.
         List<String> ways = kind == FaultKind.HANG ? List.of(way) : WAYS;
@@ -113,6 +124,6 @@ final class StressEndings {
         }
         world.source().lift();
         JsonNode _ = node.control(() -> node.mount().awaitReady());
-        report.fault("daemon ended: " + StressNode.Ending.UMOUNT, 1);
+        report.fault(kind == FaultKind.HANG ? "directory hangs" : "directory not listed", 1);
     }
 }

@@ -30,9 +30,12 @@ final class StressFaults {
         private final String path;
         private final Set<Integer> errnos;
         private final long fromNs;
+        private final boolean lifted;
         private long toNs = STILL;
 
-        Period(String path, Set<Integer> errnos, long fromNs) {
+        /** {@code lifted}: it ends when all faults are lifted. */
+        Period(String path, Set<Integer> errnos, long fromNs, boolean lifted) {
+            this.lifted = lifted;
             this.path = path;
             this.errnos = errnos;
             this.fromNs = fromNs;
@@ -53,7 +56,7 @@ final class StressFaults {
 
     /** Injects, and remembers. */
     synchronized Fault inject(FaultSpec spec) {
-        periods.add(new Period(spec.path(), errnos(spec), System.nanoTime()));
+        periods.add(new Period(spec.path(), errnos(spec), System.nanoTime(), true));
         listing |= spec.requests().contains(Request.STATUS) || spec.requests().contains(Request.LIST);
         return source.inject(spec);
     }
@@ -65,12 +68,17 @@ final class StressFaults {
 
     /** Reads of the file end early from now on, until {@link #liftAll}. */
     synchronized void cut(String path) {
-        periods.add(new Period(path, Set.of(Errno.ESTALE), System.nanoTime()));
+        periods.add(new Period(path, Set.of(Errno.ESTALE), System.nanoTime(), true));
     }
 
     /** Something else is wrong with every file from now on, until {@link #end}. */
-    synchronized Period begin(Set<Integer> errnos) {
-        Period period = new Period("", errnos, System.nanoTime());
+    Period begin(Set<Integer> errnos) {
+        return begin("", errnos);
+    }
+
+    /** Something else is wrong with a file, or with all below a directory. */
+    synchronized Period begin(String path, Set<Integer> errnos) {
+        Period period = new Period(path, errnos, System.nanoTime(), false);
         periods.add(period);
         return period;
     }
@@ -85,7 +93,7 @@ final class StressFaults {
         long now = System.nanoTime();
         periods.removeIf(p -> p.toNs != STILL && now - p.toNs > FORGOTTEN_NS);
         for (Period period : periods) {
-            if (period.toNs == STILL) {
+            if (period.toNs == STILL && period.lifted) {
                 period.toNs = now;
             }
         }

@@ -15,13 +15,15 @@ final class StressJobs {
 
     private final StressReport report;
     private final StressReads reads;
+    private final StressCrowd crowd;
     private final Random random;
     private final Map<StressNode, Follower> followers = new HashMap<>();
 
     /** A trainer that reads in the order of a job. */
     private record Follower(List<String> index, List<String> order, int[] position) {}
 
-    StressJobs(StressReport report, StressReads reads, Random random) {
+    StressJobs(StressReport report, StressReads reads, StressCrowd crowd, Random random) {
+        this.crowd = crowd;
         this.report = report;
         this.reads = reads;
         this.random = random;
@@ -40,6 +42,12 @@ final class StressJobs {
             }
             return new Follower(node.mount().lines("index"), node.mount().order(name, 0, 0), new int[1]);
         });
+        // A thread of the crowd is the trainer of the first epoch; this test reads some of it as well.
+        crowd.follow(
+                node,
+                follower.order().stream()
+                        .map(sample -> follower.index().get(Integer.parseInt(sample)))
+                        .toList());
         followers.put(node, follower);
         report.fault("job started", 1);
     }

@@ -2,7 +2,6 @@ package io.clairfs.tools.mount;
 
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.fs.faulty.FileContent;
-import io.clairfs.fs.faulty.SourceFiles;
 import java.io.IOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -30,16 +29,16 @@ final class StressJudge {
     /** What a read may take beyond its timeout on a machine that has more to do than it can. */
     private static final double SLACK_S = 20;
 
-    private static final long MOST_SLOW = 3;
     private static final double NANOS_PER_SECOND = 1e9;
 
-    private final SourceFiles files;
+    private final StressTruth truth;
     private final StressFaults faults;
     private final StressReport report;
+    private final StressWitness witness = new StressWitness();
     private final int timeoutSeconds;
 
-    StressJudge(SourceFiles files, StressFaults faults, StressReport report, int timeoutSeconds) {
-        this.files = files;
+    StressJudge(StressTruth truth, StressFaults faults, StressReport report, int timeoutSeconds) {
+        this.truth = truth;
         this.faults = faults;
         this.report = report;
         this.timeoutSeconds = timeoutSeconds;
@@ -74,12 +73,12 @@ final class StressJudge {
             report.failure(read + ": the reader itself failed: " + answer.path("bug"));
             return false;
         }
-        if (seconds > timeoutSeconds + SLACK_S) {
+        if (seconds > boundS()) {
             report.hang(read + ": one call took " + seconds + " s");
         }
         int errno = answer.path("errno").asInt();
         if (errno != 0) {
-            judgeFailure(read, errno, seconds);
+            judgeFailure(read, errno, seconds, System.nanoTime());
             return false;
         }
         boolean disturbed = read.node().disturbed(read.startNs(), System.nanoTime());
@@ -100,14 +99,29 @@ final class StressJudge {
         }
     }
 
-    private void judgeFailure(Read read, int errno, double seconds) {
+    /** The longest that a call may take, seconds. */
+    double boundS() {
+        return timeoutSeconds + SLACK_S;
+    }
+
+    /** Has a look at the daemon if nothing explains that it takes so long to answer. */
+    void wonder(Read read) {
         long now = System.nanoTime();
+        boolean explained = faults.allowed(read.path(), read.startNs(), now).contains(Errno.EIO)
+                || read.node().disturbed(read.startNs(), now);
+        if (!explained) {
+            witness.look(read.node(), read.toString());
+        }
+    }
+
+    /** Judges a read that failed; {@code seconds} is its longest call, and {@code now} when it ended. */
+    void judgeFailure(Read read, long errno, double seconds, long now) {
         Set<Integer> allowed = new HashSet<>(faults.allowed(read.path(), read.startNs(), now));
         if (read.node().disturbed(read.startNs(), now)) {
             allowed.addAll(GONE);
         }
         try {
-            if (!files.now(read.path()).equals(read.listed())) {
+            if (!truth.now(read.path()).equals(read.listed())) {
                 allowed.add(Errno.ESTALE);
             }
         } catch (IOException e) {
@@ -116,9 +130,11 @@ final class StressJudge {
         if (read.how().equals("mmap") && !allowed.isEmpty()) {
             allowed.add(EFAULT);
         }
-        if (allowed.contains(errno)) {
-            report.failedAsAllowed(errno, seconds);
-        } else if (errno == Errno.EIO && seconds >= timeoutSeconds * 0.9 && report.slow() <= MOST_SLOW) {
+        if (allowed.contains((int) errno)) {
+            report.failedAsAllowed((int) errno, seconds);
+        } else if (errno == Errno.EIO && report.isStalled(now)) {
+            report.failedAsAllowed((int) errno, seconds); // it may have joined another's fetch
+        } else if (errno == Errno.EIO && seconds >= timeoutSeconds * 0.9 && report.stalled(now)) {
             System.out.println(read + ": timed out after " + seconds + " s without a fault");
         } else {
             double since = (now - read.startNs()) / NANOS_PER_SECOND;
@@ -129,7 +145,7 @@ final class StressJudge {
 
     /** A read that overlapped a remount may have met the one or the other mount. */
     private boolean anotherMounts(Read read, JsonNode answer) throws IOException {
-        for (FileContent other : files.ever(read.path())) {
+        for (FileContent other : truth.ever(read.path())) {
             if ((other.equals(read.node().listed().get(read.path()))
                             || other.equals(read.node().listedBefore().get(read.path())))
                     && wrong(read, other, answer) == null) {
@@ -140,7 +156,7 @@ final class StressJudge {
     }
 
     /** What is wrong with an answer if the file has this content; null when nothing is. */
-    private @Nullable String wrong(Read read, FileContent content, JsonNode answer) throws IOException {
+    private @Nullable String wrong(Read read, FileContent content, JsonNode answer) {
         if (answer.path("size").asLong() != content.size()) {
             return "its size is said to be " + answer.path("size");
         }
@@ -155,7 +171,7 @@ final class StressJudge {
         if (answer.path("n").asInt() != length) {
             return "brought " + answer.path("n") + " bytes instead of " + length;
         }
-        byte[] expected = files.bytes(read.path(), content, offset, length);
+        byte[] expected = StressTruth.bytes(content, offset, length);
         return sha256(expected).equals(answer.path("sha").asString()) ? null : "brought wrong bytes";
     }
 

@@ -26,7 +26,10 @@ final class StressMachine implements AutoCloseable {
     /** Of the pages, to be taken back. */
     private static final int SMALLEST_SHARE = 16;
 
+    private static final int PLENTY = Integer.MAX_VALUE;
+
     private final MountFixture fixture;
+    private final StressDeck<Shortage> shortages;
     private final @Nullable ShiftedClock clock;
     private final @Nullable MemoryGroup memory;
     private final boolean limitsFiles;
@@ -38,8 +41,9 @@ final class StressMachine implements AutoCloseable {
         T make() throws IOException, InterruptedException;
     }
 
-    StressMachine(MountFixture fixture, StressReport report) throws IOException, InterruptedException {
+    StressMachine(MountFixture fixture, StressReport report, Random random) throws IOException, InterruptedException {
         this.fixture = fixture;
+        shortages = new StressDeck<>(random, SHORTAGES);
         clock = orNull(report, "clock jump", () -> ShiftedClock.of(fixture));
         memory = orNull(report, "memory squeezed", MemoryGroup::create);
         limitsFiles = Requirements.works("prlimit", "--version");
@@ -122,16 +126,19 @@ final class StressMachine implements AutoCloseable {
     private static final List<Shortage> SHORTAGES = List.of(
             new Shortage(KernelSetting.WATCHES, 2),
             new Shortage(KernelSetting.INSTANCES, 0),
-            new Shortage(KernelSetting.QUEUE, 8));
+            new Shortage(KernelSetting.QUEUE, 8),
+            new Shortage(KernelSetting.WATCHES, 3),
+            new Shortage(KernelSetting.INSTANCES, 1),
+            new Shortage(KernelSetting.QUEUE, 64),
+            new Shortage("nothing", PLENTY));
 
-    /** Lets something happen in want of inotify's watches, of its queues, or of room in them, or, half of the time, in want of nothing. */
-    void shortOfReports(Random random, StressReport report, Meanwhile meanwhile) throws Exception {
-        int number = random.nextInt(2 * SHORTAGES.size());
-        if (number >= SHORTAGES.size()) {
+    /** Lets something happen in want of inotify's watches, of its queues, or of room in them, or, one time in seven, in want of nothing. */
+    void shortOfReports(StressReport report, Meanwhile meanwhile) throws Exception {
+        Shortage shortage = shortages.next();
+        if (shortage.value == PLENTY) {
             meanwhile.happens();
             return;
         }
-        Shortage shortage = SHORTAGES.get(number);
         KernelSetting setting =
                 orNull(report, shortage.setting, () -> KernelSetting.set(shortage.setting, shortage.value));
         if (setting == null) {

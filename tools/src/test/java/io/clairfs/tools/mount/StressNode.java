@@ -25,24 +25,40 @@ final class StressNode {
     private final Path point;
     private final Supplier<List<String>> options;
     private final LiveMount mount;
+    private final Watcher watcher;
     private final List<Disturbance> disturbances = new ArrayList<>();
     private volatile Map<String, FileContent> listed = Map.of();
     private volatile Map<String, FileContent> listedBefore = Map.of();
+    private volatile long listedNs;
     private ProcessHandle daemon;
 
     /** A time in which reads may fail because the mount went; as {@link System#nanoTime}. */
     private record Disturbance(long fromNs, long toNs) {}
+
+    /** Who has to know what the mount shows. */
+    interface Watcher {
+        /** A daemon is about to be mounted, and will list this; what it showed before may still be read. */
+        void lists(StressNode node, Map<String, FileContent> next);
+
+        /** Reads that begin from now on see what was listed last, and nothing else. */
+        void settled(StressNode node);
+
+        /** The daemon is about to be ended. */
+        void ends(StressNode node) throws Exception;
+    }
 
     private StressNode(
             MountFixture fixture,
             StressSource source,
             StressMachine machine,
             Path point,
+            Watcher watcher,
             Supplier<List<String>> options) {
         this.fixture = fixture;
         this.source = source;
         this.machine = machine;
         this.point = point;
+        this.watcher = watcher;
         this.options = options;
         mount = new LiveMount(point);
         daemon = ProcessHandle.current();
@@ -50,14 +66,24 @@ final class StressNode {
 
     /** Mounts, with nothing changing at the source meanwhile, and waits until all is listed. {@code options} are asked for at each mount. */
     static StressNode mount(
-            MountFixture fixture, StressSource source, StressMachine machine, Supplier<List<String>> options)
+            MountFixture fixture,
+            StressSource source,
+            StressMachine machine,
+            Watcher watcher,
+            Supplier<List<String>> options)
             throws Exception {
-        StressNode node = new StressNode(fixture, source, machine, fixture.newDirectory("mnt"), options);
+        StressNode node = new StressNode(fixture, source, machine, fixture.newDirectory("mnt"), watcher, options);
         node.begin(true);
+        watcher.settled(node);
         return node;
     }
 
     private void begin(boolean untilListed) throws Exception {
+        Map<String, FileContent> next = new HashMap<>();
+        for (String path : source.paths()) {
+            next.put(path, source.truth().now(path));
+        }
+        watcher.lists(this, next);
         fixture.mountAt(point, source.point(), options.get().toArray(String[]::new));
         JsonNode status = control(() -> mount.await(
                 "listed, or told why not",
@@ -66,16 +92,14 @@ final class StressNode {
                         || s.path("index_error").isString()));
         daemon = ProcessHandle.of(status.path("pid").asLong()).orElseThrow();
         machine.adopt(daemon.pid());
-        Map<String, FileContent> now = new HashMap<>();
-        for (String path : source.paths()) {
-            now.put(path, source.files().now(path));
-        }
         listedBefore = listed;
-        listed = now;
+        listed = next;
+        listedNs = System.nanoTime();
     }
 
     /** Ends the daemon in one way or another, and mounts again when {@code between} has happened. */
     void again(Ending ending, boolean untilListed, Meanwhile between) throws Exception {
+        watcher.ends(this);
         long from = System.nanoTime();
         synchronized (disturbances) {
             disturbances.add(new Disturbance(from, Long.MAX_VALUE));
@@ -91,6 +115,7 @@ final class StressNode {
             disturbances.removeLast();
             disturbances.add(new Disturbance(from, System.nanoTime()));
         }
+        watcher.settled(this);
     }
 
     /** Tries to mount where fusermount is missing; only while no daemon is there. */
@@ -167,6 +192,12 @@ final class StressNode {
         return point;
     }
 
+    /** Where its daemon says what it says. */
+    Path log() {
+        String name = point.toString().substring(1).replace('/', '-') + ".log";
+        return fixture.directory().resolve("clairfs").resolve(name);
+    }
+
     long pid() {
         return daemon.pid();
     }
@@ -174,6 +205,11 @@ final class StressNode {
     /** The content of each file that this mount shows. */
     Map<String, FileContent> listed() {
         return listed;
+    }
+
+    /** The content of each file that the mount of then showed. */
+    Map<String, FileContent> listedAt(long timeNs) {
+        return timeNs - listedNs < 0 && !listedBefore.isEmpty() ? listedBefore : listed;
     }
 
     /** What the mount before this one showed at the same place. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.LongAdder;
@@ -28,6 +29,7 @@ final class StressPeers implements AutoCloseable {
     private static final int ONE_PIECE_IN = 10;
 
     private final NodeGroup group;
+    private final StressDeck<Integer> next;
     private final Random random;
     private final Map<Lie, LongAdder> told = new EnumMap<>(Lie.class);
     private volatile @Nullable Lie lie;
@@ -41,6 +43,7 @@ final class StressPeers implements AutoCloseable {
 
     StressPeers(MountFixture fixture, Path dataset, int samples, long seed) throws IOException {
         random = new Random(seed);
+        next = new StressDeck<>(new Random(seed), List.of(0, 1, 2, 3));
         for (Lie each : Lie.values()) {
             told.put(each, new LongAdder());
         }
@@ -81,8 +84,8 @@ final class StressPeers implements AutoCloseable {
     }
 
     /** From now on the liar lies in one way or another, or, one time in four, not at all. */
-    void lie(Random decides) {
-        int which = decides.nextInt(Lie.values().length + 1);
+    void lie() {
+        int which = next.next();
         lie = which == 0 ? null : Lie.values()[which - 1];
     }
 
@@ -114,11 +117,11 @@ final class StressPeers implements AutoCloseable {
     }
 
     void count(StressReport report) {
+        Map<String, Long> counts = new TreeMap<>();
         told.forEach((what, count) -> {
-            if (count.sum() > 0) {
-                report.fault("peer: " + what.name().toLowerCase(Locale.ROOT).replace('_', ' '), count.sum());
-            }
+            counts.put(what.name().toLowerCase(Locale.ROOT).replace('_', ' '), count.sum());
         });
+        report.counted(this, "peer: ", counts);
     }
 
     @Override

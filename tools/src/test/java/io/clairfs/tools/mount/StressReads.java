@@ -28,10 +28,10 @@ final class StressReads implements AutoCloseable {
     private final StressJudge judge;
     private final StressReader reader;
 
-    StressReads(MountFixture fixture, StressReport report, StressSource source) throws IOException {
+    StressReads(MountFixture fixture, StressReport report, StressSource source, StressJudge judge) throws IOException {
         this.report = report;
         this.source = source;
-        judge = new StressJudge(source.files(), source.faults(), report, StressWorld.READ_TIMEOUT_S);
+        this.judge = judge;
         reader = StressReader.start(fixture, READER_THREADS);
     }
 
@@ -143,7 +143,7 @@ final class StressReads implements AutoCloseable {
     void requireAllReadable(String when, StressNode node) throws Exception {
         Set<String> waiting = new ConcurrentSkipListSet<>();
         for (String path : source.paths()) {
-            if (source.files().now(path).equals(node.listed().get(path))) {
+            if (source.truth().now(path).equals(node.listed().get(path))) {
                 waiting.add(path);
             }
         }

@@ -1,6 +1,5 @@
 package io.clairfs.tools.mount;
 
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
@@ -32,34 +31,42 @@ final class StressRound {
     /**
      * How a round is run.
      *
-     * @param nodes mounts; 0 leaves it to the seed
+     * @param soak with everything there is; else the seed decides
      * @param pauseMs between steps, at most
      * @param endings how often daemons may be ended
+     * @param firstMortal the nodes before this one are never ended
      * @param changing so many files get other content, the rest keep theirs: what has changed cannot be read before the next mount
+     * @param readsPerSecond of the crowd
      */
-    record Pace(int nodes, int pauseMs, int endings, int changing) {
+    record Pace(boolean soak, int pauseMs, int endings, int firstMortal, int changing, int readsPerSecond) {
         /** As much as possible in a short time. */
-        static final Pace DENSE = new Pace(0, 30, 2, Integer.MAX_VALUE);
+        static final Pace DENSE = new Pace(false, 30, 2, 0, Integer.MAX_VALUE, 4000);
+
+        /** As much of everything as possible, for hours: node 0 lives through all of it. */
+        static final Pace SOAK = new Pace(true, 40, Integer.MAX_VALUE, 1, 8, 2200);
     }
 
     /** Whether another step is to be done; also the place to look at the daemons from outside. */
     @FunctionalInterface
     interface Watch {
-        boolean goesOn(int step, List<StressNode> nodes) throws Exception;
+        boolean goesOn(int step, StressWorld world) throws Exception;
     }
 
     /** Runs steps for as long as {@code watch} wants; what goes wrong is in the report. */
     void run(Watch watch) throws Exception {
-        StressWorld.Arrangement arrangement = StressWorld.Arrangement.of(seed);
-        if (pace.nodes() > 0) {
-            arrangement = arrangement.withNodes(pace.nodes());
-        }
+        StressWorld.Arrangement arrangement =
+                pace.soak() ? StressWorld.Arrangement.ALL : StressWorld.Arrangement.of(seed);
         try (StressWorld world = new StressWorld(fixture, report, arrangement, random)) {
-            StressJobs jobs = new StressJobs(report, world.reads(), random);
+            StressJobs jobs = new StressJobs(report, world.reads(), world.crowd(), random);
             StressEndings endings = new StressEndings(report, world, jobs, random, pace.endings());
-            StressStep.Deck deck = new StressStep.Deck(random);
-            while (!report.failed() && watch.goesOn(step, world.nodes())) {
-                step(world, jobs, endings, deck.next());
+            StressDeck<StressStep> deck = pace.soak() ? StressStep.ofSoak(random) : StressStep.ofRound(random);
+            world.crowd().pace(pace.readsPerSecond());
+            while (!report.failed() && watch.goesOn(step, world)) {
+                world.crowd().during(when());
+                StressStep what = deck.next();
+                long start = System.nanoTime();
+                step(world, jobs, endings, what);
+                report.did(step, what.name(), start, System.nanoTime());
                 TimeUnit.MILLISECONDS.sleep(random.nextInt(pace.pauseMs()));
                 step++;
             }
@@ -73,6 +80,7 @@ final class StressRound {
 
     private void step(StressWorld world, StressJobs jobs, StressEndings endings, StressStep what) throws Exception {
         int number = random.nextInt(world.nodes().size());
+        int mortal = Math.max(number, pace.firstMortal());
         StressNode node = world.nodes().get(number);
         StressSource source = world.source();
         StressReads reads = world.reads();
@@ -87,13 +95,13 @@ final class StressRound {
             case DROP_PAGES -> reads.other("drop", node, path, path, 0);
             case INJECT -> source.inject(random, path);
             case LIFT -> source.lift();
-            case CHANGE -> source.change(random, path, pace.changing());
+            case CHANGE -> source.change(random, pace.changing());
             case STOP_SOURCE -> report.fault("source's process stopped", source.stop(random, reading));
             case KILL_SOURCE -> report.fault("source's process killed", source.kill(reading));
             case START_JOB -> jobs.start(node);
             case WRONG_JOB -> jobs.startWrong(when(), node);
             case STOP_JOB -> jobs.stop(node, apart);
-            case DAMAGE_DISK -> report.fault("disk damaged", world.disk(number).damage(apart));
+            case DAMAGE_DISK -> world.disk(number).damage(report, source.links(), apart);
             case FILL_DISK -> report.fault("disk full", world.disk(number).fill(random.nextInt(100_000)));
             case LOCK_DISK -> report.fault("disk read only", world.disk(number).lock());
             case LIMIT_DISK ->
@@ -101,6 +109,10 @@ final class StressRound {
             case MEND_DISK -> {
                 world.machine().unlimitFiles(node.pid());
                 world.disk(number).mend();
+            }
+            case PLANT_LINK -> {
+                source.links().plant();
+                report.fault("link planted in the source", 1);
             }
             case SUSPEND -> {
                 reads.awaitRoomForMore();
@@ -119,12 +131,12 @@ final class StressRound {
             }
             case LIE -> {
                 if (world.peers() != null) {
-                    world.peers().lie(random);
+                    world.peers().lie();
                 }
             }
-            case REMOUNT -> endings.remount(number);
-            case REMOUNT_UNLISTED -> endings.remountUnlisted(when(), number);
-            case REMOUNT_ON_FAILING_DISK -> endings.remountOnFailingDisk(number);
+            case REMOUNT -> endings.remount(mortal);
+            case REMOUNT_UNLISTED -> endings.remountUnlisted(when(), mortal);
+            case REMOUNT_ON_FAILING_DISK -> endings.remountOnFailingDisk(mortal);
         }
     }
 }

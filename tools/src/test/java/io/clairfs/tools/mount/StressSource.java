@@ -8,7 +8,6 @@ import io.clairfs.fs.faulty.Request;
 import io.clairfs.fs.faulty.SourceFiles;
 import io.clairfs.fs.slow.SlowSourceSpec;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,11 +26,11 @@ final class StressSource implements AutoCloseable {
     /** Larger than what is ever kept whole for readers, so that it is read in pieces. */
     private static final String BIG = "big.bin";
 
-    /** No power of two, so that no two of its pages are alike. */
-    private static final int BIG_PIECE = 1_000_003;
+    private static final long BIG_BYTES = 67_000_201;
 
-    private static final int BIG_PIECES = 67;
     private static final int FILES = 60;
+    private static final int SMALL_FILES = 200;
+    private static final int SMALL_BYTES = 8_000;
     private static final int STOPPED_MS = 1000;
     private static final int[] SIZES = {0, 1, 4095, 4096, 4097, 30_000, 131_071, 131_072, 131_073, 200_001, 400_000};
 
@@ -46,7 +45,21 @@ final class StressSource implements AutoCloseable {
     private final StressFaults faults;
     private final List<String> paths = new ArrayList<>();
     private final Set<String> cut = new TreeSet<>();
+    private final StressTruth truth;
+    private final StressLinks links;
+    private final StressDeck<FaultKind> kinds;
+    private final StressDeck<Change> changes;
+    private final StressDeck<Boolean> tooLong;
     private @Nullable FaultyProcess between;
+
+    /** What becomes of a file's content. */
+    private enum Change {
+        REPLACED,
+        RESIZED,
+        TRUNCATED,
+        RESTORED,
+        CUT
+    }
 
     /** The files follow from {@code random}; {@code inProcess} is whether there is a process in between. */
     StressSource(MountFixture fixture, Random random, boolean inProcess) throws IOException {
@@ -54,24 +67,32 @@ final class StressSource implements AutoCloseable {
         for (String directory : DIRECTORIES) {
             Files.createDirectories(dataset.resolve(directory));
         }
+        steered = FaultyMount.mount(dataset, fixture.newDirectory("source"), SPEED);
+        truth = new StressTruth(steered.files());
         for (int i = 0; i < FILES; i++) {
             String path = DIRECTORIES.get(i % DIRECTORIES.size()) + "/" + i + ".bin";
-            byte[] content = new byte[i < SIZES.length ? SIZES[i] : random.nextInt(150_000)];
-            random.nextBytes(content);
-            Files.write(dataset.resolve(path), content);
-            paths.add(path);
+            make(path, random.nextLong(), i < SIZES.length ? SIZES[i] : random.nextInt(150_000));
         }
-        byte[] piece = new byte[BIG_PIECE];
-        random.nextBytes(piece);
-        try (OutputStream big = Files.newOutputStream(dataset.resolve(BIG))) {
-            for (int i = 0; i < BIG_PIECES; i++) {
-                big.write(piece);
-            }
+        for (int i = 0; i < SMALL_FILES; i++) {
+            String path = DIRECTORIES.get(i % DIRECTORIES.size()) + "/s" + i + ".bin";
+            make(path, random.nextLong(), random.nextInt(SMALL_BYTES));
         }
-        paths.add(BIG);
-        steered = FaultyMount.mount(dataset, fixture.newDirectory("source"), SPEED);
         faults = new StressFaults(steered);
+        links = new StressLinks(fixture, dataset, faults, random.nextLong());
+        for (String path : links.paths()) {
+            make(path, random.nextLong(), SMALL_BYTES + random.nextInt(SMALL_BYTES));
+        }
+        make(BIG, random.nextLong(), BIG_BYTES);
+        kinds = new StressDeck<>(random, List.of(FaultKind.values()));
+        changes = new StressDeck<>(random, List.of(Change.values()));
+        tooLong = new StressDeck<>(random, List.of(true, false, false));
         between = inProcess ? FaultyProcess.start(steered.point(), fixture.newDirectory("process")) : null;
+    }
+
+    private void make(String path, long seed, long size) throws IOException {
+        Files.createDirectories(dataset.resolve(path).getParent());
+        truth.add(path, StressTruth.make(dataset.resolve(path), seed, size));
+        paths.add(path);
     }
 
     /** What is to be mounted. */
@@ -93,8 +114,12 @@ final class StressSource implements AutoCloseable {
         return path.equals(BIG);
     }
 
-    SourceFiles files() {
-        return steered.files();
+    StressTruth truth() {
+        return truth;
+    }
+
+    StressLinks links() {
+        return links;
     }
 
     StressFaults faults() {
@@ -103,7 +128,7 @@ final class StressSource implements AutoCloseable {
 
     /** Lets requests for {@code path}, for a directory or for anything go wrong in one way or another. */
     void inject(Random random, String path) {
-        FaultKind kind = FaultKind.values()[random.nextInt(FaultKind.values().length)];
+        FaultKind kind = kinds.next();
         FaultSpec spec = FaultSpec.of(kind);
         int where = random.nextInt(10);
         if (where < 4) {
@@ -136,19 +161,19 @@ final class StressSource implements AutoCloseable {
         cut.clear();
     }
 
-    /** Gives a file other content; the first {@code changing} may keep it, the rest get theirs back by {@link #lift}. */
-    void change(Random random, String path, int changing) throws IOException {
+    /** Gives one of the first {@code changing} files other content, or lets one of all end early until {@link #lift}. */
+    void change(Random random, int changing) throws IOException {
         SourceFiles files = steered.files();
-        if (isBig(path)) {
-            return;
-        }
-        long size = files.now(path).size();
-        switch (paths.indexOf(path) < changing ? random.nextInt(5) : -1) {
-            case 0 -> files.replace(path, random.nextLong());
-            case 1 -> files.replace(path, random.nextLong(), random.nextLong(300_000));
-            case 2 -> files.truncate(path, size / 2);
-            case 3 -> files.restore(path);
-            default -> {
+        Change change = changes.next();
+        int ordinary = FILES + SMALL_FILES;
+        String path = paths.get(random.nextInt(change == Change.CUT ? ordinary : Math.min(ordinary, changing)));
+        long size = truth.now(path).size();
+        switch (change) {
+            case REPLACED -> files.replace(path, random.nextLong());
+            case RESIZED -> files.replace(path, random.nextLong(), random.nextLong(300_000));
+            case TRUNCATED -> files.truncate(path, size / 2);
+            case RESTORED -> files.restore(path);
+            case CUT -> {
                 faults.cut(path);
                 files.cut(path, size / 3);
                 cut.add(path);
@@ -159,7 +184,7 @@ final class StressSource implements AutoCloseable {
     /** Does not let the process in between run for a moment, or for longer than the read timeout. Returns whether there is one. */
     boolean stop(Random random, Meanwhile meanwhile) throws Exception {
         int millis = random.nextInt(STOPPED_MS);
-        boolean tooLong = random.nextInt(4) == 0;
+        boolean beyondTimeout = tooLong.next();
         if (between == null) {
             return false;
         }
@@ -167,7 +192,7 @@ final class StressSource implements AutoCloseable {
         between.signal("STOP");
         try {
             meanwhile.happens();
-            TimeUnit.MILLISECONDS.sleep(tooLong ? 1000L * StressWorld.READ_TIMEOUT_S + millis : millis);
+            TimeUnit.MILLISECONDS.sleep(beyondTimeout ? 1000L * StressWorld.READ_TIMEOUT_S + millis : millis);
         } finally {
             between.goOn();
             faults.end(silence);
@@ -193,7 +218,7 @@ final class StressSource implements AutoCloseable {
     }
 
     void count(StressReport report) {
-        steered.counted().forEach(report::fault);
+        report.counted(this, "source: ", steered.counted());
     }
 
     @Override

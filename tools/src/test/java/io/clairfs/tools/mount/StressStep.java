@@ -1,72 +1,71 @@
 package io.clairfs.tools.mount;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Deque;
 import java.util.List;
 import java.util.Random;
+import java.util.function.ToIntFunction;
 
-/** What a random test does. Each happens so many times among 150 steps, in an order that follows from the seed. */
+/** What a random test does beside the reads of its crowd. Each has so many cards in a deck. */
 enum StressStep {
-    READ(47),
-    STAT(5),
-    LIST(5),
-    FOLLOW(18),
-    DROP_PAGES(10),
+    READ(40, 3),
+    STAT(5, 1),
+    LIST(5, 1),
+    FOLLOW(18, 2),
+    DROP_PAGES(10, 1),
 
-    INJECT(18),
-    LIFT(8),
-    CHANGE(5),
-    STOP_SOURCE(1),
-    KILL_SOURCE(1),
+    INJECT(18, 14),
+    LIFT(8, 8),
+    CHANGE(7, 8),
+    STOP_SOURCE(1, 1),
+    KILL_SOURCE(1, 1),
 
-    START_JOB(7),
-    WRONG_JOB(1),
-    STOP_JOB(2),
+    START_JOB(7, 3),
+    WRONG_JOB(1, 1),
+    STOP_JOB(2, 2),
 
-    DAMAGE_DISK(2),
-    FILL_DISK(1),
-    LOCK_DISK(1),
-    LIMIT_DISK(1),
-    MEND_DISK(3),
+    DAMAGE_DISK(4, 8),
+    FILL_DISK(1, 1),
+    LOCK_DISK(1, 3),
+    LIMIT_DISK(1, 1),
+    MEND_DISK(3, 4),
 
-    SUSPEND(1),
-    FLOOD(1),
-    SHIFT_CLOCK(2),
-    SQUEEZE_MEMORY(2),
+    PLANT_LINK(2, 2),
 
-    LIE(4),
+    SUSPEND(1, 1),
+    FLOOD(1, 1),
+    SHIFT_CLOCK(2, 2),
+    SQUEEZE_MEMORY(2, 2),
 
-    REMOUNT(2),
-    REMOUNT_UNLISTED(1),
-    REMOUNT_ON_FAILING_DISK(1);
+    LIE(4, 4),
 
-    private final int times;
+    REMOUNT(2, 0),
+    REMOUNT_UNLISTED(1, 2),
+    REMOUNT_ON_FAILING_DISK(1, 1);
 
-    StressStep(int times) {
-        this.times = times;
+    private final int inRound;
+    private final int inSoak;
+
+    StressStep(int inRound, int inSoak) {
+        this.inRound = inRound;
+        this.inSoak = inSoak;
     }
 
-    /** All steps, each as often as it is to happen, shuffled; and again when they are used up. */
-    static final class Deck {
-        private final Random random;
-        private final Deque<StressStep> left = new ArrayDeque<>();
+    /** A deck of 150, for a round of so many steps. */
+    static StressDeck<StressStep> ofRound(Random random) {
+        return deck(random, step -> step.inRound);
+    }
 
-        Deck(Random random) {
-            this.random = random;
-        }
+    /** A deck with more of what strikes, to be gone through more than a hundred times in an hour. */
+    static StressDeck<StressStep> ofSoak(Random random) {
+        return deck(random, step -> step.inSoak);
+    }
 
-        StressStep next() {
-            if (left.isEmpty()) {
-                List<StressStep> all = new ArrayList<>();
-                for (StressStep step : values()) {
-                    all.addAll(Collections.nCopies(step.times, step));
-                }
-                Collections.shuffle(all, random);
-                left.addAll(all);
-            }
-            return left.pop();
+    private static StressDeck<StressStep> deck(Random random, ToIntFunction<StressStep> cards) {
+        List<StressStep> all = new ArrayList<>();
+        for (StressStep step : values()) {
+            all.addAll(Collections.nCopies(cards.applyAsInt(step), step));
         }
+        return new StressDeck<>(random, all);
     }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * Whatever happens in whatever order, no read brings a wrong byte, fails in another way than it may, or hangs.
  *
- * <p>Seeds 1, 2, ... as long as there is time. {@code -Dclairfs.stress.seconds=N} changes how long that is, and ends with one that nobody has tried before;
+ * <p>Seeds 1, 2, ... as long as there is time. {@code -Dclairfs.stress.seconds=N} takes seeds instead that nobody has tried before, for so long;
  * {@code -Dclairfs.stress.seed=S -Dclairfs.stress.rounds=R} runs R rounds beginning with seed S instead.
  */
 @Timeout(value = 2, unit = TimeUnit.HOURS)
@@ -22,6 +22,7 @@ final class StressTest {
     private static final Path REPORT = Path.of("target", "stress-report.txt");
     private static final int USUAL_SECONDS = 60;
     private static final int STEPS = 150;
+    private static final long FIRST_SEED = 1;
 
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
@@ -34,8 +35,10 @@ final class StressTest {
             Long first = Long.getLong("clairfs.stress.seed");
             if (first == null) {
                 Integer seconds = Integer.getInteger("clairfs.stress.seconds");
-                long last = untilTimeIsOver(seconds == null ? USUAL_SECONDS : seconds);
-                round(seconds == null ? last + 1 : ThreadLocalRandom.current().nextLong(1L << 40));
+                long from = seconds == null
+                        ? FIRST_SEED
+                        : ThreadLocalRandom.current().nextLong(1L << 40);
+                untilTimeIsOver(from, seconds == null ? USUAL_SECONDS : seconds);
             } else {
                 for (int i = 0; i < Integer.getInteger("clairfs.stress.rounds", 1); i++) {
                     round(first + i);
@@ -48,22 +51,22 @@ final class StressTest {
         assertThat(report.reads()).isPositive();
     }
 
-    /** Returns the last seed; one more round fits. */
-    private long untilTimeIsOver(int seconds) throws Exception {
+    /** Rounds with consecutive seeds, for what there is differs among them. */
+    private void untilTimeIsOver(long from, int seconds) throws Exception {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         long longest = 0;
-        long seed = 0;
+        long seed = from;
         do {
             long start = System.nanoTime();
-            seed++;
             round(seed);
+            seed++;
             longest = Math.max(longest, System.nanoTime() - start);
-        } while (end - System.nanoTime() > 2 * longest);
-        return seed;
+        } while (end - System.nanoTime() > longest);
     }
 
     private void round(long seed) throws Exception {
         long readsBefore = report.reads();
+        System.out.println("seed " + seed);
         try {
             new StressRound(fixture, report, seed, StressRound.Pace.DENSE).run((step, _) -> step < STEPS);
         } catch (Exception | AssertionError e) {
@@ -76,6 +79,7 @@ final class StressTest {
         assertThat(report.failures())
                 .as("replay with -Dclairfs.stress.seed=%d -Dclairfs.stress.rounds=1", seed)
                 .isEmpty();
+        report.write(REPORT);
         report.round("round with seed " + seed + ": " + (report.reads() - readsBefore) + " reads");
     }
 }

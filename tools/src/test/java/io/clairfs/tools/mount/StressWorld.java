@@ -17,6 +17,8 @@ final class StressWorld implements AutoCloseable {
     private final StressMachine machine;
     private final StressSource source;
     private final StressReads reads;
+    private final StressCrowd crowd;
+    private final boolean disksUsed;
     private final List<StressDisk> disks = new ArrayList<>();
     private final List<StressNode> nodes = new ArrayList<>();
     private final @Nullable StressPeers peers;
@@ -27,28 +29,32 @@ final class StressWorld implements AutoCloseable {
      * @param nodes two or more are a group
      * @param process whether a process stands between the source and the nodes
      * @param liar whether a peer lies
+     * @param disks whether every node has an SSD
      */
-    record Arrangement(int nodes, boolean process, boolean liar) {
-        static Arrangement of(long seed) {
-            return new Arrangement(1 + (int) (seed & 1), (seed & 2) == 0, (seed & 4) == 0);
-        }
+    record Arrangement(int nodes, boolean process, boolean liar, boolean disks) {
+        /** Where every fault can strike. */
+        static final Arrangement ALL = new Arrangement(2, true, true, true);
 
-        Arrangement withNodes(int count) {
-            return new Arrangement(count, process, liar);
+        static Arrangement of(long seed) {
+            return new Arrangement(1 + (int) (seed & 1), (seed & 2) == 0, (seed & 4) == 0, false);
         }
     }
 
     StressWorld(MountFixture fixture, StressReport report, Arrangement arrangement, Random random) throws Exception {
         this.fixture = fixture;
         this.report = report;
+        disksUsed = arrangement.disks();
         try {
-            machine = part(new StressMachine(fixture, report));
+            part(StressGuard.start(fixture));
+            machine = part(new StressMachine(fixture, report, random));
             source = part(new StressSource(fixture, random, arrangement.process()));
             peers = arrangement.nodes() == 1
                     ? null
                     : part(new StressPeers(
                             fixture, source.dataset(), source.paths().size(), random.nextLong()));
-            reads = part(new StressReads(fixture, report, source));
+            StressJudge judge = new StressJudge(source.truth(), source.faults(), report, READ_TIMEOUT_S);
+            reads = part(new StressReads(fixture, report, source, judge));
+            crowd = part(new StressCrowd(fixture, report, source, judge));
             for (int node = 0; node < arrangement.nodes(); node++) {
                 mount(node, random);
             }
@@ -66,7 +72,7 @@ final class StressWorld implements AutoCloseable {
     }
 
     private void mount(int node, Random random) throws Exception {
-        StressDisk disk = part(StressDisk.of(fixture, report, random));
+        StressDisk disk = part(StressDisk.of(fixture, report, random, disksUsed));
         disks.add(disk);
         List<String> options = new ArrayList<>(List.of(
                 "--index-rule",
@@ -82,7 +88,7 @@ final class StressWorld implements AutoCloseable {
         if (peers != null) {
             options.addAll(peers.options(node));
         }
-        nodes.add(StressNode.mount(fixture, source, machine, () -> {
+        nodes.add(StressNode.mount(fixture, source, machine, crowd, () -> {
             List<String> all = new ArrayList<>(options);
             all.addAll(disk.options());
             return all;
@@ -99,6 +105,22 @@ final class StressWorld implements AutoCloseable {
 
     StressReads reads() {
         return reads;
+    }
+
+    StressCrowd crowd() {
+        return crowd;
+    }
+
+    /** Says what has struck until now, and what the daemons were asked. */
+    void count() throws Exception {
+        source.count(report);
+        if (peers != null) {
+            peers.count(report);
+        }
+        disks.forEach(disk -> disk.count(report));
+        for (StressNode node : nodes) {
+            crowd.ends(node);
+        }
     }
 
     List<StressNode> nodes() {
@@ -118,10 +140,13 @@ final class StressWorld implements AutoCloseable {
     /** With all faults over, every file that did not change must be readable again soon, on every node. Then unmounts; what is left is reported. */
     void end(String when) throws Exception {
         source.lift();
+        source.links().remove();
         if (peers != null) {
             peers.beHonest();
         }
         reads.awaitRoom(0);
+        crowd.end();
+        count();
         for (StressNode node : nodes) {
             reads.requireAllReadable(when, node);
         }
@@ -132,9 +157,8 @@ final class StressWorld implements AutoCloseable {
                     "overflows of reports", status.at("/reads/reports_lost").asLong());
             node.umount();
         }
-        source.count(report);
-        if (peers != null) {
-            peers.count(report);
+        if (!source.links().untouched()) {
+            report.failure(when + ": a planted link was followed");
         }
         disks.forEach(disk -> disk.putInFront(report));
         close();

@@ -1,0 +1,53 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A peer that says nothing costs a reader time, and never the sample: the source is asked while the reader still waits. */
+@Timeout(300)
+final class PeerPatienceTest {
+    private static final int READ_TIMEOUT_S = 8;
+
+    /** So large that peers would have 14 s for it by its bytes, and not yet read in pieces. */
+    private static final int SAMPLE_BYTES = 60_000_000;
+
+    private static final long HANDSHAKE_BYTES = 512;
+
+    @RegisterExtension
+    private final MountFixture fixture = new MountFixture();
+
+    // Promise G3
+    @Test
+    void large_sample_of_a_silent_peer_comes_from_the_source_within_the_read_timeout() throws Exception {
+        Path dataset = NodeGroup.makeSamples(fixture, 1, SAMPLE_BYTES);
+        NodeGroup group = NodeGroup.of(
+                        fixture,
+                        dataset,
+                        1,
+                        dataset,
+                        null,
+                        _ -> List.of("--memory", "1MiB", "--read-timeout", Integer.toString(READ_TIMEOUT_S)))
+                .mount(1);
+        LiveMount node = group.nodes().getFirst();
+        try (LyingPeer silent = new LyingPeer(
+                group,
+                1,
+                256L << 20,
+                (_, _, before) -> before < HANDSHAKE_BYTES ? Relay.Fate.PASSED : Relay.Fate.KEPT)) {
+            node.await(
+                    "told what the other holds",
+                    s -> s.path("peers")
+                            .valueStream()
+                            .anyMatch(peer -> peer.path("samples").asInt() == 1));
+            assertThat(Files.mismatch(node.point().resolve("s0"), dataset.resolve("s0")))
+                    .isEqualTo(-1);
+            assertThat(silent.lies()).as("pieces kept back").isPositive();
+        }
+    }
+}
