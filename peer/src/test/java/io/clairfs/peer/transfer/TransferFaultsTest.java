@@ -457,7 +457,8 @@ final class TransferFaultsTest {
         }
         assertThat(server.counters().garbage.sum()).isPositive();
         TransferClient client = client(openly);
-        LentSamples.assertGot(LentSamples.peer(client, server.addresses().getFirst()).fetch(1, 1_000, in(PATIENCE_MS)), 1, 1_000);
+        LentSamples.assertGot(
+                LentSamples.peer(client, server.addresses().getFirst()).fetch(1, 1_000, in(PATIENCE_MS)), 1, 1_000);
     }
 
     /** Half of them with a right checksum, so that the parser behind it is reached. */

@@ -350,7 +350,8 @@ final class TransferTest {
         Credentials open = new Credentials(DATASET, null);
         try (TransferServer server = TransferServer.start(List.of(ANY_PORT), open, samples, PATIENT, threads);
                 TransferClient asking = new TransferClient(open, PATIENT, threads)) {
-            LentSamples.assertGot(LentSamples.peer(asking, server.addresses().getFirst()).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
+            LentSamples.assertGot(
+                    LentSamples.peer(asking, server.addresses().getFirst()).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
         }
     }
 }

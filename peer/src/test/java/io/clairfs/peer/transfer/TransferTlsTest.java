@@ -134,7 +134,8 @@ final class TransferTlsTest {
                 TransferClient distrusting = new TransferClient(credentials("b", "stranger"), PATIENT, threads);
                 TransferClient plain = new TransferClient(new Credentials(DATASET, SECRET), PATIENT, threads)) {
             for (TransferClient client : List.of(untrusted, distrusting, plain)) {
-                Answer answer = LentSamples.peer(client, server.addresses().getFirst()).fetch(1, 1, in(PATIENCE_MS));
+                Answer answer =
+                        LentSamples.peer(client, server.addresses().getFirst()).fetch(1, 1, in(PATIENCE_MS));
                 System.out.println(answer);
                 assertThat(answer).isInstanceOf(Answer.Failed.class);
             }

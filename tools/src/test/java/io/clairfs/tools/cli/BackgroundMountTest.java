@@ -1,9 +1,11 @@
 package io.clairfs.tools.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.clairfs.fs.control.ControlContent;
 import io.clairfs.fs.control.ControlFile;
 import io.clairfs.fs.control.ControlMount;
 import io.clairfs.fs.control.ControlTree;
@@ -53,7 +55,7 @@ final class BackgroundMountTest {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
-        ControlFile status = "{}"::getBytes;
+        ControlFile status = () -> ControlContent.of("{}".getBytes(UTF_8));
         return new ControlTree.FileNode(status);
     }
 

@@ -32,7 +32,7 @@ final class PeerGroupTest {
                 DatasetTree tree = new DatasetTree(source, 1, errors::add);
                 MemoryTier memory = new MemoryTier(1 << 20);
                 TierKeeper keeper = new TierKeeper(tree, memory, List.of(), 1 << 20);
-                PeerGroup group = new PeerGroup(config, tree, keeper, errors, 1 << 20)) {
+                PeerGroup group = new PeerGroup(config, tree, keeper, errors, 1 << 20, 1_000)) {
             tree.complete().join();
             assertThat(group.group().numbers())
                     .isNotNull()
