@@ -366,6 +366,7 @@ public final class JobRun {
      * @param length how many samples the first rank reads in it
      * @param deviations reads of this dataset that did not follow the prediction
      * @param astray set while the trainer is followed through an epoch that is not the one the job says
+     * @param inNameOrder whether hardly any read but in name order was seen for more than an epoch
      * @param stagedAhead samples staged and unread, over all ranks
      */
     public record Progress(
@@ -376,11 +377,12 @@ public final class JobRun {
             boolean inSync,
             long deviations,
             @Nullable Astray astray,
+            boolean inNameOrder,
             int stagedAhead) {}
 
     public synchronized Progress progress() throws InvalidSpecException {
         if (windows.isEmpty()) {
-            return new Progress(spec.startEpoch(), 0, 0, false, true, 0, null, 0);
+            return new Progress(spec.startEpoch(), 0, 0, false, true, 0, null, false, 0);
         }
         StreamWindow first = windows.getFirst();
         long position = first.position();
@@ -395,6 +397,7 @@ public final class JobRun {
                 judge.inSync() && epochJudge.astray() == null && !passes.areTheTrainers(),
                 judge.deviations() + epochJudge.readsAstray() + readsOfPasses,
                 epochJudge.astray(),
+                passes.mayBeTheTrainers(),
                 staged);
     }
 

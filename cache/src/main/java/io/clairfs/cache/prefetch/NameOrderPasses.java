@@ -141,9 +141,14 @@ final class NameOrderPasses {
         return ofPass;
     }
 
-    /** Whether nearly all reads were of passes for so long that it must be the trainer that reads in name order. */
-    boolean areTheTrainers() {
+    /** Whether nearly all reads were of passes for more than an epoch: perhaps it is the trainer that reads in name order. */
+    boolean mayBeTheTrainers() {
         return passReads > samples + samples / 2;
+    }
+
+    /** Whether that went on for so long that it must be the trainer. */
+    boolean areTheTrainers() {
+        return passReads > 4L * samples;
     }
 
     private static boolean follows(Read read, Read candidate) {

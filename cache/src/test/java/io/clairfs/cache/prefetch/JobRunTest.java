@@ -283,16 +283,23 @@ final class JobRunTest {
     }
 
     @Test
-    void trainerThatDoesNotShuffle_isOutOfSyncBeforeItsSecondEpochEnds() throws Exception {
+    void trainerThatDoesNotShuffle_isToldInItsSecondEpoch_andOutOfSyncAfterFour() throws Exception {
         JobRun run = start("seed=5 epochs=9 batch=16");
         List<Integer> unshuffled = IntStream.range(0, SAMPLES).boxed().toList();
         read(run, unshuffled);
-        read(run, unshuffled.subList(0, SAMPLES * 3 / 4));
-        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
-        read(run, unshuffled.subList(SAMPLES * 3 / 4, SAMPLES));
+        assertThat(run.progress().inNameOrder()).isFalse();
+        read(run, unshuffled);
+        assertThat(run.progress().inNameOrder()).isTrue();
+        assertThat(run.progress().inSync()).isTrue();
+        read(run, unshuffled);
+        read(run, unshuffled);
         read(run, unshuffled);
         assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
-        assertThat(run.progress().deviations()).isGreaterThan(2 * SAMPLES);
+        assertThat(run.progress().deviations()).isGreaterThan(4 * SAMPLES);
+        read(run, epoch("seed=5", 0, 0).subList(0, 300));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().inNameOrder()).isFalse();
+        assertThat(run.progress().position()).isEqualTo(300);
     }
 
     @ParameterizedTest

@@ -221,6 +221,9 @@ final class StatusReporter {
             return "the trainer reads what would be epoch " + astray.epoch() + ", not " + astray.expected()
                     + ": if it was resumed, give start_epoch=" + astray.epoch() + "; else its seed is another one";
         }
+        if (progress.inNameOrder()) {
+            return "samples are read in name order, not in that of this job: by another reader, or by a trainer that does not shuffle";
+        }
         if (!progress.inSync()) {
             return "reads do not follow the order of this job: check seed, sampler, world and batch against the trainer";
         }
