@@ -6,6 +6,7 @@ import io.clairfs.cache.plan.NextUse;
 import io.clairfs.cache.plan.SampleSizes;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
+import java.util.function.IntPredicate;
 import java.util.function.IntSupplier;
 
 /**
@@ -24,6 +25,7 @@ public final class CopyRoom {
     private final NextUse uses;
     private final IntSupplier epoch;
     private final boolean reachesTheEnd;
+    private final IntPredicate isKnown;
     private final long[] left;
     private final byte[] tierOf;
 
@@ -35,6 +37,7 @@ public final class CopyRoom {
      * @param uses of the ranks that read here
      * @param epoch in which they are
      * @param endEpoch behind the last of their job
+     * @param isKnown whether the order of an epoch can be computed
      */
     CopyRoom(
             FileNumbers numbers,
@@ -43,7 +46,9 @@ public final class CopyRoom {
             NextUse uses,
             IntSupplier epoch,
             int firstEpoch,
-            int endEpoch) {
+            int endEpoch,
+            IntPredicate isKnown) {
+        this.isKnown = isKnown;
         this.numbers = numbers;
         this.sizes = sizes;
         this.uses = uses;
@@ -55,9 +60,9 @@ public final class CopyRoom {
         reachesTheEnd = uses.endEpoch() >= endEpoch;
     }
 
-    /** Whether the table of uses will soon be over while the job goes on. */
+    /** Whether the table of uses will soon be over while the job goes on, and a new one would reach further. */
     boolean isStale() {
-        return !reachesTheEnd && epoch.getAsInt() >= uses.endEpoch() - EPOCHS_LEFT;
+        return !reachesTheEnd && epoch.getAsInt() >= uses.endEpoch() - EPOCHS_LEFT && isKnown.test(uses.endEpoch());
     }
 
     /** The tier that keeps a copy of this file, or {@link LocalPlan#NOWHERE}. */
