@@ -1,18 +1,26 @@
 package io.clairfs.cache.order;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
+
 /**
  * What one rank reads, over all epochs of a run, as a sequence of positions.
  *
  * <p>A position is an epoch and a step in it, packed into a long ({@link #position}), so that positions compare in the order
- * of reading. Nothing is stored but the orders of the few epochs in use ({@link EpochOrders}).
+ * of reading. Nothing is stored but the orders of the few epochs in use ({@link EpochOrders}). Not thread-safe.
  */
 public final class AccessStream {
     /** Behind the last position of the last epoch. */
     public static final long END = Long.MAX_VALUE;
 
+    private static final int MOST_LENGTHS = 64;
+
     private final EpochOrders orders;
     private final int rank;
     private final int epochs;
+
+    /** Lengths are asked for when the order itself is not kept any more. */
+    private final Map<Integer, Integer> lengths = new LinkedHashMap<>();
 
     /** The stream of {@code rank} over epochs 0 to {@code epochs - 1}. */
     public AccessStream(EpochOrders orders, int rank, int epochs) {
@@ -43,7 +51,15 @@ public final class AccessStream {
 
     /** How many samples this rank reads in {@code epoch}. */
     public int length(int epoch) throws InvalidSpecException {
-        return orders.epoch(epoch).length(rank);
+        Integer known = lengths.get(epoch);
+        if (known == null) {
+            known = orders.epoch(epoch).length(rank);
+            lengths.put(epoch, known);
+            if (lengths.size() > MOST_LENGTHS) {
+                lengths.remove(lengths.keySet().iterator().next());
+            }
+        }
+        return known;
     }
 
     /** The order of one whole epoch, for a look at many steps. */

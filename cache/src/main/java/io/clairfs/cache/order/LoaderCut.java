@@ -54,6 +54,11 @@ final class LoaderCut implements Sampler {
     }
 
     @Override
+    public boolean isReady(int epoch) {
+        return sampler.isReady(epoch);
+    }
+
+    @Override
     public EpochOrder epoch(int epoch) throws InvalidSpecException {
         EpochOrder whole = sampler.epoch(epoch);
         long skip = epoch == resumedEpoch ? skipped : 0;

@@ -7,8 +7,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.function.Supplier;
@@ -35,15 +38,31 @@ final class OrderFile {
         this.setting = setting;
     }
 
-    /** The order in the file called {@code name}. */
+    /**
+     * The order in the file called {@code name}.
+     *
+     * @throws OrderNotReadyException when there is no such file
+     */
     static int[] read(String name, SamplerSetting setting) throws InvalidSpecException {
         try {
             OrderFile reader = new OrderFile(Path.of(name), setting);
             reader.read();
             return reader.order.length == reader.count ? reader.order : Arrays.copyOf(reader.order, reader.count);
+        } catch (NoSuchFileException e) {
+            throw new OrderNotReadyException("cannot read order file " + Keys.shorten(name) + ": " + reason(e));
         } catch (IOException | InvalidPathException e) {
-            throw new InvalidSpecException("cannot read order file " + Keys.shorten(name) + ": " + e.getMessage());
+            throw new InvalidSpecException("cannot read order file " + Keys.shorten(name) + ": " + reason(e));
         }
+    }
+
+    /** Why a file could not be read; the message of some exceptions is the file's name alone. */
+    static String reason(Exception failure) {
+        return switch (failure) {
+            case NoSuchFileException _ -> "no such file";
+            case AccessDeniedException _ -> "permission denied";
+            case FileSystemException e when e.getReason() != null -> e.getReason();
+            default -> String.valueOf(failure.getMessage());
+        };
     }
 
     private enum Form {

@@ -1,15 +1,30 @@
 package io.clairfs.cache.order;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
 /**
  * An order that the user computed: weighted samplers, curricula, whatever no other sampler here knows.
  *
  * <p>One file serves all epochs and ranks, or {@code {epoch}} and {@code {rank}} in its name stand for their numbers. Files are
- * read when their epoch is asked for, so those of later epochs may be written while the run is under way.
+ * read when their epoch is asked for, so those of later epochs may be written while the run is under way: a file that is not
+ * there is an epoch that is not ready. One that appears later is read when it looked the same twice, for it may be in the middle of being written.
  */
 final class OrderFileSampler implements Sampler {
     private final SamplerSetting setting;
     private final String name;
     private final int world;
+
+    /** Files that were not there when they were asked for, with their last look. */
+    private final Map<String, Look> awaited = new HashMap<>();
 
     OrderFileSampler(SamplerSetting setting, Keys keys) throws InvalidSpecException {
         this.setting = setting;
@@ -22,15 +37,77 @@ final class OrderFileSampler implements Sampler {
         world = keys.integer("world", 1, 1, Integer.MAX_VALUE);
     }
 
+    /** What a file looks like from outside. */
+    private record Look(long bytes, FileTime modified) {
+        static final Look ABSENT = new Look(-1, FileTime.fromMillis(0));
+
+        static Look at(String name) throws IOException {
+            try {
+                BasicFileAttributes now = Files.readAttributes(Path.of(name), BasicFileAttributes.class);
+                return new Look(now.size(), now.lastModifiedTime());
+            } catch (NoSuchFileException e) {
+                return ABSENT;
+            }
+        }
+    }
+
+    /** The file of an epoch, or those of all ranks. */
+    private List<String> files(int epoch) {
+        String ofEpoch = name.replace("{epoch}", Integer.toString(epoch));
+        return ofEpoch.contains("{rank}")
+                ? IntStream.range(0, world)
+                        .mapToObj(rank -> ofEpoch.replace("{rank}", Integer.toString(rank)))
+                        .toList()
+                : List.of(ofEpoch);
+    }
+
+    @Override
+    public boolean isReady(int epoch) {
+        for (String file : files(epoch)) {
+            try {
+                if (awaited.containsKey(file) || Look.at(file).equals(Look.ABSENT)) {
+                    awaited.putIfAbsent(file, Look.ABSENT);
+                    return false;
+                }
+            } catch (IOException | IllegalArgumentException e) {
+                return true; // reading it tells what is wrong
+            }
+        }
+        return true;
+    }
+
+    private int[] read(String file) throws InvalidSpecException {
+        Look before = awaited.get(file);
+        if (before != null) {
+            try {
+                Look now = Look.at(file);
+                awaited.put(file, now);
+                if (!now.equals(before)) {
+                    throw new OrderNotReadyException("order file " + Keys.shorten(file) + " is still being written");
+                }
+            } catch (IOException e) {
+                awaited.remove(file); // reading it tells what is wrong
+            }
+        }
+        try {
+            int[] order = OrderFile.read(file, setting);
+            awaited.remove(file);
+            return order;
+        } catch (OrderNotReadyException e) {
+            awaited.put(file, Look.ABSENT);
+            throw e;
+        }
+    }
+
     @Override
     public EpochOrder epoch(int epoch) throws InvalidSpecException {
-        String ofEpoch = name.replace("{epoch}", Integer.toString(epoch));
-        if (!ofEpoch.contains("{rank}")) {
-            return EpochOrder.of(OrderFile.read(ofEpoch, setting));
+        List<String> files = files(epoch);
+        if (!name.contains("{rank}")) {
+            return EpochOrder.of(read(files.getFirst()));
         }
         int[][] byRank = new int[world][];
         for (int rank = 0; rank < world; rank++) {
-            byRank[rank] = OrderFile.read(ofEpoch.replace("{rank}", Integer.toString(rank)), setting);
+            byRank[rank] = read(files.get(rank));
         }
         return new EpochOrder() {
             @Override

@@ -10,9 +10,15 @@ public interface Sampler {
     /**
      * The order of {@code epoch}, counted from 0.
      *
+     * @throws OrderNotReadyException when it cannot be computed yet; to be asked again later
      * @throws InvalidSpecException when the framework would refuse this epoch, for instance because seed + epoch overflows
      */
     EpochOrder epoch(int epoch) throws InvalidSpecException;
+
+    /** Whether {@link #epoch} would not have to say that this one is not ready; a look at file names at most. */
+    default boolean isReady(int epoch) {
+        return true;
+    }
 
     /**
      * Refuses an epoch that the framework would refuse, without computing its order.

@@ -28,7 +28,8 @@ final class TorchStateFile {
             }
             return read(file);
         } catch (IOException | InvalidPathException e) {
-            throw new InvalidSpecException("cannot read state=" + Keys.shorten(fileOrBase64) + ": " + e.getMessage());
+            throw new InvalidSpecException(
+                    "cannot read state=" + Keys.shorten(fileOrBase64) + ": " + OrderFile.reason(e));
         }
     }
 

@@ -30,8 +30,9 @@ final class NodePacker {
      *
      * @param classOf by sample, {@link Placement#NONE} for one that is not kept
      * @param bytes by class, of the samples and what they take beside their bytes
+     * @param order by class, the samples that it keeps, those used first by anybody first
      */
-    record Contents(byte[] classOf, long[] bytes) {}
+    record Contents(byte[] classOf, long[] bytes, int[][] order) {}
 
     Contents pack(int node) {
         byte[] classOf = new byte[request.samples()];
@@ -67,7 +68,26 @@ final class NodePacker {
             }
             assert classOf[sample] != Placement.NONE || homes.of()[sample] != node : "a home without room";
         }
-        return new Contents(classOf, bytes);
+        return new Contents(classOf, bytes, order(classOf, bytes.length));
+    }
+
+    private int[][] order(byte[] classOf, int classes) {
+        int[] count = new int[classes];
+        for (byte each : classOf) {
+            if (each >= 0) {
+                count[each]++;
+            }
+        }
+        int[][] order = Arrays.stream(count).mapToObj(int[]::new).toArray(int[][]::new);
+        Arrays.fill(count, 0);
+        for (int place = 0; place < uses.used(); place++) {
+            int sample = uses.byFirstUse(place);
+            int each = classOf[sample];
+            if (each >= 0) {
+                order[each][count[each]++] = sample;
+            }
+        }
+        return order;
     }
 
     private boolean isWorth(int node, int storageClass, int sample, long size) {

@@ -85,6 +85,14 @@ public final class Placement {
         return contents(node).classOf()[sample];
     }
 
+    /**
+     * The samples that the node keeps in this class, those that anybody uses first from the plan's first epoch on first: the order
+     * in which to fill it. Not to be changed. The first question about a node takes as long as with {@link #storageClass}.
+     */
+    public int[] fillOrder(int node, int storageClass) {
+        return contents(node).order()[storageClass];
+    }
+
     /** What the node keeps in this class when all is in place takes of its capacity, bytes. */
     public long plannedBytes(int node, int storageClass) {
         return contents(node).bytes()[storageClass];

@@ -34,16 +34,12 @@ final class BalancedAssignment implements LoaderAssignment {
     }
 
     @Override
-    public void assign(List<RankQueue> queues, int loaders) {
+    public int[] assign(List<RankQueue> queues, int loaders) {
         if (queues.size() == 1) {
-            queues.getFirst().assign(loaders);
-            return;
+            return new int[] {loaders};
         }
         List<RankLoad> loads = queues.stream().map(this::load).toList();
-        int[] threads = ThreadAssignment.assign(loads, rates, loaders, THRESHOLD_SECONDS);
-        for (int i = 0; i < threads.length; i++) {
-            queues.get(i).assign(threads[i]);
-        }
+        return ThreadAssignment.assign(loads, rates, loaders, THRESHOLD_SECONDS);
     }
 
     private RankLoad load(RankQueue queue) {

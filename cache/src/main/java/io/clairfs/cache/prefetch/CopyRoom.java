@@ -9,6 +9,7 @@ import io.clairfs.cache.plan.StorageClass;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntConsumer;
+import java.util.function.IntPredicate;
 import java.util.function.IntSupplier;
 
 /**
@@ -28,6 +29,7 @@ public final class CopyRoom {
     private final IntSupplier epoch;
     private final boolean reachesTheEnd;
     private final List<StorageClass> tiers;
+    private final IntPredicate isKnown;
     private final long[] left;
     private final byte[] tierOf;
 
@@ -39,6 +41,7 @@ public final class CopyRoom {
      * @param uses of the ranks that read here
      * @param epoch in which they are
      * @param endEpoch behind the last of their job
+     * @param isKnown whether the order of an epoch can be computed
      */
     CopyRoom(
             FileNumbers numbers,
@@ -47,7 +50,9 @@ public final class CopyRoom {
             NextUse uses,
             IntSupplier epoch,
             int firstEpoch,
-            int endEpoch) {
+            int endEpoch,
+            IntPredicate isKnown) {
+        this.isKnown = isKnown;
         this.numbers = numbers;
         this.sizes = sizes;
         this.uses = uses;
@@ -64,9 +69,9 @@ public final class CopyRoom {
         reachesTheEnd = uses.endEpoch() >= endEpoch;
     }
 
-    /** Whether the table of uses will soon be over while the job goes on. */
+    /** Whether the table of uses will soon be over while the job goes on, and a new one would reach further. */
     boolean isStale() {
-        return !reachesTheEnd && epoch.getAsInt() >= uses.endEpoch() - EPOCHS_LEFT;
+        return !reachesTheEnd && epoch.getAsInt() >= uses.endEpoch() - EPOCHS_LEFT && isKnown.test(uses.endEpoch());
     }
 
     /** The tier that keeps a copy of this file, or {@link LocalPlan#NOWHERE}. */

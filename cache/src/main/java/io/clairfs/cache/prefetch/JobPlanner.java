@@ -8,6 +8,11 @@ import java.util.List;
 public interface JobPlanner {
     LocalPlan plan(List<JobRun> jobs) throws InvalidSpecException;
 
+    /** The same plan, for trainers that have gone on elsewhere: what they need first is filled first. */
+    default LocalPlan refilled(LocalPlan plan) throws InvalidSpecException {
+        return plan;
+    }
+
     /** What to do until the first plan is there. */
     default LocalPlan meanwhile() {
         return LocalPlan.WHILE_ROOM;

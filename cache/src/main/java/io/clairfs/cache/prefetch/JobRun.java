@@ -4,11 +4,14 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderNotReadyException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +33,12 @@ public final class JobRun {
     private final EpochOrders orders;
     private final List<StreamWindow> windows = new ArrayList<>();
 
-    private final FillCursors fills;
+    /** Where the job begins. */
+    private final long start;
+
+    /** How many samples a rank reads in the first epoch. */
+    private final int firstLength;
+
     private final Pace[] paces;
     private final LongSupplier clockNs;
     private final SyncJudge judge;
@@ -54,32 +62,37 @@ public final class JobRun {
     /**
      * A job whose trainer has not read anything yet.
      *
-     * @param tiers how many tiers there are to fill
-     * @param forGroup whether they are filled with what any rank of the job reads, rather than with what is read here
      * @param clockNs a clock that only runs forward, nanoseconds
      */
+    JobRun(JobSpec spec, SampleIndex index, DatasetTree tree, StagingBuffer staging, LongSupplier clockNs)
+            throws InvalidSpecException {
+        this(spec, index, tree, staging, new EpochOrders(spec.sampler(index), index.size(), clockNs), clockNs);
+    }
+
+    /** As the other constructor, with the orders of {@code spec}. */
     JobRun(
             JobSpec spec,
             SampleIndex index,
             DatasetTree tree,
             StagingBuffer staging,
-            int tiers,
-            boolean forGroup,
+            EpochOrders orders,
             LongSupplier clockNs)
             throws InvalidSpecException {
         this.clockNs = clockNs;
         this.spec = spec;
         this.index = index;
-        orders = new EpochOrders(spec.sampler(index));
-        long start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
+        this.orders = orders;
+        EpochOrder first = orders.epoch(spec.startEpoch());
+        firstLength = first.length(spec.firstRank());
+        start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
         int ranks = spec.ranks().count();
         paces = new Pace[ranks];
         for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
             paces[windows.size()] = new Pace();
             windows.add(new StreamWindow(new AccessStream(orders, rank, spec.epochs()), index, tree, staging, start));
         }
-        fills = new FillCursors(spec, orders, index, tiers, forGroup, start);
-        int memory = SyncJudge.memoryFor(orders.epoch(spec.startEpoch()).length(spec.firstRank()), Math.max(1, ranks));
+        extendTogether();
+        int memory = SyncJudge.memoryFor(firstLength, Math.max(1, ranks));
         judge = new SyncJudge(memory);
         epochJudge = new EpochJudge(spec, memory);
         search = new TrainerSearch(memory);
@@ -87,6 +100,17 @@ public final class JobRun {
         orderly = new long[memory];
         reach = reach(spec);
         centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
+    }
+
+    /** Epoch by epoch, so that the order of each is computed once for all ranks, however many a window has room for. */
+    private void extendTogether() throws InvalidSpecException {
+        boolean more = true;
+        for (int epoch = spec.startEpoch(); more; epoch++) {
+            more = false;
+            for (StreamWindow window : windows) {
+                more |= window.extend(epoch);
+            }
+        }
     }
 
     /** As the job says, else for a good many workers. */
@@ -174,18 +198,44 @@ public final class JobRun {
         return samples * paces[stream].nsPerSample() / NANOS_PER_SECOND;
     }
 
-    /** The next file that a tier might have to be given, in access order over all streams, or {@link FillCursor#NONE}. */
-    int nextToFill(int tier) throws InvalidSpecException {
-        return fills.next(tier);
+    /** Where the ranks of this node are, the hindmost of them; {@link AccessStream#END} when all is read. Where none reads, the beginning. */
+    synchronized long position() {
+        return windows.stream().mapToLong(StreamWindow::position).min().orElse(start);
     }
 
-    /** The plan has changed: looks again at everything that comes, for ranks of other nodes from where those of this node are. */
-    void fillAgain() {
-        long[] positions;
+    /**
+     * Computes the order of the next epoch when the ranks will soon be staged from it, on the caller's thread and holding up
+     * nobody who works in this epoch.
+     */
+    void prepareNextEpoch() {
+        int next;
         synchronized (this) {
-            positions = windows.stream().mapToLong(StreamWindow::position).toArray();
+            long least =
+                    windows.stream().mapToLong(StreamWindow::tailPosition).min().orElse(AccessStream.END);
+            long most =
+                    windows.stream().mapToLong(StreamWindow::tailPosition).max().orElse(AccessStream.END);
+            if (closed || most == AccessStream.END || AccessStream.epoch(least) != AccessStream.epoch(most)) {
+                return;
+            }
+            next = AccessStream.epoch(most) + 1;
+            if (next >= spec.epochs() || AccessStream.step(least) < firstLength / 2) {
+                return; // it would only take memory
+            }
         }
-        fills.restart(positions);
+        try {
+            orders.epoch(next);
+        } catch (InvalidSpecException e) {
+            // The ranks will come to it themselves.
+        }
+    }
+
+    /** Why the order of the next epoch is not ready though a rank has read all before it; null when no rank waits for it. */
+    synchronized @Nullable String awaitedOrder() {
+        return windows.stream()
+                .map(StreamWindow::awaitedOrder)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
     /**
@@ -309,8 +359,12 @@ public final class JobRun {
         return !judge.inSync() && search.begin();
     }
 
-    /** Looks for the trainer in the orders of all epochs, nearest first, and moves the streams to where it is. */
-    void search() throws InvalidSpecException {
+    /**
+     * Looks for the trainer in the orders of all epochs, nearest first, and moves the streams to where it is.
+     *
+     * @return whether it was found
+     */
+    boolean search() throws InvalidSpecException {
         try {
             int[] samples;
             int epoch;
@@ -324,17 +378,27 @@ public final class JobRun {
             synchronized (this) {
                 search.judge(found);
             }
+            return found;
         } finally {
             search.ended();
         }
     }
 
     private boolean searchEpoch(int epoch, int[] samples) throws InvalidSpecException {
+        EpochOrder order;
+        try {
+            order = orders.peek(epoch);
+        } catch (OrderNotReadyException e) {
+            return false; // nobody reads it yet
+        }
         boolean found = false;
         for (int i = 0; i < windows.size(); i++) {
             StreamWindow window = windows.get(i);
-            PositionSearch.Found place = PositionSearch.inEpoch(window.stream(), orders.peek(epoch), epoch, samples);
+            PositionSearch.Found place = PositionSearch.inEpoch(window.stream(), order, epoch, samples);
             if (place != null) {
+                if (!found) {
+                    orders.keep(epoch, order);
+                }
                 found = true;
                 moveTo(window, place, i);
             }
@@ -354,7 +418,6 @@ public final class JobRun {
                 window.read(slot.sequence);
             }
         }
-        fills.jump(stream, place.position());
         judge.reset();
     }
 

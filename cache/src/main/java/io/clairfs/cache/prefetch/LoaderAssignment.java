@@ -4,8 +4,11 @@ import java.util.List;
 
 /** How a fixed number of loader threads is shared out to the ranks of this node. */
 interface LoaderAssignment {
-    /** Gives every queue its number of loaders; they add up to {@code loaders}, or a little more when there are more ranks than that. */
-    void assign(List<RankQueue> queues, int loaders);
+    /**
+     * The number of loaders for each queue; they add up to {@code loaders}, or a little more when there are more ranks than that. May take
+     * milliseconds, so it is called without a lock, by one thread at a time.
+     */
+    int[] assign(List<RankQueue> queues, int loaders);
 
     /** Whether a rank that has nothing to do for its loaders lends them to others. */
     boolean lendsIdleLoaders();
@@ -14,13 +17,15 @@ interface LoaderAssignment {
     static LoaderAssignment fixed() {
         return new LoaderAssignment() {
             @Override
-            public void assign(List<RankQueue> queues, int loaders) {
+            public int[] assign(List<RankQueue> queues, int loaders) {
+                int[] numbers = new int[queues.size()];
                 int rest = loaders;
                 for (int i = 0; i < queues.size(); i++) {
                     int share = Math.ceilDiv(rest, queues.size() - i);
-                    queues.get(i).assign(Math.max(1, share));
+                    numbers[i] = Math.max(1, share);
                     rest -= share;
                 }
+                return numbers;
             }
 
             @Override

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,7 @@ final class LoaderShares {
     private final LongSupplier clockNs;
     private final List<RankQueue> queues = new ArrayList<>();
     private final BooleanSupplier planPending;
+    private final AtomicBoolean assigning = new AtomicBoolean();
     private long assignedAtNs;
     private long addedAtNs;
     private boolean stale = true;
@@ -71,15 +73,49 @@ final class LoaderShares {
     }
 
     /** Work for the calling loader, which {@link #done ends} it; null when there is none. */
-    synchronized @Nullable Claim claim() throws JobFailedException {
-        long now = clockNs.getAsLong();
-        if (queues.isEmpty() || (now - addedAtNs < PLAN_PATIENCE_NS && planPending.getAsBoolean())) {
-            return null;
+    @Nullable
+    Claim claim() throws JobFailedException {
+        assignIfDue();
+        return claimNow();
+    }
+
+    /** One loader computes the numbers, without the lock; the others meanwhile go by those of before. */
+    private void assignIfDue() {
+        if (!assigning.compareAndSet(false, true)) {
+            return;
         }
-        if (stale || now - assignedAtNs >= ASSIGN_EVERY_NS) {
-            assignment.assign(queues, loaders);
-            assignedAtNs = now;
-            stale = false;
+        try {
+            List<RankQueue> now = dueForAssignment();
+            if (!now.isEmpty()) {
+                int[] numbers = assignment.assign(now, loaders);
+                synchronized (this) {
+                    for (int i = 0; i < numbers.length; i++) {
+                        now.get(i).assign(numbers[i]);
+                    }
+                }
+            }
+        } finally {
+            assigning.set(false);
+        }
+    }
+
+    private synchronized List<RankQueue> dueForAssignment() {
+        long now = clockNs.getAsLong();
+        if (isWaiting(now) || (!stale && now - assignedAtNs < ASSIGN_EVERY_NS)) {
+            return List.of();
+        }
+        assignedAtNs = now;
+        stale = false;
+        return List.copyOf(queues);
+    }
+
+    private boolean isWaiting(long now) {
+        return queues.isEmpty() || (now - addedAtNs < PLAN_PATIENCE_NS && planPending.getAsBoolean());
+    }
+
+    private synchronized @Nullable Claim claimNow() throws JobFailedException {
+        if (isWaiting(clockNs.getAsLong())) {
+            return null;
         }
         queues.sort(MOST_LACKING);
         for (RankQueue queue : queues) {

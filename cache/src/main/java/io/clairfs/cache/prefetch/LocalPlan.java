@@ -29,10 +29,25 @@ public interface LocalPlan {
     };
 
     /** What is read is kept as long as there is room: right for one node, and a start for several. */
-    LocalPlan WHILE_ROOM = _ -> ANYWHERE;
+    LocalPlan WHILE_ROOM = new LocalPlan() {
+        @Override
+        public int tierOf(int file) {
+            return ANYWHERE;
+        }
+
+        @Override
+        public boolean isMeanwhile() {
+            return true;
+        }
+    };
 
     /** The tier's place among this node's tiers, fastest first, or one of the two constants. */
     int tierOf(int file);
+
+    /** The files that a tier is to be filled with, in this order; not to be changed. What is there already is passed over. */
+    default int[] fillOrder(int tier) {
+        return new int[0];
+    }
 
     /** The node, of those that plan together, that keeps the copy which the others count on; null for none. */
     default @Nullable UUID homeOf(int file) {
@@ -53,6 +68,11 @@ public interface LocalPlan {
     /** The same for all nodes that have made the same plan; 0 where a node plans for itself. */
     default long digest() {
         return 0;
+    }
+
+    /** Whether this is what is done on a node that has no plan yet, or finds none. */
+    default boolean isMeanwhile() {
+        return false;
     }
 
     /** Whether this only stands for a plan that is still to come. */

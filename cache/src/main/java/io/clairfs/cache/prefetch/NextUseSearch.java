@@ -5,6 +5,7 @@ import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderNotReadyException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,12 @@ final class NextUseSearch {
                 if (ended || (nearest != null && before[stream] >= nearest.samplesBefore())) {
                     continue; // another rank may be epochs ahead and still be the next to read it
                 }
-                EpochOrder order = orders.peek(epoch);
+                EpochOrder order;
+                try {
+                    order = orders.peek(epoch);
+                } catch (OrderNotReadyException e) {
+                    return nearest; // what comes after it is not known
+                }
                 int rank = spec.firstRank() + stream;
                 int step = stepOf(sample, order, rank, ahead == 0 ? AccessStream.step(from[stream]) : 0);
                 if (step >= 0 && (nearest == null || before[stream] + step < nearest.samplesBefore())) {

@@ -6,6 +6,7 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Sampler;
@@ -25,8 +26,10 @@ import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +48,7 @@ public final class NodePlanner implements JobPlanner {
     private final Supplier<Group> group;
     private final PerformanceModel model;
     private final PlacementPolicy policy;
+    private final PlanLimits limits;
     private final Planner planner;
 
     /**
@@ -64,6 +68,7 @@ public final class NodePlanner implements JobPlanner {
         this.group = group;
         this.model = model;
         this.policy = policy;
+        this.limits = limits;
         planner = new Planner(limits);
     }
 
@@ -91,29 +96,57 @@ public final class NodePlanner implements JobPlanner {
         return numbers == null ? planAlone(now, jobs) : planTogether(now, numbers, jobs);
     }
 
+    @Override
+    public LocalPlan refilled(LocalPlan plan) throws InvalidSpecException {
+        return plan instanceof Placed placed
+                ? placed.filledFromHere(keeper.tiers().size())
+                : plan;
+    }
+
     private LocalPlan planAlone(Group now, List<JobRun> jobs) throws InvalidSpecException {
         List<Need> needs = new ArrayList<>();
+        List<FillOrders.Reading> readings = new ArrayList<>();
+        List<BooleanSupplier> cuts = new ArrayList<>();
         for (JobRun job : jobs) {
             int epoch = Math.min(job.epoch(), job.spec().epochs());
-            needs.add(need(job, epoch, now, IntUnaryOperator.identity(), readsEverythingHere(job, epoch)));
+            int end = knownEnd(job, epoch);
+            needs.add(need(job, epoch, end, now, IntUnaryOperator.identity(), readsEverythingHere(job, epoch)));
+            readings.add(FillOrders.Reading.here(job, AccessStream.position(epoch, 0)));
+            if (end < job.spec().epochs()) {
+                cuts.add(() -> job.epoch() >= end - 1 && job.orders().isReady(end));
+            }
         }
         int files = tree.entryCount();
         BitSet held = held(files);
         PlanRequest request =
                 new PlanRequest(files, tree::fileSize, needs, now.storages(), model, (_, file) -> held.get(file));
         Placement placement = planner.plan(request, policy).onlyFor(now.self());
-        return file -> file < files ? placement.storageClass(now.self(), file) : LocalPlan.NOWHERE;
+        BooleanSupplier isOver = () -> cuts.stream().anyMatch(BooleanSupplier::getAsBoolean);
+        Placed placed = new Placed(
+                placement, now.self(), null, List.of(), 0, null, List.copyOf(readings), isOver, new int[0][]);
+        return placed.filledFromHere(keeper.tiers().size());
     }
 
     private LocalPlan planTogether(Group now, FileNumbers numbers, List<JobRun> jobs) throws InvalidSpecException {
         List<Need> needs = new ArrayList<>();
         List<JobRun> readHere = new ArrayList<>();
+        List<FillOrders.Reading> readings = new ArrayList<>();
         List<JobRun> inOrder = jobs.stream()
                 .sorted(Comparator.comparing(job -> job.spec().name()))
                 .toList();
         for (JobRun job : inOrder) {
-            if (Arrays.stream(now.ranks().of(job.spec())).noneMatch(node -> node == Group.RankNodes.UNKNOWN)) {
-                needs.add(need(job, job.spec().startEpoch(), now, numbers::numberOf, false));
+            int[] nodes = now.ranks().of(job.spec());
+            if (Arrays.stream(nodes).noneMatch(node -> node == Group.RankNodes.UNKNOWN)) {
+                int start = job.spec().startEpoch();
+                // Where some orders are still to be written, others may see more of them: the first is there for all.
+                int end = knownEnd(job, start) < job.spec().epochs()
+                        ? start + 1
+                        : job.spec().epochs();
+                needs.add(need(job, start, end, now, numbers::numberOf, false));
+                int[] ranks = IntStream.range(0, nodes.length)
+                        .filter(rank -> nodes[rank] >= 0)
+                        .toArray();
+                readings.add(new FillOrders.Reading(job, ranks, AccessStream.position(start, 0)));
                 if (job.streams() > 0) {
                     readHere.add(job);
                 }
@@ -129,7 +162,29 @@ public final class NodePlanner implements JobPlanner {
                 ? copies(request, placement, now, numbers, readHere.getFirst())
                 : null;
         long digest = digest(placement, now.nodes());
-        return new PlacedTogether(placement, numbers, now.nodes(), now.self(), digest, copies);
+        Placed placed = new Placed(
+                placement,
+                now.self(),
+                numbers,
+                now.nodes(),
+                digest,
+                copies,
+                List.copyOf(readings),
+                () -> false,
+                new int[0][]);
+        return placed.filledFromHere(keeper.tiers().size());
+    }
+
+    /** Behind the last epoch that a plan can look at: where the job ends, or earlier where orders are still to be written. */
+    private int knownEnd(JobRun job, int firstEpoch) {
+        int end = job.spec().epochs();
+        int most = end == JobSpec.UNLIMITED ? limits.epochsWhenEndless() : limits.mostEpochs();
+        for (int epoch = firstEpoch + 1; epoch < Math.min(end, (long) firstEpoch + most); epoch++) {
+            if (!job.orders().isReady(epoch)) {
+                return epoch;
+            }
+        }
+        return end;
     }
 
     /** The room that homes leave here; null where there is none, or where all that is read here fits into it. */
@@ -153,7 +208,7 @@ public final class NodePlanner implements JobPlanner {
             return null;
         }
         int epoch = Math.min(job.epoch(), job.spec().epochs());
-        Need need = need(job, epoch, now, numbers::numberOf, false);
+        Need need = need(job, epoch, knownEnd(job, epoch), now, numbers::numberOf, false);
         NextUse uses = NextUse.of(need, numbers.count(), now.self(), epoch);
         CopyRoom copies = new CopyRoom(
                 numbers,
@@ -162,7 +217,8 @@ public final class NodePlanner implements JobPlanner {
                 uses,
                 job::epoch,
                 epoch,
-                job.spec().epochs());
+                job.spec().epochs(),
+                job.orders()::isReady);
         keeper.adoptInto(copies, file -> {
             int number = numbers.numberOf(file);
             int home = number == FileNumbers.NONE ? Placement.NONE : placement.home(number);
@@ -184,29 +240,6 @@ public final class NodePlanner implements JobPlanner {
         return digest.getValue();
     }
 
-    private record PlacedTogether(
-            Placement placement,
-            FileNumbers numbers,
-            List<UUID> nodes,
-            int self,
-            long digest,
-            @Nullable CopyRoom copies)
-            implements LocalPlan {
-        @Override
-        public int tierOf(int file) {
-            int number = numbers.numberOf(file);
-            boolean named = number != FileNumbers.NONE && (copies == null || placement.home(number) == self);
-            return named ? placement.storageClass(self, number) : NOWHERE;
-        }
-
-        @Override
-        public @Nullable UUID homeOf(int file) {
-            int number = numbers.numberOf(file);
-            int home = number == FileNumbers.NONE ? Placement.NONE : placement.home(number);
-            return home == Placement.NONE ? null : nodes.get(home);
-        }
-    }
-
     private BitSet held(int files) {
         BitSet held = new BitSet(files);
         for (int file = 0; file < files; file++) {
@@ -215,7 +248,8 @@ public final class NodePlanner implements JobPlanner {
         return held;
     }
 
-    private static Need need(JobRun job, int firstEpoch, Group now, IntUnaryOperator numberOf, boolean same)
+    private static Need need(
+            JobRun job, int firstEpoch, int endEpoch, Group now, IntUnaryOperator numberOf, boolean same)
             throws InvalidSpecException {
         // A sampler of its own: planning looks at many epochs, and the job's few are in use.
         Sampler sampler = job.spec().sampler(job.index());
@@ -224,12 +258,7 @@ public final class NodePlanner implements JobPlanner {
             return file == SampleIndex.NO_FILE ? -1 : numberOf.applyAsInt(file);
         };
         return new Need(
-                sampler::epoch,
-                sampleOf,
-                firstEpoch,
-                job.spec().epochs(),
-                now.ranks().of(job.spec()),
-                same);
+                sampler::epoch, sampleOf, firstEpoch, endEpoch, now.ranks().of(job.spec()), same);
     }
 
     /** Only orders that the user wrote may differ in what they read. */

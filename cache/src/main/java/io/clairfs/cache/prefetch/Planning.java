@@ -4,7 +4,10 @@ import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.status.ErrorLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Planning implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Planning.class.getName());
-    /** How often a plan is asked whether it has grown too old. */
+    /** How often it is looked whether a plan has grown too old, or a trainer will soon need an order. */
     private static final long STALE_LOOK_MS = 2_000;
 
     private static final long END_TIMEOUT_MS = 1_000;
@@ -26,7 +29,12 @@ final class Planning implements AutoCloseable {
     private final Runnable planned;
     private final ErrorLog errors;
     private final Thread thread;
+
+    /** What each job was last said to wait for; the thread's own. */
+    private final Map<JobRun, String> told = new HashMap<>();
+
     private boolean changed;
+    private boolean moved;
     private boolean closed;
 
     /**
@@ -54,13 +62,28 @@ final class Planning implements AutoCloseable {
         notifyAll();
     }
 
+    /** A trainer was found elsewhere than it was expected: what it needs first is to be filled first. */
+    synchronized void trainerMoved() {
+        moved = true;
+        notifyAll();
+    }
+
+    private enum Due {
+        PLAN,
+        ORDER,
+        NOTHING,
+        END
+    }
+
     private void run() {
         try {
-            while (awaitChange()) {
+            for (Due due = next(); due != Due.END; due = next()) {
                 List<JobRun> now = List.copyOf(jobs);
-                LocalPlan plan = now.isEmpty() ? null : plan(now);
-                if (plan != null) {
-                    follow(plan, now);
+                switch (due) {
+                    case PLAN -> planFor(now);
+                    case ORDER -> fillAgain(now);
+                    case NOTHING -> lookAround(now);
+                    case END -> {}
                 }
             }
         } catch (InterruptedException e) {
@@ -68,18 +91,78 @@ final class Planning implements AutoCloseable {
         }
     }
 
-    private synchronized boolean awaitChange() throws InterruptedException {
-        while (!changed && !closed) {
-            wait(STALE_LOOK_MS);
-            changed |= keeper.plan().isStale();
-        }
-        changed = false;
-        return !closed;
+    private Due next() throws InterruptedException {
+        Due due = awaitChange();
+        return due == Due.NOTHING && keeper.plan().isStale()
+                ? Due.PLAN
+                : due; // not under the lock: it may look for files
     }
 
-    private @Nullable LocalPlan plan(List<JobRun> now) {
+    private synchronized Due awaitChange() throws InterruptedException {
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STALE_LOOK_MS);
+        for (long left = STALE_LOOK_MS; left > 0 && !changed && !moved && !closed; ) {
+            wait(left);
+            left = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
+        }
+        Due due = closed ? Due.END : changed ? Due.PLAN : moved ? Due.ORDER : Due.NOTHING;
+        changed = false;
+        moved = false;
+        return due;
+    }
+
+    private void planFor(List<JobRun> now) {
+        followMeanwhile(now);
+        LocalPlan plan = now.isEmpty() ? null : make(() -> planner.plan(now));
+        if (plan != null && !plan.isMeanwhile()) {
+            follow(plan);
+        }
+    }
+
+    private void fillAgain(List<JobRun> now) {
+        LocalPlan before = keeper.plan();
+        if (before.isMeanwhile()) {
+            followMeanwhile(now);
+        } else if (!now.isEmpty()) {
+            LocalPlan plan = make(() -> planner.refilled(before));
+            if (plan != null) {
+                follow(plan);
+            }
+        }
+    }
+
+    /** While there is no plan, tiers are filled with what is read of these jobs now. */
+    private void followMeanwhile(List<JobRun> now) {
+        if (!now.isEmpty() && keeper.plan().isMeanwhile()) {
+            LocalPlan plan = make(() -> WhileRoom.of(now));
+            if (plan != null) {
+                follow(plan);
+            }
+        }
+    }
+
+    private void lookAround(List<JobRun> now) {
+        if (keeper.plan() instanceof WhileRoom without && without.isOver()) {
+            followMeanwhile(now);
+        }
+        for (JobRun job : now) {
+            job.prepareNextEpoch();
+            String awaited = job.awaitedOrder();
+            if (awaited != null && !awaited.equals(told.put(job, awaited))) {
+                errors.add("job " + job.spec().name() + " waits for the order of its next epoch: " + awaited);
+            }
+        }
+        told.keySet().retainAll(now);
+    }
+
+    /** Makes a plan; may take its time. */
+    @FunctionalInterface
+    private interface Making {
+        LocalPlan plan() throws InvalidSpecException;
+    }
+
+    private @Nullable LocalPlan make(Making making) {
         try {
-            return planner.plan(now);
+            return making.plan();
         } catch (InvalidSpecException e) {
             errors.add("no plan: " + e.getMessage() + "; what is read is kept while there is room");
         } catch (RuntimeException | Error e) {
@@ -88,14 +171,13 @@ final class Planning implements AutoCloseable {
         return null;
     }
 
-    private void follow(LocalPlan plan, List<JobRun> plannedFor) {
+    private void follow(LocalPlan plan) {
         synchronized (this) {
             if (changed) {
                 return; // the next one is due already
             }
             keeper.follow(plan);
         }
-        plannedFor.forEach(JobRun::fillAgain);
         planned.run();
     }
 

@@ -9,11 +9,10 @@ import java.util.List;
  * @param stagingSamples how many samples may be there at once; each holds a file descriptor
  * @param loaders threads that stage, p_0 of the performance model (NoPFS section 4)
  * @param fillers threads that fill each tier, fastest first, its p_j
- * @param inGroup whether the tiers are to hold what any rank of a job reads, for other nodes as well
  * @param sharing how loaders are shared out to the ranks
  */
 public record PrefetchSettings(
-        long stagingBytes, int stagingSamples, int loaders, List<Integer> fillers, boolean inGroup, Sharing sharing) {
+        long stagingBytes, int stagingSamples, int loaders, List<Integer> fillers, Sharing sharing) {
     public PrefetchSettings {
         fillers = List.copyOf(fillers);
         if (loaders < 1 || fillers.stream().anyMatch(threads -> threads < 1)) {

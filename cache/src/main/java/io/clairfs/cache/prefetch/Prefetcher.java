@@ -29,7 +29,6 @@ public final class Prefetcher implements AutoCloseable {
     private final DatasetTree tree;
     private final Planning planning;
     private final TierKeeper keeper;
-    private final boolean inGroup;
     private final StagingBuffer staging;
     private final LoaderShares shares;
     private final Counters counters;
@@ -60,7 +59,6 @@ public final class Prefetcher implements AutoCloseable {
         this.counters = counters;
         this.errors = errors;
         this.keeper = keeper;
-        inGroup = settings.inGroup();
         planning = new Planning(keeper, planner, jobs, this::wakeAll, errors);
         staging = new StagingBuffer(area, settings.stagingBytes(), settings.stagingSamples());
         shares = new LoaderShares(
@@ -75,7 +73,7 @@ public final class Prefetcher implements AutoCloseable {
         StagingPrefetcher stager = new StagingPrefetcher(tree, router, inUse, staging, shares, signal, counters);
         start("loader-", settings.loaders(), stager::stageOne, signal);
         for (int tier = 0; tier < keeper.tiers().size(); tier++) {
-            TierPrefetcher filler = new TierPrefetcher(tier, keeper, router, shares, jobs);
+            TierPrefetcher filler = new TierPrefetcher(tier, keeper, router, shares);
             String role = keeper.tiers().get(tier).name() + "-filler-";
             WorkSignal ofTier = new WorkSignal();
             tierSignals.add(ofTier);
@@ -131,7 +129,7 @@ public final class Prefetcher implements AutoCloseable {
      * @param reported whether {@link #read} will be told of the files that are read
      */
     public JobRun start(JobSpec spec, SampleIndex index, boolean reported) throws InvalidSpecException {
-        JobRun run = new JobRun(spec, index, tree, staging, keeper.tiers().size(), inGroup, System::nanoTime);
+        JobRun run = new JobRun(spec, index, tree, staging, System::nanoTime);
         if (!reported) {
             run.followByRequests();
         }
@@ -221,7 +219,9 @@ public final class Prefetcher implements AutoCloseable {
 
     private void search(JobRun job) {
         try {
-            job.search();
+            if (job.search()) {
+                planning.trainerMoved();
+            }
             signal.wake();
         } catch (InvalidSpecException e) {
             fail(job, String.valueOf(e.getMessage()));

@@ -4,6 +4,7 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderNotReadyException;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +46,11 @@ final class StreamWindow {
     private long head;
     private long toStage;
     private long tail;
+
+    /** The first position behind the window, or the one after its last where the next epoch was not looked at yet. */
     private long tailPosition;
+
+    private @Nullable String notReady;
     private boolean tracers;
     private int stagedUnread;
     private long stagedUnreadBytes;
@@ -57,7 +62,8 @@ final class StreamWindow {
         this.tree = tree;
         this.staging = staging;
         mostAhead = Math.max(RECOGNISED_AHEAD, 2L * index.size());
-        jump(start);
+        begin(start);
+        extend(AccessStream.epoch(start));
     }
 
     /** One position. */
@@ -86,6 +92,17 @@ final class StreamWindow {
     /** From now on some positions are not staged, so that their requests tell where the trainer is. */
     void leaveTracers() {
         tracers = true;
+    }
+
+    /** Why the next epoch's order is not ready though everything before it was read; null when that is not so. */
+    @Nullable
+    String awaitedOrder() {
+        return head == tail ? notReady : null;
+    }
+
+    /** The first position that the window has not come to; {@link AccessStream#END} when there is none. */
+    long tailPosition() {
+        return tailPosition;
     }
 
     /** Where the trainer is: the first unread position, or {@link AccessStream#END}. */
@@ -147,6 +164,11 @@ final class StreamWindow {
 
     /** Moves the window to the first position at or after {@code position}; everything wanted before is let go. */
     void jump(long position) throws InvalidSpecException {
+        begin(position);
+        extend();
+    }
+
+    private void begin(long position) {
         for (long s = head; s < tail; s++) {
             letGo(slot(s));
         }
@@ -155,8 +177,7 @@ final class StreamWindow {
         begin = head;
         toStage = head;
         tail = head;
-        tailPosition = stream.atOrAfter(position);
-        extend();
+        tailPosition = position;
     }
 
     /**
@@ -272,23 +293,47 @@ final class StreamWindow {
     }
 
     private void extend() throws InvalidSpecException {
+        extend(Integer.MAX_VALUE);
+    }
+
+    /**
+     * Lets the window reach as far ahead as it should, but not beyond the end of an epoch. It ends before an epoch whose order is
+     * not ready, and goes on there with a later call.
+     *
+     * @return whether it was this epoch's end that it stopped at
+     */
+    boolean extend(int lastEpoch) throws InvalidSpecException {
         passRead();
-        while (tail - Math.max(head, toStage) < RECOGNISED_AHEAD && tailPosition != AccessStream.END) {
-            if (tail - head == ring.length) {
-                grow();
+        boolean more = false;
+        notReady = null;
+        try {
+            while (!more && tail - Math.max(head, toStage) < RECOGNISED_AHEAD && tailPosition != AccessStream.END) {
+                tailPosition = stream.atOrAfter(tailPosition);
+                more = tailPosition != AccessStream.END && AccessStream.epoch(tailPosition) > lastEpoch;
+                if (!more && tailPosition != AccessStream.END) {
+                    append(index.file(stream.sample(tailPosition)));
+                }
             }
-            int file = index.file(stream.sample(tailPosition));
-            Slot slot = new Slot(tail, tailPosition, file);
-            ring[(int) (tail & (ring.length - 1))] = slot;
-            if (file == SampleIndex.NO_FILE) {
-                slot.read = true;
-            } else {
-                append(slot);
-            }
-            tail++;
-            tailPosition = stream.atOrAfter(tailPosition + 1);
+        } catch (OrderNotReadyException e) {
+            notReady = e.getMessage();
         }
         passRead();
+        return more;
+    }
+
+    private void append(int file) {
+        if (tail - head == ring.length) {
+            grow();
+        }
+        Slot slot = new Slot(tail, tailPosition, file);
+        ring[(int) (tail & (ring.length - 1))] = slot;
+        if (file == SampleIndex.NO_FILE) {
+            slot.read = true;
+        } else {
+            chain(slot);
+        }
+        tail++;
+        tailPosition++;
     }
 
     private void passRead() {
@@ -307,7 +352,7 @@ final class StreamWindow {
         toStage = Math.max(toStage, head);
     }
 
-    private void append(Slot slot) {
+    private void chain(Slot slot) {
         Slot first = byFile.putIfAbsent(slot.file, slot);
         if (first != null) {
             while (first.later != null) {

@@ -1,69 +1,122 @@
 package io.clairfs.cache.prefetch;
 
-import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.source.SourceException;
-import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Fills one tier with what the plan wants there, in access order, jobs taking turns, from the moment a job begins: preloading without a
+ * Fills one tier with what the plan wants there, in the plan's order, from the moment a job begins: preloading without a
  * phase of its own (KSpeed, ICNP 2024, section III-B; NoPFS section 5.1, rule 1).
  *
  * <p>What others fetched for this tier is written first. Nothing is fetched for it while a trainer has little staged before it,
- * for then the source has more urgent things to do.
+ * for then the source has more urgent things to do. The plan's order is gone through once; what could not be fetched is tried
+ * once more at its end, and is otherwise kept when its reader comes for it.
  */
 final class TierPrefetcher {
     /** Files looked at before somebody else gets a turn. */
     private static final int LOOKS = 4096;
 
+    /** How many failed fetches are remembered. */
+    private static final int MOST_FAILED = 1 << 16;
+
     private final int tier;
     private final TierKeeper keeper;
     private final FetchRouter router;
     private final LoaderShares shares;
-    private final List<JobRun> jobs;
+    private volatile Progress progress = new Progress(LocalPlan.NONE);
 
-    /** Whose turn it is among the jobs. */
-    private final AtomicInteger turn = new AtomicInteger();
-
-    TierPrefetcher(int tier, TierKeeper keeper, FetchRouter router, LoaderShares shares, List<JobRun> jobs) {
+    TierPrefetcher(int tier, TierKeeper keeper, FetchRouter router, LoaderShares shares) {
         this.tier = tier;
         this.keeper = keeper;
         this.router = router;
         this.shares = shares;
-        this.jobs = jobs;
+    }
+
+    /** How far a plan's order was gone through. */
+    private static final class Progress {
+        private static final int END = -1;
+
+        private final LocalPlan plan;
+        private final AtomicInteger next = new AtomicInteger();
+        private final ConcurrentLinkedQueue<Integer> failed = new ConcurrentLinkedQueue<>();
+        private final AtomicInteger failures = new AtomicInteger();
+
+        Progress(LocalPlan plan) {
+            this.plan = plan;
+        }
+
+        /** The next file of the order, or {@link #END}. */
+        int next(int[] order) {
+            int at = next.get() < order.length ? next.getAndIncrement() : order.length;
+            return at < order.length ? order[at] : END;
+        }
+
+        /** A file of the order whose fetch failed, each of them once, or {@link #END}. */
+        int nextFailed() {
+            Integer file = failed.poll();
+            return file == null ? END : file;
+        }
+
+        void failed(int file) {
+            if (failures.incrementAndGet() <= MOST_FAILED) {
+                failed.add(file);
+            }
+        }
     }
 
     /** Brings one sample to the tier. Returns false when there is none to bring now. */
-    boolean fillOne() throws SourceException, JobFailedException {
+    boolean fillOne() throws SourceException {
         if (keeper.writeNext(tier)) {
             return true;
         }
         if (!keeper.takesMore(tier) || shares.isHungry()) {
             return false;
         }
-        List<JobRun> now = List.copyOf(jobs);
-        int first = now.isEmpty() ? 0 : Math.floorMod(turn.getAndIncrement(), now.size());
-        for (int i = 0; i < now.size(); i++) {
-            JobRun job = now.get((first + i) % now.size());
-            int file = 0;
-            for (int look = 0; look < LOOKS && (file = next(job)) != FillCursor.NONE; look++) {
-                if (keeper.isMissing(file, tier) && !router.isUnderWay(file)) {
-                    router.fetch(file, false).release();
-                    return true;
-                }
+        Progress now = progress();
+        int[] order = now.plan.fillOrder(tier);
+        for (int look = 0; look < LOOKS; look++) {
+            int file = now.next(order);
+            boolean again = file == Progress.END;
+            if (again) {
+                file = now.nextFailed();
             }
-            if (file != FillCursor.NONE) {
-                return true; // not at the end yet
+            if (file == Progress.END) {
+                return false;
+            }
+            if (keeper.isMissing(file, tier) && !router.isUnderWay(file)) {
+                fetch(file, again ? null : now);
+                return true;
             }
         }
-        return false;
+        return true; // not at the end yet
     }
 
-    private int next(JobRun job) throws JobFailedException {
+    /** Fetches a file; its failure is remembered in {@code remember} if that is given. */
+    private void fetch(int file, @Nullable Progress remember) throws SourceException {
         try {
-            return job.nextToFill(tier);
-        } catch (InvalidSpecException e) {
-            throw new JobFailedException(job, e);
+            router.fetch(file, false).release();
+        } catch (SourceException e) {
+            if (remember != null) {
+                remember.failed(file);
+            }
+            throw e;
         }
+    }
+
+    /** A new plan is filled for from the beginning of its order. */
+    @SuppressWarnings("ReferenceEquality") // the same plan, not one that is alike
+    private Progress progress() {
+        LocalPlan plan = keeper.plan();
+        Progress now = progress;
+        if (now.plan != plan) {
+            synchronized (this) {
+                if (progress.plan != plan) {
+                    progress = new Progress(plan);
+                }
+                now = progress;
+            }
+        }
+        return now;
     }
 }

@@ -42,7 +42,7 @@ final class JobRunTest {
 
     private JobRun start(String line) throws InvalidSpecException {
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
-        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 1, false, System::nanoTime);
+        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, System::nanoTime);
     }
 
     private List<Integer> epoch(String line, int epoch, int rank) throws InvalidSpecException {

@@ -133,7 +133,7 @@ final class LargeDatasetBenchmark {
                     inUse,
                     timed,
                     new RecordingArea(),
-                    new PrefetchSettings(MIB, 5000, 4, List.of(4, 4), false, PrefetchSettings.Sharing.BALANCED),
+                    new PrefetchSettings(MIB, 5000, 4, List.of(4, 4), PrefetchSettings.Sharing.BALANCED),
                     counters,
                     errors)) {
                 JobRun run = prefetcher.start(JobSpec.parse("seed=1 epochs=30 batch=256"), index, true);

@@ -5,14 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which rank a loader works for. Samples have 100 bytes; the staging buffer holds 40. */
 final class LoaderSharesTest {
@@ -30,7 +36,7 @@ final class LoaderSharesTest {
     }
 
     /** Gives each rank what the test says, by number, and counts how often it is asked. */
-    private static final class Numbers implements LoaderAssignment {
+    private static class Numbers implements LoaderAssignment {
         private final boolean lends;
         private int[] byRank;
         private int asked;
@@ -41,9 +47,9 @@ final class LoaderSharesTest {
         }
 
         @Override
-        public void assign(List<RankQueue> queues, int loaders) {
+        public int[] assign(List<RankQueue> queues, int loaders) {
             asked++;
-            queues.forEach(queue -> queue.assign(byRank[queue.stream()]));
+            return queues.stream().mapToInt(queue -> byRank[queue.stream()]).toArray();
         }
 
         @Override
@@ -53,7 +59,7 @@ final class LoaderSharesTest {
     }
 
     private JobRun job(String line) throws InvalidSpecException {
-        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 1, false, () -> nowNs);
+        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, () -> nowNs);
     }
 
     private LoaderShares shares(LoaderAssignment assignment, JobRun... jobs) {
@@ -230,15 +236,59 @@ final class LoaderSharesTest {
         assertThat(claim.queue().running()).isZero();
     }
 
+    private static void write(Path file, int count) throws IOException {
+        Files.write(file, IntStream.range(0, count).mapToObj(Integer::toString).toList());
+    }
+
+    /** A job over orders of which only the first is written, and loaders that stage all of it. */
+    private JobRun ofWrittenOrders(FakeDataset of, Path directory, int count) throws Exception {
+        write(directory.resolve("order-0"), count);
+        JobSpec spec = JobSpec.parse("sampler=order-file epochs=2 file=" + directory.resolve("order-{epoch}"));
+        StagingBuffer roomy = new StagingBuffer(new RecordingArea(), STAGING, 4 * count);
+        return new JobRun(spec, of.index, of.tree, roomy, () -> nowNs);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {100, 2 * StreamWindow.RECOGNISED_AHEAD})
+    void jobWhoseNextEpochIsStillToBeWritten_pausesThere_andGoesOnWhenItIs(int many, @TempDir Path directory)
+            throws Exception {
+        FakeDataset large = new FakeDataset(many, _ -> 0);
+        JobRun job = ofWrittenOrders(large, directory, many);
+        LoaderShares shares = shares(new Numbers(true, 1), job);
+        for (int i = 0; i < many; i++) {
+            shares.done(claim(shares));
+        }
+        assertThat(shares.claim()).as("all of epoch 0 is staged").isNull();
+        assertThat(shares.isHungry()).isFalse();
+        assertThat(job.awaitedOrder()).as("the trainer is not there yet").isNull();
+        for (int i = 0; i < many; i++) {
+            assertThat(job.read(large.file(i))).isTrue();
+        }
+        assertThat(job.awaitedOrder()).contains("order-1: no such file");
+        assertThat(job.progress().done()).isFalse();
+        write(directory.resolve("order-1"), many);
+        nowNs += 499 * MS;
+        assertThat(shares.claim()).as("looked for not long ago").isNull();
+        nowNs += MS;
+        assertThat(shares.claim()).as("may be in the middle of being written").isNull();
+        nowNs += 500 * MS;
+        for (int i = 0; i < many; i++) {
+            shares.done(claim(shares));
+        }
+        assertThat(job.awaitedOrder()).isNull();
+        for (int i = 0; i < many; i++) {
+            assertThat(job.read(large.file(i))).isTrue();
+        }
+        assertThat(job.progress().done()).isTrue();
+        assertThat(job.progress().inSync()).isTrue();
+    }
+
     @Test
-    void jobWhoseNextEpochCannotBeComputed_fails_andTheOthersGoOn(@TempDir Path directory) throws Exception {
+    void jobWhoseNextEpochIsMalformed_fails_andTheOthersGoOn(@TempDir Path directory) throws Exception {
         int many = 2 * StreamWindow.RECOGNISED_AHEAD;
         FakeDataset large = new FakeDataset(many, _ -> 0);
-        Path order = directory.resolve("order-0");
-        Files.write(order, IntStream.range(0, many).mapToObj(Integer::toString).toList());
-        JobSpec spec = JobSpec.parse("sampler=order-file epochs=2 file=" + directory.resolve("order-{epoch}"));
-        StagingBuffer roomy = new StagingBuffer(new RecordingArea(), STAGING, 2 * many);
-        JobRun bad = new JobRun(spec, large.index, large.tree, roomy, 1, false, () -> nowNs);
+        write(directory.resolve("order-1"), many + 1);
+        JobRun bad = ofWrittenOrders(large, directory, many);
         LoaderShares shares = shares(new Numbers(true, 1), bad);
         int[] claimed = new int[1];
         assertThatThrownBy(() -> {
@@ -248,6 +298,7 @@ final class LoaderSharesTest {
                 })
                 .isInstanceOf(JobFailedException.class)
                 .hasMessageContaining("order-1")
+                .hasMessageContaining("out of range")
                 .extracting(e -> ((JobFailedException) e).job())
                 .isSameAs(bad);
         assertThat(claimed[0])
@@ -256,5 +307,41 @@ final class LoaderSharesTest {
         shares.add(good);
         shares.remove(bad);
         assertThat(claim(shares).queue().job()).isSameAs(good);
+    }
+
+    /** The numbers of loaders are computed beside the lock: whoever wants work meanwhile gets it by those of before. */
+    @Test
+    void whileNumbersAreComputed_theOtherLoadersAndFillersGoOn() throws Exception {
+        CountDownLatch computing = new CountDownLatch(1);
+        CountDownLatch gate = new CountDownLatch(1);
+        Numbers numbers = new Numbers(true, 2, 2) {
+            @Override
+            public int[] assign(List<RankQueue> queues, int loaders) {
+                int[] assigned = super.assign(queues, loaders);
+                computing.countDown();
+                try {
+                    assertThat(gate.await(30, TimeUnit.SECONDS)).isTrue();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+                return assigned;
+            }
+        };
+        JobRun job = job("world=2 seed=1");
+        LoaderShares shares = shares(numbers, job);
+        FutureTask<LoaderShares.Claim> first = new FutureTask<>(shares::claim);
+        Thread.ofPlatform().daemon().start(first);
+        assertThat(computing.await(30, TimeUnit.SECONDS)).isTrue();
+        FutureTask<LoaderShares.Claim> second = new FutureTask<>(shares::claim);
+        FutureTask<Boolean> hungry = new FutureTask<>(shares::isHungry);
+        Thread.ofPlatform().daemon().start(second);
+        Thread.ofPlatform().daemon().start(hungry);
+        assertThat(second.get(30, TimeUnit.SECONDS)).isNotNull();
+        assertThat(hungry.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(shares.assigned(job)).containsExactly(0, 0);
+        gate.countDown();
+        assertThat(first.get(30, TimeUnit.SECONDS)).isNotNull();
+        assertThat(shares.assigned(job)).containsExactly(2, 2);
+        assertThat(numbers.asked).isEqualTo(1);
     }
 }

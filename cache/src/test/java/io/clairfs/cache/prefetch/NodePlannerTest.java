@@ -44,7 +44,7 @@ final class NodePlannerTest {
                 PlanLimits.DEFAULT);
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
         JobSpec spec = JobSpec.parse("seed=1 epochs=5");
-        job = new JobRun(spec, dataset.index, dataset.tree, staging, 2, false, System::nanoTime);
+        job = new JobRun(spec, dataset.index, dataset.tree, staging, System::nanoTime);
     }
 
     private List<Integer> plannedFor(LocalPlan plan, int tier) {
@@ -96,7 +96,7 @@ final class NodePlannerTest {
         TierKeeper keeps = new TierKeeper(dataset.tree, large, List.of(), SIZE);
         JobSpec spec = JobSpec.parse("seed=1 epochs=9 world=2 ranks=0");
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
-        JobRun run = new JobRun(spec, dataset.index, dataset.tree, staging, 1, true, System::nanoTime);
+        JobRun run = new JobRun(spec, dataset.index, dataset.tree, staging, System::nanoTime);
         NodeStorage storage = NodeStorage.of(StorageClass.memory(52 * SIZE));
         UUID here = new UUID(1, 1);
         Group two = new Group(

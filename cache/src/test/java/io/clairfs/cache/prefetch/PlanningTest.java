@@ -13,6 +13,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,6 +54,13 @@ final class PlanningTest {
         private final BlockingQueue<List<JobRun>> asked = new LinkedBlockingQueue<>();
         private final BlockingQueue<JobPlanner> answers = new LinkedBlockingQueue<>();
 
+        private volatile @Nullable LocalPlan refilled;
+
+        @Override
+        public LocalPlan refilled(LocalPlan plan) {
+            return refilled == null ? plan : refilled;
+        }
+
         @Override
         public LocalPlan plan(List<JobRun> jobs) throws InvalidSpecException {
             asked.add(jobs);
@@ -70,7 +79,7 @@ final class PlanningTest {
 
     private JobRun start(String line) throws InvalidSpecException {
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
-        JobRun run = new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 2, false, System::nanoTime);
+        JobRun run = new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, System::nanoTime);
         jobs.add(run);
         planning.jobsChanged();
         return run;
@@ -96,19 +105,65 @@ final class PlanningTest {
     }
 
     @Test
-    void planFollowed_tiersAreFilledFromTheTrainersPlaceAgain_andSleepersWake() throws Exception {
+    void untilThePlanIsMade_whatIsLeftOfThisEpochIsFilled_andNothingOfAnother() throws Exception {
         JobRun run = start("seed=1 epochs=5 sampler=sequential");
         planner.awaitAsked();
-        for (int i = 0; i < 7; i++) {
-            assertThat(run.nextToFill(0)).isEqualTo(dataset.file(i));
+        assertThat(keeper.plan().fillOrder(0)).containsExactly(files(0, SAMPLES));
+        assertThat(keeper.plan().fillOrder(1)).containsExactly(files(0, SAMPLES));
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            run.read(dataset.file(sample));
         }
+        assertThat(run.epoch()).isEqualTo(1);
+        assertThat(keeper.plan().fillOrder(0))
+                .as("the trainer is in the next epoch")
+                .isEmpty();
+    }
+
+    @Test
+    void withoutAPlan_jobThatBeganInTheMiddle_isFilledFromThereOn() throws Exception {
+        start("seed=1 epochs=5 sampler=sequential batch=7 start_step=2 start_epoch=1");
+        planner.awaitAsked();
+        assertThat(keeper.plan().fillOrder(0)).containsExactly(files(14, SAMPLES));
+    }
+
+    @Test
+    void withoutAPlan_trainerThatWasFoundElsewhere_isFilledForFromThere() throws Exception {
+        JobRun run = start("seed=1 epochs=5 sampler=sequential");
+        planner.awaitAsked();
+        planner.answers.add(_ -> LocalPlan.WHILE_ROOM);
         run.read(dataset.file(0));
         run.read(dataset.file(1));
+        planning.trainerMoved();
+        Await.until("filled from there", () -> keeper.plan().fillOrder(0).length == SAMPLES - 2);
+        assertThat(keeper.plan().fillOrder(0)).containsExactly(files(2, SAMPLES));
+    }
+
+    @Test
+    void trainerThatWasFoundElsewhere_thePlanIsFilledInAnotherOrder_andNotMadeAgain() throws Exception {
+        start("seed=1 epochs=5");
+        planner.awaitAsked();
+        planner.answers.add(_ -> ALL_ON_DISK);
+        Await.until("the plan is followed", () -> isPlannedFor("disk"));
+        planner.refilled = new LocalPlan() {
+            @Override
+            public int tierOf(int file) {
+                return 1;
+            }
+
+            @Override
+            public int[] fillOrder(int tier) {
+                return new int[] {dataset.file(3)};
+            }
+        };
         long seen = signal.seen();
-        planner.answers.add(_ -> ALL_IN_MEMORY);
+        planning.trainerMoved();
         Await.until("sleepers wake", () -> signal.seen() > seen);
-        assertThat(isPlannedFor("memory")).isTrue();
-        assertThat(run.nextToFill(0)).isEqualTo(dataset.file(2));
+        assertThat(keeper.plan().fillOrder(1)).containsExactly(dataset.file(3));
+        assertThat(planner.asked).isEmpty();
+    }
+
+    private int[] files(int from, int to) {
+        return IntStream.range(from, to).map(dataset::file).toArray();
     }
 
     @Test

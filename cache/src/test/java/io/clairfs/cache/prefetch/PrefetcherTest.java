@@ -71,7 +71,7 @@ final class PrefetcherTest {
                     inUse,
                     _ -> LocalPlan.WHILE_ROOM,
                     area,
-                    new PrefetchSettings(STAGING, 1000, 4, List.of(2), false, PrefetchSettings.Sharing.BALANCED),
+                    new PrefetchSettings(STAGING, 1000, 4, List.of(2), PrefetchSettings.Sharing.BALANCED),
                     counters,
                     errors);
         }

@@ -29,7 +29,8 @@ final class StreamWindowTest {
     }
 
     private StreamWindow window(int epochs) throws InvalidSpecException {
-        EpochOrders orders = new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index));
+        EpochOrders orders =
+                new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index), SAMPLES, System::nanoTime);
         return new StreamWindow(new AccessStream(orders, 0, epochs), dataset.index, dataset.tree, staging, 0);
     }
 
@@ -180,7 +181,8 @@ final class StreamWindowTest {
     @Test
     void endlessJobOverSmallSamples_isStagedOnlySoFarAhead() throws Exception {
         StagingBuffer roomy = new StagingBuffer(new RecordingArea(), 2 * SAMPLES * SIZE, 2 * SAMPLES);
-        EpochOrders orders = new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index));
+        EpochOrders orders =
+                new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index), SAMPLES, System::nanoTime);
         AccessStream endless = new AccessStream(orders, 0, JobSpec.UNLIMITED);
         StreamWindow ahead = new StreamWindow(endless, dataset.index, dataset.tree, roomy, 0);
         int staged = 0;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.NodeStorage;
@@ -22,6 +23,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -66,13 +68,39 @@ final class TierPrefetcherTest {
     }
 
     private TierPrefetcher filler(int tier) {
-        return new TierPrefetcher(tier, keeper, router, shares, jobs);
+        return new TierPrefetcher(tier, keeper, router, shares);
     }
 
     private JobRun start(String line) throws InvalidSpecException {
-        JobRun run = new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, 2, false, System::nanoTime);
+        JobRun run = new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, System::nanoTime);
         jobs.add(run);
         return run;
+    }
+
+    /** A plan for what runs, filled in the order in which it is read from where its trainers are. */
+    private LocalPlan plan(IntUnaryOperator tierOf) throws InvalidSpecException {
+        int[][] planned = new int[2][];
+        for (int tier = 0; tier < 2; tier++) {
+            int here = tier;
+            planned[tier] = IntStream.range(0, SAMPLES)
+                    .map(dataset::file)
+                    .filter(file -> tierOf.applyAsInt(file) == here)
+                    .toArray();
+        }
+        List<FillOrders.Reading> readings =
+                jobs.stream().map(job -> FillOrders.Reading.here(job, -1)).toList();
+        int[][] order = FillOrders.of(planned, tierOf, readings);
+        return new LocalPlan() {
+            @Override
+            public int tierOf(int file) {
+                return tierOf.applyAsInt(file);
+            }
+
+            @Override
+            public int[] fillOrder(int tier) {
+                return order[tier];
+            }
+        };
     }
 
     private static void fillAll(TierPrefetcher filler) throws Exception {
@@ -89,7 +117,7 @@ final class TierPrefetcherTest {
     @Test
     void oneRank_filledInItsOrder_eachSampleOnce() throws Exception {
         JobRun run = start("seed=1 epochs=3");
-        keeper.follow(_ -> MEMORY);
+        keeper.follow(plan(_ -> MEMORY));
         fillAll(filler(MEMORY));
         List<Integer> order = new ArrayList<>();
         for (int step = 0; step < SAMPLES; step++) {
@@ -103,7 +131,7 @@ final class TierPrefetcherTest {
     @Test
     void severalRanks_filledInTheOrderInWhichTheyAreReadTogether() throws Exception {
         JobRun run = start("seed=1 epochs=3 world=4 ranks=1-3");
-        keeper.follow(_ -> MEMORY);
+        keeper.follow(plan(_ -> MEMORY));
         TierPrefetcher filler = filler(MEMORY);
         for (int i = 0; i < 15; i++) {
             assertThat(filler.fillOne()).isTrue();
@@ -121,7 +149,7 @@ final class TierPrefetcherTest {
     void severalJobs_filledInTurns_eachInItsOrder() throws Exception {
         JobRun one = start("name=one seed=1 epochs=3");
         JobRun two = start("name=two seed=2 epochs=3");
-        keeper.follow(_ -> MEMORY);
+        keeper.follow(plan(_ -> MEMORY));
         List<Integer> expected = new ArrayList<>();
         int[] step = new int[2];
         for (int turn = 0; turn < SAMPLES; turn++) {
@@ -142,8 +170,7 @@ final class TierPrefetcherTest {
         for (int step = 0; step < 10; step++) {
             run.read(dataset.file(sample(run, 0, 0, step)));
         }
-        run.fillAgain();
-        keeper.follow(_ -> MEMORY);
+        keeper.follow(plan(_ -> MEMORY));
         assertThat(filler(MEMORY).fillOne()).isTrue();
         assertThat(dataset.reads()).containsExactly(sample(run, 0, 0, 10));
     }
@@ -151,7 +178,7 @@ final class TierPrefetcherTest {
     @Test
     void onlyWhatThePlanWantsThere_isBrought() throws Exception {
         start("seed=1 epochs=3");
-        keeper.follow(file -> file % 2);
+        keeper.follow(plan(file -> file % 2));
         fillAll(filler(MEMORY));
         assertThat(dataset.reads()).hasSize(SAMPLES / 2);
         fillAll(filler(DISK));
@@ -165,10 +192,9 @@ final class TierPrefetcherTest {
     @Test
     void sampleInAnotherTier_isMovedWithoutTheSource() throws Exception {
         start("seed=1 epochs=3");
-        keeper.follow(_ -> MEMORY);
+        keeper.follow(plan(_ -> MEMORY));
         fillAll(filler(MEMORY));
-        keeper.follow(_ -> DISK);
-        jobs.getFirst().fillAgain();
+        keeper.follow(plan(_ -> DISK));
         fillAll(filler(DISK));
         assertThat(disk.samples()).isEqualTo(SAMPLES);
         assertThat(dataset.reads()).hasSize(SAMPLES);
@@ -177,7 +203,7 @@ final class TierPrefetcherTest {
     @Test
     void sampleThatSomebodyIsFetching_isPassedOver() throws Exception {
         JobRun run = start("seed=1 epochs=3");
-        keeper.follow(_ -> MEMORY);
+        keeper.follow(plan(_ -> MEMORY));
         CountDownLatch gate = dataset.hang();
         int first = dataset.file(sample(run, 0, 0, 0));
         FutureTask<SampleBuffer> fetch = new FutureTask<>(() -> router.fetch(first, false));
@@ -196,7 +222,7 @@ final class TierPrefetcherTest {
     void whileATrainerIsHungry_nothingIsFetched_butWhatIsThereIsWritten() throws Exception {
         JobRun run = start("seed=1 epochs=3");
         shares.add(run);
-        keeper.follow(_ -> DISK);
+        keeper.follow(plan(_ -> DISK));
         SampleBuffer brought = dataset.sample(7);
         keeper.fetched(dataset.file(7), brought, false);
         brought.release();
@@ -220,7 +246,7 @@ final class TierPrefetcherTest {
         JobRun run = start("seed=1 epochs=3");
         TierPrefetcher filler = filler(DISK);
         assertThat(filler.fillOne()).as("no plan").isFalse();
-        keeper.follow(_ -> DISK);
+        keeper.follow(plan(_ -> DISK));
         disk.setWritable(false);
         assertThat(filler.fillOne()).as("not writable").isFalse();
         assertThat(dataset.reads()).isEmpty();
@@ -239,7 +265,7 @@ final class TierPrefetcherTest {
     @Test
     void queueThatIsHalfFull_isWrittenBeforeMoreIsFetched() throws Exception {
         start("seed=1 epochs=3");
-        keeper.follow(_ -> DISK);
+        keeper.follow(plan(_ -> DISK));
         TierPrefetcher filler = filler(DISK);
         List<Integer> queued = new ArrayList<>();
         for (int sample = 0; sample < 3; sample++) {
@@ -262,7 +288,7 @@ final class TierPrefetcherTest {
     @Test
     void everythingIsThere_nothingIsLeftToDo() throws Exception {
         start("seed=1 epochs=3");
-        keeper.follow(_ -> LocalPlan.NOWHERE);
+        keeper.follow(plan(_ -> LocalPlan.NOWHERE));
         fillAll(filler(MEMORY));
         assertThat(dataset.reads()).isEmpty();
         assertThat(filler(MEMORY).fillOne()).isFalse();
@@ -271,34 +297,81 @@ final class TierPrefetcherTest {
     @Test
     void failingSource_isTheCallersFailure_andTheRestIsFilled() throws Exception {
         JobRun run = start("seed=1 epochs=2");
-        keeper.follow(_ -> MEMORY);
+        keeper.follow(plan(_ -> MEMORY));
         TierPrefetcher filler = filler(MEMORY);
         dataset.fail(true);
         assertThatThrownBy(filler::fillOne).isInstanceOf(SourceFailedException.class);
         dataset.fail(false);
         fillAll(filler);
-        assertThat(memory.samples())
-                .as("what failed comes by in the next epoch")
-                .isEqualTo(SAMPLES);
+        assertThat(memory.samples()).as("what failed is tried again at the end").isEqualTo(SAMPLES);
         assertThat(dataset.readsOf(sample(run, 0, 0, 0))).isEqualTo(2);
         assertThat(dataset.reads()).hasSize(SAMPLES + 1);
     }
 
     @Test
-    void jobWhoseNextEpochCannotBeComputed_isNamedInTheFailure(@TempDir Path directory) throws Exception {
-        int many = StreamWindow.RECOGNISED_AHEAD + 2;
-        FakeDataset large = new FakeDataset(many, _ -> 0);
+    void sampleThatFailsTwice_isLeftToItsReader() throws Exception {
+        start("seed=1 epochs=2");
+        keeper.follow(plan(_ -> MEMORY));
+        TierPrefetcher filler = filler(MEMORY);
+        dataset.fail(true);
+        for (int i = 0; i < 2 * SAMPLES; i++) {
+            assertThatThrownBy(filler::fillOne).isInstanceOf(SourceFailedException.class);
+        }
+        assertThat(filler.fillOne()).isFalse();
+        dataset.fail(false);
+        assertThat(filler.fillOne()).isFalse();
+        keeper.follow(plan(_ -> MEMORY));
+        assertThat(filler.fillOne()).as("a new plan").isTrue();
+    }
+
+    @Test
+    void planThatWaitsForOtherNodes_nothingIsFetched() throws Exception {
+        start("seed=1 epochs=2");
+        keeper.follow(LocalPlan.PENDING);
+        assertThat(filler(MEMORY).fillOne()).isFalse();
+        assertThat(filler(DISK).fillOne()).isFalse();
+        assertThat(dataset.reads()).isEmpty();
+    }
+
+    @Test
+    void withoutAPlan_thisEpochIsFilled_whileThereIsRoom_andNoOther() throws Exception {
+        JobRun run = start("seed=1 epochs=3");
+        keeper.follow(WhileRoom.of(jobs));
+        TierPrefetcher filler = filler(MEMORY);
+        for (int i = 0; i < 5; i++) {
+            assertThat(filler.fillOne()).isTrue();
+        }
+        assertThat(dataset.reads())
+                .containsExactlyElementsOf(IntStream.range(0, 5)
+                        .mapToObj(step -> order(run, 0).sample(0, step))
+                        .toList());
+        for (int step = 0; step < SAMPLES; step++) {
+            run.read(dataset.file(sample(run, 0, 0, step)));
+        }
+        assertThat(filler.fillOne()).as("the trainer is in epoch 1").isFalse();
+        assertThat(dataset.reads()).hasSize(5);
+        keeper.follow(WhileRoom.of(jobs));
+        assertThat(filler.fillOne()).isTrue();
+    }
+
+    private static EpochOrder order(JobRun run, int epoch) {
+        try {
+            return run.orders().epoch(epoch);
+        } catch (InvalidSpecException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void jobWhoseNextEpochIsStillToBeWritten_isFilledWithWhatIsKnown(@TempDir Path directory) throws Exception {
+        List<Integer> firstHalf = IntStream.range(0, SAMPLES / 2).boxed().toList();
         Files.write(
                 directory.resolve("order-0"),
-                IntStream.range(0, many).mapToObj(Integer::toString).toList());
-        JobSpec spec = JobSpec.parse("sampler=order-file epochs=2 file=" + directory.resolve("order-{epoch}"));
-        JobRun bad = new JobRun(spec, large.index, large.tree, staging, 2, false, System::nanoTime);
-        jobs.add(bad);
-        keeper.follow(_ -> LocalPlan.NOWHERE);
-        TierPrefetcher filler = filler(MEMORY);
-        assertThatThrownBy(() -> fillAll(filler))
-                .isInstanceOf(JobFailedException.class)
-                .extracting(e -> ((JobFailedException) e).job())
-                .isSameAs(bad);
+                firstHalf.stream().map(Object::toString).toList());
+        JobRun run = start("sampler=order-file epochs=2 file=" + directory.resolve("order-{epoch}"));
+        keeper.follow(plan(file -> dataset.index.sampleOf(file) < SAMPLES / 2 ? MEMORY : LocalPlan.NOWHERE));
+        fillAll(filler(MEMORY));
+        assertThat(dataset.reads()).containsExactlyElementsOf(firstHalf);
+        assertThat(run.progress().done()).isFalse();
     }
 }

@@ -86,7 +86,7 @@ final class TwoTiersTest {
                     NodePlanner.alone(
                             dataset.tree, keeper, storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT),
                     area,
-                    new PrefetchSettings(STAGING, 1000, 3, List.of(1, 1), false, PrefetchSettings.Sharing.BALANCED),
+                    new PrefetchSettings(STAGING, 1000, 3, List.of(1, 1), PrefetchSettings.Sharing.BALANCED),
                     counters,
                     errors);
         }

@@ -13,6 +13,9 @@ final class HeldThere {
     private final AtomicReferenceArray<RoaringBitmap> tiers = new AtomicReferenceArray<>(HeldHere.MOST_TIERS);
     private final At[] states = new At[HeldHere.MOST_TIERS];
 
+    /** Behind the last tier that anything was told of: a node has two, not as many as there may be. */
+    private volatile int told;
+
     HeldThere(Node node) {
         this.node = node;
         for (int tier = 0; tier < HeldHere.MOST_TIERS; tier++) {
@@ -26,7 +29,7 @@ final class HeldThere {
     }
 
     boolean holds(int sample) {
-        for (int tier = 0; tier < HeldHere.MOST_TIERS; tier++) {
+        for (int tier = 0; tier < told; tier++) {
             if (tiers.get(tier).contains(sample)) {
                 return true;
             }
@@ -35,7 +38,7 @@ final class HeldThere {
     }
 
     int tier(int sample) {
-        for (int tier = 0; tier < HeldHere.MOST_TIERS; tier++) {
+        for (int tier = 0; tier < told; tier++) {
             if (tiers.get(tier).contains(sample)) {
                 return tier;
             }
@@ -47,13 +50,18 @@ final class HeldThere {
         return tiers.get(tier);
     }
 
+    private void set(int tier, RoaringBitmap held) {
+        tiers.set(tier, held);
+        told = Math.max(told, tier + 1);
+    }
+
     /** Takes a message in. Returns false if something before it is missing, so that the whole is needed. */
     synchronized boolean apply(HoldingsMessage message) {
         return switch (message) {
             case HoldingsMessage.Whole(At at, RoaringBitmap held) -> {
                 At known = states[at.tier()];
                 if (known.incarnation() != at.incarnation() || known.sequence() < at.sequence()) {
-                    tiers.set(at.tier(), held);
+                    set(at.tier(), held);
                     states[at.tier()] = at;
                 }
                 yield true;
@@ -71,7 +79,7 @@ final class HeldThere {
                     RoaringBitmap next = tiers.get(at.tier()).clone();
                     next.or(added);
                     next.andNot(removed);
-                    tiers.set(at.tier(), next);
+                    set(at.tier(), next);
                     states[at.tier()] = at;
                 }
                 yield true;

@@ -121,7 +121,6 @@ public final class Daemon implements AutoCloseable {
                     STAGING_SAMPLES,
                     config.loaders(),
                     keeper.tiers().stream().map(_ -> config.loaders()).toList(),
-                    group != null,
                     config.sharing());
             Prefetcher prefetcher = started(new Prefetcher(
                     tree, router, keeper, inUse, tiers.planner(group), pages, settings, counters, errors));

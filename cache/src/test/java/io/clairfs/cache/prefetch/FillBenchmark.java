@@ -1,0 +1,103 @@
+package io.clairfs.cache.prefetch;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.plan.FetchCosts;
+import io.clairfs.cache.plan.NodeStorage;
+import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.plan.PerformanceModel;
+import io.clairfs.cache.plan.StorageClass;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.tier.MemoryTier;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
+
+/**
+ * Processor time for filling the two tiers of one of 128 nodes with 8 ranks each, a job of ImageNet-1k: once in the plan's order, once in
+ * that from where the trainers are in the middle of an epoch. Samples have one byte. Not a test.
+ */
+final class FillBenchmark {
+    private static final int SAMPLES = 1_281_167;
+    private static final int WORLD = 1_024;
+    private static final int NODES = 128;
+
+    private FillBenchmark() {}
+
+    public static void main(String[] arguments) throws Exception {
+        FakeDataset dataset = new FakeDataset(SAMPLES, _ -> 1);
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
+        String line = "seed=1 epochs=90 batch=1 ranks=0-7 world=" + WORLD;
+        for (int round = 0; round < 3; round++) {
+            fill(dataset, new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, System::nanoTime));
+            fill(
+                    dataset,
+                    new JobRun(
+                            JobSpec.parse(line + " start_step=625"),
+                            dataset.index,
+                            dataset.tree,
+                            staging,
+                            System::nanoTime));
+        }
+    }
+
+    private static double cpuSeconds() {
+        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() * 1e-9;
+    }
+
+    private static void fill(FakeDataset dataset, JobRun run) throws Exception {
+        NodeStorage storage = NodeStorage.of(StorageClass.memory(SAMPLES), StorageClass.ssd(SAMPLES));
+        ObservedRates rates =
+                new ObservedRates(FetchCosts.of(PerformanceModel.unmeasured(), storage, 1), 60, System::nanoTime);
+        IntUnaryOperator tierOf = file -> {
+            int sample = dataset.index.sampleOf(file);
+            return sample % NODES == 0 ? sample / NODES % 2 : LocalPlan.NOWHERE;
+        };
+        int[][] planned = new int[2][];
+        for (int tier = 0; tier < planned.length; tier++) {
+            int here = tier;
+            planned[tier] = IntStream.range(0, SAMPLES)
+                    .map(dataset::file)
+                    .filter(file -> tierOf.applyAsInt(file) == here)
+                    .toArray();
+        }
+        FillOrders.Reading all =
+                new FillOrders.Reading(run, IntStream.range(0, WORLD).toArray(), AccessStream.position(0, 0));
+        try (MemoryTier memory = new MemoryTier(SAMPLES);
+                RecordingTier disk = new RecordingTier(SAMPLES);
+                SamplesInUse inUse = new SamplesInUse();
+                TierKeeper keeper = new TierKeeper(dataset.tree, memory, List.of(disk), SAMPLES)) {
+            FetchRouter router =
+                    new FetchRouter(dataset.tree, dataset, keeper, inUse, PeerFetch.NONE, rates, new Counters());
+            LoaderShares shares = new LoaderShares(LoaderAssignment.fixed(), 1000, 1, () -> false, System::nanoTime);
+            double start = cpuSeconds();
+            int[][] order = FillOrders.of(planned, tierOf, List.of(all));
+            double ordered = cpuSeconds();
+            keeper.follow(new LocalPlan() {
+                @Override
+                public int tierOf(int file) {
+                    return tierOf.applyAsInt(file);
+                }
+
+                @Override
+                public int[] fillOrder(int tier) {
+                    return order[tier];
+                }
+            });
+            for (int tier = 0; tier < planned.length; tier++) {
+                TierPrefetcher filler = new TierPrefetcher(tier, keeper, router, shares);
+                while (filler.fillOne()) {
+                    assert shares != null;
+                }
+            }
+            System.out.printf(
+                    "from %s: %d samples for two tiers; processor time: order %.3f s, filling with all fetches %.3f s%n",
+                    run.position() == AccessStream.position(0, 0) ? "the beginning" : "step 625",
+                    Arrays.stream(order).mapToInt(each -> each.length).sum(),
+                    ordered - start,
+                    cpuSeconds() - ordered);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+
+/** A job whose orders are files that are written while it runs. */
+@Timeout(180)
+final class OrderFilesTest {
+    private static final int SAMPLES = 80;
+    private static final int HALF = SAMPLES / 2;
+
+    @RegisterExtension
+    private final MountFixture fixture = new MountFixture();
+
+    private Path source;
+    private Path orders;
+    private LiveMount mount;
+
+    @BeforeEach
+    void mountWithTheFirstOrder() throws Exception {
+        source = fixture.newDirectory("source");
+        for (int i = 0; i < SAMPLES; i++) {
+            Files.writeString(source.resolve("s" + i), "sample " + i + " ".repeat(1000 + i));
+        }
+        orders = fixture.newDirectory("orders");
+        write(0, SAMPLES);
+        mount = fixture.mount(source, "--index-rule", "sorted");
+        mount.awaitReady();
+        mount.job("sampler=order-file epochs=2 batch=4 file=" + orders + "/{epoch}");
+    }
+
+    private void write(int epoch, int samples) throws IOException {
+        List<Integer> order = IntStream.range(0, samples)
+                .boxed()
+                .collect(Collectors.toList()); // shuffled below, so it has to be changeable
+        Collections.shuffle(order, new Random(epoch));
+        Files.write(
+                orders.resolve(String.valueOf(epoch)),
+                order.stream().map(Object::toString).toList());
+    }
+
+    private void read(int epoch, int from, int count) throws IOException, InterruptedException {
+        String equal = fixture.python("read_in_order.py", mount.point(), source, "train", epoch, count, 1000, from);
+        assertThat(equal.strip()).isEqualTo(String.valueOf(count));
+    }
+
+    private void awaitStaged(int ahead) throws IOException, InterruptedException {
+        mount.await(ahead + " staged", s -> s.at("/jobs/0/staged_ahead").asInt() == ahead);
+    }
+
+    private void requireInSync(boolean done) throws IOException {
+        JsonNode job = mount.status().at("/jobs/0");
+        assertThat(job.path("in_sync").asBoolean()).isTrue();
+        assertThat(job.path("deviations").asInt()).isZero();
+        assertThat(job.path("done").asBoolean()).isEqualTo(done);
+    }
+
+    // Promise J6
+    @Test
+    void order_of_the_next_epoch_may_be_written_while_this_one_is_read() throws Exception {
+        awaitStaged(SAMPLES);
+        read(0, 0, HALF);
+        awaitStaged(HALF);
+        requireInSync(false);
+        write(1, SAMPLES);
+        awaitStaged(HALF + SAMPLES);
+        read(0, HALF, HALF);
+        read(1, 0, SAMPLES);
+        awaitStaged(0);
+        requireInSync(true);
+        assertThat(mount.status().at("/fetched/source/count").asInt()).isEqualTo(SAMPLES);
+        assertThat(mount.lines("errors")).isEmpty();
+    }
+
+    // Promise J6
+    @Test
+    void order_that_is_late_is_waited_for_and_errors_says_so() throws Exception {
+        awaitStaged(SAMPLES);
+        read(0, 0, SAMPLES);
+        mount.await("told", s -> s.path("errors").asInt() == 1);
+        assertThat(mount.lines("errors").getFirst())
+                .contains("job train waits for the order of its next epoch: cannot read order file " + orders
+                        + "/1: no such file");
+        write(1, SAMPLES);
+        awaitStaged(SAMPLES);
+        read(1, 0, SAMPLES);
+        awaitStaged(0);
+        requireInSync(true);
+    }
+
+    @Test
+    void order_that_cannot_be_followed_ends_the_job_with_its_reason() throws Exception {
+        awaitStaged(SAMPLES);
+        write(1, SAMPLES + 1);
+        mount.await("ended", s -> s.path("jobs").isEmpty());
+        assertThat(mount.lines("errors").getLast())
+                .contains("job train ended: number ")
+                .contains(orders + "/1 is out of range");
+    }
+}
