@@ -210,7 +210,7 @@ final class JobRunTest {
         try (SmallDataset small = new SmallDataset(where, samples, 10, 1)) {
             String line = "seed=5 epochs=3 batch=" + batch + (workers == 0 ? "" : " workers=" + workers);
             StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
-            JobRun run = new JobRun(JobSpec.parse(line), small.index, small.tree, staging, 1, false, System::nanoTime);
+            JobRun run = new JobRun(JobSpec.parse(line), small.index, small.tree, staging, System::nanoTime);
             passOver(run, small, 0, samples); // before the trainer begins
             expectAt(run, 0, 0);
             int other = 0;
