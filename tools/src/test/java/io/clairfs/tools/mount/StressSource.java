@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
 final class StressSource implements AutoCloseable {
     static final List<String> DIRECTORIES = List.of("a", "b", "c/d");
 
-    /** Larger than what is ever kept whole for readers, so that it is read in pieces. */
+    /** Larger than what is ever kept whole for readers, so that it is read in pieces: more than 64 MiB. */
     private static final String BIG = "big.bin";
 
-    private static final long BIG_BYTES = 67_000_201;
+    private static final long BIG_BYTES = 68_157_447;
 
     private static final int FILES = 60;
     private static final int SMALL_FILES = 200;
