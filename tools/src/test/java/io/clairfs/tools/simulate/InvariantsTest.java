@@ -48,6 +48,7 @@ class InvariantsTest {
                         new Scenario.Device("memory", share * random.nextDouble() * 2, 2, Rate.of(10_000), null),
                         new Scenario.Device("ssd", share * random.nextDouble() * 2, 2, Rate.of(4_000), null)),
                 Rate.of(50 + random.nextInt(300)),
+                null,
                 new Scenario.Dataset(samples, mean, random.nextBoolean() ? 0 : mean / 4),
                 1 + random.nextInt(8),
                 batch,
