@@ -153,9 +153,9 @@ final class Clairfs extends SamplerOrder {
         }
         boolean home = (its & HOME_MASK) == node;
         int place = home ? costs.local(homeClass(sample)) : costs.peer(homeClass(sample));
-        if (copy >= 0 && costs.fetch(costs.local(copy)) <= costs.fetch(place)) {
+        if (copy >= 0 && costs.toAll(costs.local(copy)) <= costs.toAll(place)) {
             place = costs.local(copy);
         }
-        return costs.fetch(place) <= costs.fetch(costs.source()) ? place : costs.source();
+        return costs.toAll(place) <= costs.toAll(costs.source()) ? place : costs.source();
     }
 }

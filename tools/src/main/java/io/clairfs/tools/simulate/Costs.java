@@ -19,11 +19,15 @@ final class Costs {
     /** How much of the mean one iteration makes up. */
     private static final double WEIGHT = 1.0 / 16;
 
+    /** By which slopes are told, as a share. */
+    private static final double STEP = 1e-6;
+
     private final PerformanceModel model;
     private final List<StorageClass> classes;
     private final int nodes;
     private final int threads;
     private final double[] perByte;
+    private final double[] toAll;
     private final double[] busy;
     private final double[] share;
     private double elapsed;
@@ -34,6 +38,7 @@ final class Costs {
         nodes = scenario.nodes();
         threads = scenario.staging().threads();
         perByte = new double[2 * classes.size() + 1];
+        toAll = new double[perByte.length];
         busy = new double[perByte.length];
         share = new double[perByte.length];
         price(nodes);
@@ -48,10 +53,18 @@ final class Costs {
             double otherPeers = nodes == 1 ? 0 : (threads - 1.0 / (nodes - 1)) * theirs;
             double besidePeer = threads * ours + otherPeers;
             Throughput read = classes.get(j).read();
-            perByte[local(j)] = 1 / read.each(1 + besideLocal);
-            perByte[peer(j)] = Math.max(1 / model.networkBytesPerSecond(), 1 / read.each(1 + besidePeer));
+            set(local(j), read, besideLocal, 0);
+            set(peer(j), read, besidePeer, 1 / model.networkBytesPerSecond());
         }
-        perByte[source()] = fromSource(readers);
+        set(source(), model.source(), readers - 1, 0);
+    }
+
+    private void set(int place, Throughput rate, double beside, double least) {
+        double all = 1 + beside;
+        double alone = 1 / rate.each(all);
+        double slope = (1 / rate.each(all * (1 + STEP)) - alone) / (all * STEP);
+        perByte[place] = Math.max(least, alone);
+        toAll[place] = perByte[place] + beside * slope;
     }
 
     /** p_0. */
@@ -83,6 +96,15 @@ final class Costs {
     /** Seconds that a thread needs for a byte from there, without the write. */
     double fetch(int place) {
         return perByte[place];
+    }
+
+    /**
+     * Seconds that a byte from there takes all threads together: its own and those by which it delays whoever is there. Who
+     * takes what is fastest for himself fills a slow class until it is as slow as the source, and then everybody waits longer
+     * than without that class.
+     */
+    double toAll(int place) {
+        return toAll[place];
     }
 
     /** Seconds that a thread needs for a byte from the source while {@code clients} nodes read it. */

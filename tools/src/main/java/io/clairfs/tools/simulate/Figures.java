@@ -7,13 +7,6 @@ import java.util.Locale;
 /** The pictures of the report. */
 final class Figures {
     static final List<String> PLACES = List.of("prepare", "memory", "ssd", "peer", "source");
-    private static final List<String> COLORS = List.of(
-            "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#7f7f7f", "#a6761d", "#7570b3",
-            "#e7298a", "#66a61e");
-
-    /** Of our own policy, so that it is found at once. */
-    private static final String OUR_COLOR = "#000000";
-
     private static final int ROW = 30;
 
     private Figures() {}
@@ -65,51 +58,6 @@ final class Figures {
         String name = PLACES.get(place);
         svg.rectangle(x, y + 15, length * scale, 10, name, name + ": " + seconds(length));
         return length * scale;
-    }
-
-    /** Seconds of each epoch. */
-    static String epochs(SimulationReport report) {
-        List<PolicyResult> ran = report.policies().stream()
-                .filter(each -> each.unsupported() == null)
-                .toList();
-        int count = report.scenario().epochs();
-        double most = ran.stream()
-                .flatMap(each -> each.epochs().stream())
-                .mapToDouble(Double::doubleValue)
-                .max()
-                .orElse(1);
-        int top = 10;
-        int bottom = 180;
-        int left = 4;
-        int lines = Math.ceilDiv(ran.size(), 2);
-        Svg svg = new Svg(bottom + 22 + 14 * lines, "seconds of each epoch");
-        svg.line(left, bottom, Svg.WIDTH, bottom, "axis");
-        svg.label(left, top + 2, "small", seconds(most));
-        svg.label(left, bottom + 12, "small", "epoch 1");
-        svg.label(Svg.WIDTH - 2, bottom + 12, "small end", "epoch " + count);
-        for (int i = 0; i < ran.size(); i++) {
-            boolean ours = ran.get(i).name().equals(Policies.CLAIRFS);
-            String color = ours ? OUR_COLOR : COLORS.get(i % COLORS.size());
-            List<String> points = new ArrayList<>();
-            for (int epoch = 0; epoch < count; epoch++) {
-                double x = count == 1 ? 0.5 : (double) epoch / (count - 1);
-                double y = ran.get(i).epochs().get(epoch) / most;
-                points.add(String.format(
-                        Locale.ROOT,
-                        "%.1f,%.1f",
-                        left + 6 + x * (Svg.WIDTH - left - 12),
-                        bottom - y * (bottom - top - 8)));
-            }
-            if (count == 1) {
-                points.add(points.getFirst().replaceFirst("^[0-9.]+", Integer.toString(Svg.WIDTH / 2 + 8)));
-            }
-            svg.polyline(String.join(" ", points), color);
-            int x = left + i % 2 * Svg.WIDTH / 2;
-            int y = bottom + 26 + 14 * (i / 2);
-            svg.fill(x, y - 8, 10, 10, color, ran.get(i).name());
-            svg.label(x + 15, y + 1, "small", ran.get(i).name());
-        }
-        return svg.toString();
     }
 
     /** Time by memory and SSD (NoPFS figure 9). */

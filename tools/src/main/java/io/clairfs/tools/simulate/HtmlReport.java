@@ -77,7 +77,7 @@ public final class HtmlReport {
         if (!scenario.classes().isEmpty()) {
             whatIf(WhatIf.of(scenario, listener));
         }
-        section("Each epoch", Figures.epochs(report));
+        section("Each epoch", EpochChart.of(report));
         orders(scenario);
         parameters(scenario);
         return page.append("</body></html>\n").toString();

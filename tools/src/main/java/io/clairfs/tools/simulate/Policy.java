@@ -5,7 +5,7 @@ import io.clairfs.cache.order.InvalidSpecException;
 
 /**
  * How one run keeps and fetches samples. Made for the run and asked in its order: for each epoch, {@link #order}; for each
- * iteration and node, {@link #advance} and then {@link #place} for each sample of the batch.
+ * iteration, {@link #advance} of each node and then, node by node, {@link #place} for each sample of the batch.
  */
 interface Policy {
     /** What happens before the first epoch. Returns how many seconds it takes. */

@@ -35,6 +35,13 @@ public record Rate(Map<Integer, Double> byThreads) {
         return new Rate(Map.of(1, rate));
     }
 
+    /** A so-many-th of it at any number of threads. */
+    Rate dividedBy(int divisor) {
+        Map<Integer, Double> parts = new TreeMap<>();
+        byThreads.forEach((threads, rate) -> parts.put(threads, rate / divisor));
+        return new Rate(parts);
+    }
+
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     static Rate read(JsonNode node) {
         if (node.isNumber()) {

@@ -22,12 +22,15 @@ import org.jspecify.annotations.Nullable;
  * @param network b_c
  * @param staging class 0, with p_0 threads
  * @param classes of each node, fastest first
- * @param source t(gamma), by the number of nodes that read at once
+ * @param source t(gamma) as section 4 has it, by the number of nodes that read at once: each of their threads gets t(gamma) /
+ *     gamma, so that gamma nodes get p_0 t(gamma); null where {@code sourceTotal} is given
+ * @param sourceTotal what so many nodes get with all their staging threads, p_0 t(gamma); null where {@code source} is given
  * @param epochs E
  * @param batch per node
  * @param dropLast leaves out the last batch of an epoch if it is not full
  * @param sync whether nodes wait for each other in every iteration
  */
+@JsonInclude(JsonInclude.Include.NON_NULL)
 public record Scenario(
         String name,
         int nodes,
@@ -36,7 +39,8 @@ public record Scenario(
         double network,
         Staging staging,
         List<Device> classes,
-        Rate source,
+        @Nullable Rate source,
+        @Nullable Rate sourceTotal,
         Dataset dataset,
         int epochs,
         int batch,
@@ -119,7 +123,10 @@ public record Scenario(
         requireRate("network", network);
         require(staging != null, "staging is missing");
         require(classes != null, "classes is missing; a cluster without any has 'classes: []'");
-        require(source != null, "source is missing");
+        require(source != null || sourceTotal != null, "source is missing, or source_total");
+        require(
+                source == null || sourceTotal == null,
+                "both source and source_total; source is of one thread on each node, source_total of all of them");
         require(dataset != null, "dataset is missing");
         require(epochs >= 1 && epochs <= MOST_EPOCHS, "epochs is " + epochs + "; it must be 1 to " + MOST_EPOCHS);
         require(batch >= 1, "batch is " + batch + "; it must be at least 1");
@@ -164,7 +171,17 @@ public record Scenario(
                 staging.threads(),
                 read.throughput(),
                 write.throughput());
-        return new PerformanceModel(compute * MEGA, preprocess * MEGA, network * MEGA, source.throughput(), buffer);
+        return new PerformanceModel(
+                compute * MEGA,
+                preprocess * MEGA,
+                network * MEGA,
+                rateOfSource().throughput(),
+                buffer);
+    }
+
+    /** t(gamma). */
+    private Rate rateOfSource() {
+        return source != null ? source : Objects.requireNonNull(sourceTotal).dividedBy(staging.threads());
     }
 
     NodeStorage storage() {
@@ -188,61 +205,39 @@ public record Scenario(
             Device each = classes.get(j);
             others.add(new Device(each.name, capacities[j], each.threads, each.read, each.write));
         }
-        return new Scenario(
-                name,
-                nodes,
-                compute,
-                preprocess,
-                network,
-                staging,
-                others,
-                source,
-                dataset,
-                epochs,
-                batch,
-                dropLast,
-                seed,
-                sync);
+        return with(others, dataset, epochs);
     }
 
     Scenario withEpochs(int number) {
-        return new Scenario(
-                name,
-                nodes,
-                compute,
-                preprocess,
-                network,
-                staging,
-                classes,
-                source,
-                dataset,
-                number,
-                batch,
-                dropLast,
-                seed,
-                sync);
+        return with(classes, dataset, number);
     }
 
     /** The same with a {@code divisor}-th of the samples and of the room for them; the staging buffer stays. */
     Scenario shrunk(int divisor) {
         Dataset fewer = new Dataset(Math.max(batch * nodes, dataset.samples / divisor), dataset.mean, dataset.stddev);
         double share = (double) fewer.samples / dataset.samples;
-        Scenario small = new Scenario(
+        return with(classes, fewer, epochs)
+                .withCapacities(classes.stream()
+                        .mapToDouble(each -> each.capacity * share)
+                        .toArray());
+    }
+
+    private Scenario with(List<Device> otherClasses, Dataset otherDataset, int otherEpochs) {
+        return new Scenario(
                 name,
                 nodes,
                 compute,
                 preprocess,
                 network,
                 staging,
-                classes,
+                otherClasses,
                 source,
-                fewer,
-                epochs,
+                sourceTotal,
+                otherDataset,
+                otherEpochs,
                 batch,
                 dropLast,
                 seed,
                 sync);
-        return small.withCapacities(
-                classes.stream().mapToDouble(each -> each.capacity * share).toArray());
     }
 }

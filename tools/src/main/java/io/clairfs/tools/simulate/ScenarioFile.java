@@ -31,6 +31,9 @@ public final class ScenarioFile {
             .enable(MapperFeature.ACCEPT_CASE_INSENSITIVE_ENUMS)
             .build();
 
+    /** One of these is enough. */
+    private static final List<String> RATES_OF_SOURCE = List.of("source", "source_total");
+
     private ScenarioFile() {}
 
     /** The names of the scenarios that come with the program. */
@@ -79,7 +82,9 @@ public final class ScenarioFile {
             var _ = requireKnown(where, each, Scenario.Device.class);
         }
         for (String key : keys) {
-            if (!root.has(key)) {
+            if (!root.has(key)
+                    && !(RATES_OF_SOURCE.contains(key)
+                            && RATES_OF_SOURCE.stream().anyMatch(root::has))) {
                 throw new InvalidScenarioException(where + ": key '" + key + "' is missing");
             }
         }

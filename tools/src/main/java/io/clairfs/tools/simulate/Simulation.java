@@ -32,6 +32,8 @@ final class Simulation {
     private final double write;
     private final double compute;
     private final int threads;
+    /** When the nodes begin to stage the batches of this iteration. */
+    private final double[] start;
     /** When the nodes' staged batches are ready. */
     private final double[] ready;
     /** When the nodes' last iterations ended. */
@@ -61,6 +63,7 @@ final class Simulation {
         write = costs.write();
         compute = costs.compute();
         threads = scenario.staging().threads();
+        start = new double[nodes];
         ready = new double[nodes];
         now = new double[nodes];
         bound = new double[nodes];
@@ -147,6 +150,7 @@ final class Simulation {
         for (int first = 0; first < load.reads(); first += scenario.batch()) {
             int end = Math.min(first + scenario.batch(), load.reads());
             double staged = 0;
+            begin();
             for (int node = 0; node < nodes; node++) {
                 double from = ready[node];
                 if (policy == null) {
@@ -174,11 +178,19 @@ final class Simulation {
         batchBytes[node] = sum;
     }
 
+    /** Brings the fillers of all nodes up to the iteration, before any node looks for its samples on another. */
+    private void begin() {
+        int slot = (int) (iterations % ended[0].length);
+        for (int node = 0; node < nodes; node++) {
+            start[node] = Math.max(ready[node], ended[node][slot]);
+            if (policy != null) {
+                policy.advance(node, start[node]);
+            }
+        }
+    }
+
     private void stage(Policy theirs, EpochOrder order, int node, int first, int end) {
         int[] sizes = load.sizes();
-        int slot = (int) (iterations % ended[node].length);
-        double start = Math.max(ready[node], ended[node][slot]);
-        theirs.advance(node, start);
         boolean waits = theirs.waitsForSource();
         long[] bytes = bytesAt[node];
         int[] count = countAt[node];
@@ -207,7 +219,7 @@ final class Simulation {
                 seconds += fetch + bytes[place] * write;
             }
         }
-        ready[node] = start + seconds / threads;
+        ready[node] = start[node] + seconds / threads;
     }
 
     /** The iteration itself. */

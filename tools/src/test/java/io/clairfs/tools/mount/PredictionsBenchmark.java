@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,11 +42,8 @@ final class PredictionsBenchmark {
                 .getFirst();
         int samples = scenario.dataset().samples();
         int bytes = (int) Math.round(scenario.dataset().mean() * MEGA);
-        // In a scenario a rate of the source is what each thread of so many nodes has; here is what all of them have
-        // together.
-        long rate = Math.round(scenario.source().byThreads().get(scenario.nodes())
-                * scenario.staging().threads()
-                * MEGA);
+        long rate = Math.round(
+                Objects.requireNonNull(scenario.sourceTotal()).byThreads().get(scenario.nodes()) * MEGA);
         Path dataset = NodeGroup.makeSamples(fixture, samples, bytes);
         NodeNetwork network = fixture.network(scenario.nodes(), Math.round(scenario.network() * MEGA));
         try (SlowMount source =

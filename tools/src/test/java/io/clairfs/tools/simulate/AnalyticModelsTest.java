@@ -25,6 +25,7 @@ class AnalyticModelsTest {
                 whole.staging(),
                 whole.classes(),
                 whole.source(),
+                whole.sourceTotal(),
                 dataset,
                 epochs,
                 32,

@@ -113,6 +113,7 @@ class PublishedNumbersTest {
                             capacity, 8, whole.staging().read(), whole.staging().write()),
                     whole.classes(),
                     whole.source(),
+                    whole.sourceTotal(),
                     whole.dataset(),
                     whole.epochs(),
                     whole.batch(),

@@ -51,6 +51,9 @@ class ScenarioFileTest {
                 "capacity: 20, | capacity: -20, | class memory: capacity",
                 "seed: 7 | @seed: 7 | not YAML",
                 "seed: 7 | nodes: 3 | nodes",
+                "'source: {1: 50, 2: 80}' | '' | key 'source' is missing",
+                "'source: {1: 50, 2: 80}' | 'source_total: -3' | -3",
+                "'seed: 7' | 'source_total: 160\nseed: 7' | both source and source_total",
                 "threads: 2, read: 1000, write | threadz: 2, read: 1000, write | threadz",
             })
     void what_is_wrong_is_said_in_one_line(String right, String wrong, String reason) {
@@ -61,6 +64,19 @@ class ScenarioFileTest {
                 .contains(reason)
                 .hasLineCount(1)
                 .doesNotContain("io.clairfs");
+    }
+
+    /** Two threads on each node: what both nodes get together is p_0 t(gamma). */
+    @Test
+    void rate_of_the_source_is_of_a_thread_or_of_all() throws IOException {
+        Scenario ofThread = Scenarios.small();
+        Scenario ofAll = ScenarioFile.read(
+                "total.yaml", Scenarios.FILE.replace("source: {1: 50, 2: 80}", "source_total: {1: 100, 2: 160}"));
+        assertThat(ofAll.source()).isNull();
+        assertThat(ofAll.model()).isEqualTo(ofThread.model());
+        assertThat(ofAll.shrunk(2).withEpochs(1).model()).isEqualTo(ofThread.model());
+        assertThat(Scenarios.run(ofAll, "naive").seconds())
+                .isEqualTo(Scenarios.run(ofThread, "naive").seconds());
     }
 
     @ParameterizedTest

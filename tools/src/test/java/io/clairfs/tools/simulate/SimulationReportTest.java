@@ -3,6 +3,7 @@ package io.clairfs.tools.simulate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -57,6 +58,39 @@ class SimulationReportTest {
                 .contains("<svg", "What if", "clairfs", "width=device-width", "dataset", "cannot run this")
                 .doesNotContainPattern("(?i)https?://|src=|href=|@import|url\\(|<script|NaN|Infinity");
         assertThat(page.split("<svg", -1)).hasSize(1 + 5);
+    }
+
+    /** One policy that is much slower than the others has no part in the scale. */
+    @Test
+    void epochs_that_differ_a_little_can_be_told_apart_beside_one_that_is_slow() throws IOException {
+        Scenario scenario = Scenarios.small().withEpochs(2);
+        SimulationReport report = Scenarios.runAll(scenario);
+        PolicyResult some = Scenarios.of(report, Policies.CLAIRFS);
+        SimulationReport apart = new SimulationReport(
+                scenario,
+                20,
+                List.of(taking(some, "slow", 100, 99), taking(some, "one", 11, 10), taking(some, "other", 12, 10)));
+        assertThat(EpochChart.of(apart))
+                .contains("points='10.0,14.0 352.0,14.0'") // at the top
+                .contains("points='10.0,106.0 352.0,190.0'") // half way between the computation alone, 10 s, and the
+                // longest
+                .contains("points='10.0,22.0 352.0,190.0'")
+                .contains("slow: up to 100 s", "not to scale");
+    }
+
+    private static PolicyResult taking(PolicyResult some, String name, double first, double second) {
+        return new PolicyResult(
+                name,
+                first + second,
+                List.of(first, second),
+                0,
+                some.fetched(),
+                some.fetchSeconds(),
+                0,
+                0,
+                false,
+                true,
+                null);
     }
 
     @Test
