@@ -6,6 +6,8 @@ import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
+import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
+import it.unimi.dsi.fastutil.ints.IntSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -157,7 +159,9 @@ public final class JobRun {
 
     /** How many samples are staged before the trainer of a stream. */
     public synchronized int stagedAhead(int stream) {
-        return windows.get(stream).stagedAhead();
+        IntSet files = new IntOpenHashSet();
+        windows.get(stream).addStaged(files);
+        return files.size();
     }
 
     /** How long the trainer of a stream can go on with what is staged, seconds; 0 when that is not known. */
@@ -338,7 +342,7 @@ public final class JobRun {
      * @param length how many samples the first rank reads in it
      * @param deviations reads of this dataset that did not follow the prediction
      * @param astray set while the trainer is followed through an epoch that is not the one the job says
-     * @param stagedAhead samples staged and unread, over all ranks
+     * @param stagedAhead samples staged and unread, over all ranks, each once
      */
     public record Progress(
             int epoch,
@@ -358,7 +362,8 @@ public final class JobRun {
         long position = first.position();
         boolean done = position == AccessStream.END;
         int epoch = epoch();
-        int staged = windows.stream().mapToInt(StreamWindow::stagedAhead).sum();
+        IntSet staged = new IntOpenHashSet();
+        windows.forEach(window -> window.addStaged(staged));
         return new Progress(
                 epoch,
                 done ? 0 : AccessStream.step(position),
@@ -367,7 +372,7 @@ public final class JobRun {
                 judge.inSync() && epochJudge.astray() == null,
                 judge.deviations() + epochJudge.readsAstray(),
                 epochJudge.astray(),
-                staged);
+                staged.size());
     }
 
     /** Lets go of everything that is staged for this job. */

@@ -47,8 +47,7 @@ final class TierPrefetcher {
             JobRun job = now.get((first + i) % now.size());
             int file = 0;
             for (int look = 0; look < LOOKS && (file = next(job)) != FillCursor.NONE; look++) {
-                if (keeper.isMissing(file, tier) && !router.isUnderWay(file)) {
-                    router.fetch(file, false).release();
+                if (keeper.isMissing(file, tier) && !router.isUnderWay(file) && router.fill(file, tier)) {
                     return true;
                 }
             }
