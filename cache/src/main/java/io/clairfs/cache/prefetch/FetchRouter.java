@@ -16,7 +16,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -43,9 +44,6 @@ public final class FetchRouter {
      */
     private static final double PEER_PATIENCE_SECONDS = 1;
 
-    /** What may be on its way from the source at once where nothing else is said; a larger sample comes alone. While the source hangs, so much memory does. */
-    private static final long MOST_FROM_SOURCE = 512L << 20;
-
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final DatasetTree tree;
@@ -58,10 +56,9 @@ public final class FetchRouter {
     private final List<Place> places;
     private final Counters counters;
     private final PeersOnTrial trial = new PeersOnTrial();
-    private final int mostFromSourceKib;
-    private final Semaphore roomFromSource;
+    private final SourceGate gate;
     private final long lostNs;
-    private final ConcurrentHashMap<Integer, Flight> underWay = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Integer, SampleFlight> underWay = new ConcurrentHashMap<>();
 
     /** A router for which fetches are never lost. */
     public FetchRouter(
@@ -85,14 +82,15 @@ public final class FetchRouter {
             ObservedRates rates,
             Counters counters,
             long lostNs) {
-        this(tree, source, keeper, inUse, peers, rates, counters, lostNs, MOST_FROM_SOURCE);
+        this(tree, source, keeper, inUse, peers, rates, counters, lostNs, SourceTurns.MOST_BEGUN_BYTES, System::nanoTime);
     }
 
     /**
      * A router.
      *
      * @param lostNs how old a fetch must be to be taken for lost, nanoseconds
-     * @param mostFromSource what may be on its way from the source at once, bytes
+     * @param mostFromSource what samples under way from the source may take at once, bytes; a larger one comes alone
+     * @param clockNs as {@link System#nanoTime}
      */
     public FetchRouter(
             DatasetTree tree,
@@ -103,10 +101,10 @@ public final class FetchRouter {
             ObservedRates rates,
             Counters counters,
             long lostNs,
-            long mostFromSource) {
+            long mostFromSource,
+            LongSupplier clockNs) {
         this.lostNs = lostNs;
-        mostFromSourceKib = Math.clamp(mostFromSource >> 10, 1, Integer.MAX_VALUE);
-        roomFromSource = new Semaphore(mostFromSourceKib, true);
+        gate = new SourceGate(mostFromSource, clockNs);
         this.tree = tree;
         this.source = source;
         this.keeper = keeper;
@@ -124,13 +122,23 @@ public final class FetchRouter {
     @Nullable
     SampleBuffer fromMemory(int file) {
         SampleBuffer sample = keeper.fromMemory(file);
-        if (sample == null) {
-            sample = inUse.get(file);
-        }
-        if (sample != null) {
-            counters.fromMemory.add(sample.size());
-        }
-        return sample;
+        return sample == null ? inUse.get(file) : sample;
+    }
+
+    /** The same from the tiers alone: not what somebody has in hand. */
+    @Nullable
+    SampleBuffer fromTiersMemory(int file) {
+        return keeper.fromMemory(file);
+    }
+
+    /** As {@link TierKeeper#keepPatiently}: a sample that was fetched should not have to be fetched again. */
+    void keepPatiently(int file, SampleBuffer sample) {
+        keeper.keepPatiently(file, sample);
+    }
+
+    /** Whether something nearer than the source has the sample, as far as can be told. */
+    boolean isNear(int file) {
+        return keeper.isHere(file) || peers.mayHave(file);
     }
 
     /** Whether somebody is fetching this file now. */
@@ -173,39 +181,108 @@ public final class FetchRouter {
     /**
      * The sample with a reference for the caller; it is kept where the plan wants it.
      *
-     * @param byReader whether a reader waits for it, rather than a prefetcher
+     * @param byReader whether a reader waits for it, rather than another node
      */
     public SampleBuffer fetch(int file, boolean byReader) throws SourceException {
+        return fetch(file, byReader ? FetchUrgency.READER : FetchUrgency.PEER, 0);
+    }
+
+    /** The same; among equally urgent ones the smaller {@code order} goes first. */
+    SampleBuffer fetch(int file, FetchUrgency urgency, long order) throws SourceException {
         while (true) {
-            SampleBuffer held = fromMemory(file);
+            try {
+                return fetch(file, urgency, order, () -> true);
+            } catch (UnwantedException e) {
+                continue; // a fetch that was joined and ended without the source having been asked
+            }
+        }
+    }
+
+    /** What became of the wish to fill a tier with a sample. */
+    enum Filling {
+        BROUGHT,
+        /** It is there, somebody else brings it, or the plan does not want it any more. */
+        NOT_NEEDED,
+        NO_ROOM
+    }
+
+    /** Brings a sample to a tier that wants it, with room for it taken before. */
+    Filling fill(int file, int tier) throws SourceException {
+        TierKeeper.Room room = keeper.reserve(file, tier);
+        if (room == null) {
+            return keeper.isMissing(file, tier) && !keeper.takesMore(tier) ? Filling.NO_ROOM : Filling.NOT_NEEDED;
+        }
+        try (room) {
+            fetch(file, FetchUrgency.FILLING, 0, () -> keeper.wants(file, tier)).release();
+            return Filling.BROUGHT;
+        } catch (UnwantedException e) {
+            return Filling.NOT_NEEDED;
+        }
+    }
+
+    private SampleBuffer fetch(int file, FetchUrgency urgency, long order, BooleanSupplier wanted)
+            throws SourceException {
+        boolean byReader = urgency == FetchUrgency.READER;
+        while (true) {
+            SampleBuffer held = held(file);
             if (held != null) {
-                keeper.fetched(file, held, byReader); // a new plan may want it in another tier
+                keepOrRelease(file, held, byReader); // a new plan may want it in another tier
                 return held;
             }
-            Flight other = underWay.get(file);
+            SampleFlight other = underWay.get(file);
             if (other == null || other.isLost(lostNs)) {
-                Flight mine = new Flight(new CompletableFuture<>(), System.nanoTime(), other);
+                SampleFlight mine = new SampleFlight(other, urgency, order, wanted);
                 boolean first =
                         other == null ? underWay.putIfAbsent(file, mine) == null : underWay.replace(file, other, mine);
                 if (first) {
-                    return fetchAlone(file, mine, byReader);
+                    return fetchAlone(file, mine, urgency);
                 }
                 continue;
             }
-            SampleBuffer shared = join(other.promise);
+            other.urge(urgency, order);
+            SampleBuffer shared = join(other.promise());
             if (shared.tryRetain()) {
                 return shared;
             }
         }
     }
 
-    private SampleBuffer fetchAlone(int file, Flight flight, boolean byReader) throws SourceException {
+    /** As {@link #fromMemory}, counted: this sample need not be fetched. */
+    private @Nullable SampleBuffer held(int file) {
+        SampleBuffer sample = keeper.fromMemory(file);
+        if (sample != null) {
+            counters.fromMemory.add(sample.size());
+            return sample;
+        }
+        return inUse.get(file);
+    }
+
+    /**
+     * A sample that is being fetched, with a reference for the caller, when its bytes before {@code upTo} are there; the rest must not be touched. A reader
+     * waits for it.
+     *
+     * @return null when nobody fetches it, or for too long
+     */
+    @Nullable
+    CompletableFuture<SampleBuffer> arriving(int file, long upTo) {
+        SampleFlight flight = underWay.get(file);
+        return flight == null || flight.isLost(lostNs) ? null : flight.upTo(upTo);
+    }
+
+    private SampleBuffer fetchAlone(int file, SampleFlight flight, FetchUrgency by) throws SourceException {
         try {
-            SampleBuffer buffer = fromMemory(file); // another fetch may have ended between the look and the claim
+            SampleBuffer buffer = held(file); // another fetch may have ended between the look and the claim
             if (buffer == null) {
-                buffer = fromCheapest(file);
+                buffer = fromCheapest(file, flight);
             }
-            keeper.fetched(file, buffer, byReader);
+            keepOrRelease(file, buffer, by == FetchUrgency.READER);
+            if (by
+                    == FetchUrgency
+                            .READER) { // before it is no longer under way, else it would be fetched again in between
+                inUse.readInPieces(file, buffer);
+            } else if (by == FetchUrgency.STAGING) {
+                inUse.take(file, buffer);
+            }
             underWay.remove(file, flight);
             flight.arrived(buffer);
             return buffer;
@@ -216,33 +293,25 @@ public final class FetchRouter {
         }
     }
 
-    /**
-     * A fetch under way.
-     *
-     * @param lost the one that it takes the place of, whose waiters it serves as well
-     */
-    private record Flight(
-            CompletableFuture<SampleBuffer> promise,
-            long startNs,
-            @Nullable Flight lost) {
-        boolean isLost(long afterNs) {
-            return System.nanoTime() - startNs > afterNs;
-        }
-
-        void arrived(SampleBuffer buffer) {
-            for (Flight flight = this; flight != null; flight = flight.lost) {
-                flight.promise.complete(buffer);
-            }
-        }
-
-        void failed(Throwable reason) {
-            for (Flight flight = this; flight != null; flight = flight.lost) {
-                flight.promise.completeExceptionally(reason);
-            }
+    private void keepOrRelease(int file, SampleBuffer buffer, boolean byReader) {
+        try {
+            keeper.fetched(file, buffer, byReader);
+        } catch (Throwable t) {
+            buffer.release();
+            throw t;
         }
     }
 
-    private SampleBuffer fromCheapest(int file) throws SourceException {
+    /** A fetch that filled a tier ended before the source was asked. */
+    private static final class UnwantedException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        UnwantedException() {
+            super("the plan does not want it any more", null, false, false);
+        }
+    }
+
+    private SampleBuffer fromCheapest(int file, SampleFlight flight) throws SourceException {
         SourceFile from = tree.entry(file).file();
         Set<Place> failed = Set.of();
         while (true) {
@@ -257,7 +326,7 @@ public final class FetchRouter {
                         yield tried;
                     }
                     start = System.nanoTime(); // the source does not answer for peers
-                    yield fromSource(from);
+                    yield fromSource(from, flight);
                 }
                 case Place.Peer() -> peers.fetch(file);
                 case Place.Local(int tier) -> keeper.get(tier, file);
@@ -299,20 +368,21 @@ public final class FetchRouter {
         };
     }
 
-    private SampleBuffer fromSource(SourceFile from) throws SourceException {
-        int room = Math.clamp(from.size() >> 10, 1, mostFromSourceKib);
-        roomFromSource.acquireUninterruptibly(room);
-        try {
-            SampleBuffer buffer = SampleBuffer.allocate(from.size());
-            try {
-                source.read(from, 0, buffer.bytes());
-                return buffer;
-            } catch (Throwable t) {
-                buffer.release();
-                throw t;
-            }
-        } finally {
-            roomFromSource.release(room);
+    private SampleBuffer fromSource(SourceFile from, SampleFlight flight) throws SourceException {
+        SampleBuffer buffer = SampleBuffer.allocate(from.size());
+        try (SourceGate.Pass pass = flight.enter(gate, buffer)) {
+            source.read(from, buffer.bytes(), at -> {
+                long piece = pass.next(at);
+                if (at == 0 && flight.isUnwanted()) {
+                    throw new UnwantedException();
+                }
+                return piece;
+            });
+            return buffer;
+        } catch (Throwable t) {
+            flight.leave();
+            buffer.release();
+            throw t;
         }
     }
 
@@ -329,6 +399,7 @@ public final class FetchRouter {
         return switch (cause) {
             case SourceException e -> e;
             case Error e -> throw e;
+            case UnwantedException e -> throw e;
             case null, default -> throw new AssertionError("a fetch fails with the source's errors only", cause);
         };
     }

@@ -8,6 +8,8 @@ import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
+import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
+import it.unimi.dsi.fastutil.ints.IntSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -185,7 +187,9 @@ public final class JobRun {
 
     /** How many samples are staged before the trainer of a stream. */
     public synchronized int stagedAhead(int stream) {
-        return windows.get(stream).stagedAhead();
+        IntSet files = new IntOpenHashSet();
+        windows.get(stream).addStaged(files);
+        return files.size();
     }
 
     /** How long the trainer of a stream can go on with what is staged, seconds; 0 when that is not known. */
@@ -430,7 +434,7 @@ public final class JobRun {
      * @param deviations reads of this dataset that did not follow the prediction
      * @param astray set while the trainer is followed through an epoch that is not the one the job says
      * @param inNameOrder whether hardly any read but in name order was seen for more than an epoch
-     * @param stagedAhead samples staged and unread, over all ranks
+     * @param stagedAhead samples staged and unread, over all ranks, each once
      */
     public record Progress(
             int epoch,
@@ -451,7 +455,8 @@ public final class JobRun {
         long position = first.position();
         boolean done = position == AccessStream.END;
         int epoch = epoch();
-        int staged = windows.stream().mapToInt(StreamWindow::stagedAhead).sum();
+        IntSet staged = new IntOpenHashSet();
+        windows.forEach(window -> window.addStaged(staged));
         return new Progress(
                 epoch,
                 done ? 0 : AccessStream.step(position),
@@ -461,7 +466,7 @@ public final class JobRun {
                 judge.deviations() + epochJudge.readsAstray() + readsOfPasses,
                 epochJudge.astray(),
                 passes.mayBeTheTrainers(),
-                staged);
+                staged.size());
     }
 
     /** Lets go of everything that is staged for this job. */

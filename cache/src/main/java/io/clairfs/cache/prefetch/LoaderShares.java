@@ -35,6 +35,7 @@ final class LoaderShares {
     private final AtomicBoolean assigning = new AtomicBoolean();
     private long assignedAtNs;
     private long addedAtNs;
+    private long claims;
     private boolean stale = true;
 
     /**
@@ -56,8 +57,8 @@ final class LoaderShares {
         this.clockNs = clockNs;
     }
 
-    /** A position to stage and the rank that it is for. */
-    record Claim(RankQueue queue, StreamWindow.ToStage what) {}
+    /** A position to stage, the rank that it is for, and how many were claimed before it. */
+    record Claim(RankQueue queue, StreamWindow.ToStage what, long number) {}
 
     synchronized void add(JobRun job) {
         for (int stream = 0; stream < job.streams(); stream++) {
@@ -125,7 +126,7 @@ final class LoaderShares {
             StreamWindow.ToStage what = next(queue);
             if (what != null) {
                 queue.begin();
-                return new Claim(queue, what);
+                return new Claim(queue, what, claims++);
             }
         }
         return null;

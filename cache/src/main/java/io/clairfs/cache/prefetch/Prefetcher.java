@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Prefetcher implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Prefetcher.class.getName());
+    private static final int WRITERS = 2;
     private static final long FAILURE_PAUSE_MS = 200;
     private static final long END_TIMEOUT_MS = 2_000;
 
@@ -78,6 +79,10 @@ public final class Prefetcher implements AutoCloseable {
             WorkSignal ofTier = new WorkSignal();
             tierSignals.add(ofTier);
             start(role, settings.fillers().get(tier), filler::fillOne, ofTier);
+            if (tier > 0) { // a filler may wait for the source while others bring what is to be written
+                int to = tier;
+                start(keeper.tiers().get(tier).name() + "-writer-", WRITERS, () -> keeper.writeNext(to), ofTier);
+            }
         }
         keeper.onQueued(tier -> tierSignals.get(tier).wake(1));
     }

@@ -17,8 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -31,6 +30,10 @@ import java.util.concurrent.TimeoutException;
  */
 public final class SampleReader implements AutoCloseable {
     private static final int MOST_FETCHES = 256;
+
+    /** The kernel asks for fewer at once: {@code max_background} of them read ahead, and one for each thread that reads directly. */
+    private static final int MOST_WAITING = 65_536;
+
     private static final long LARGEST_WHOLE = SamplesInUse.READERS_BYTES / 4;
 
     private final DatasetTree tree;
@@ -62,8 +65,13 @@ public final class SampleReader implements AutoCloseable {
                 MOST_FETCHES,
                 10,
                 TimeUnit.SECONDS,
-                new SynchronousQueue<>(),
-                Thread.ofPlatform().daemon().name("reader-fetch-", 0).factory());
+                new Handover(),
+                Thread.ofPlatform().daemon().name("reader-fetch-", 0).factory(),
+                (work, pool) -> {
+                    if (!pool.isShutdown()) {
+                        pool.getQueue().add(work);
+                    }
+                });
     }
 
     /** How long a reader may wait, milliseconds. */
@@ -88,66 +96,107 @@ public final class SampleReader implements AutoCloseable {
             return 0;
         }
         MemorySegment target = into.asSlice(0, length);
-        if (from.size() > LARGEST_WHOLE) {
-            readPiece(from, offset, target, mostMs);
-            return length;
+        SampleBuffer here = router.fromTiersMemory(file);
+        if (here != null) {
+            counters.fromMemory.addPart(length, offset == 0);
+        } else {
+            here = inUse.get(file);
         }
-        SampleBuffer sample = sample(file, from, mostMs);
-        try {
-            MemorySegment.copy(sample.bytes(), offset, target, 0, length);
-        } finally {
-            sample.release();
+        if (here != null) {
+            copy(here, offset, target);
+        } else if (from.size() > LARGEST_WHOLE) {
+            readLarge(file, from, offset, target, mostMs);
+        } else {
+            copy(sample(file, from, mostMs), offset, target);
         }
         return length;
     }
 
-    private SampleBuffer sample(int file, SourceFile from, long mostMs) throws SourceException {
-        SampleBuffer present = router.fromMemory(file);
-        if (present != null) {
-            return present;
+    private static void copy(SampleBuffer from, long offset, MemorySegment target) {
+        try {
+            MemorySegment.copy(from.bytes(), offset, target, 0, target.byteSize());
+        } finally {
+            from.release();
         }
-        return awaited(from, mostMs, () -> {
-            SampleBuffer fetched = router.fetch(file, true);
-            inUse.readInPieces(file, fetched);
-            return fetched;
-        });
+    }
+
+    /** A sample that is to be had as a whole: a thread fetches it unless one does already. */
+    private SampleBuffer sample(int file, SourceFile from, long mostMs) throws SourceException {
+        CompletableFuture<SampleBuffer> arriving = router.arriving(file, from.size());
+        if (arriving == null) {
+            return awaited(from, mostMs, () -> router.fetch(file, true));
+        }
+        SampleBuffer sample = awaited(from, mostMs, arriving);
+        inUse.readInPieces(file, sample);
+        return sample;
+    }
+
+    /**
+     * A piece of a sample that is too large to be fetched for every reader of a part of it: from a fetch that is under way, from a tier or a peer
+     * as a whole if it can be held for the requests that follow, else from the source; when that fails, from a tier after all.
+     */
+    private void readLarge(int file, SourceFile from, long offset, MemorySegment target, long mostMs)
+            throws SourceException {
+        CompletableFuture<SampleBuffer> arriving = router.arriving(file, offset + target.byteSize());
+        if (arriving != null) {
+            copy(awaited(from, mostMs, arriving), offset, target);
+        } else if (router.isNear(file) && inUse.hasRoomForReaders(from.size())) {
+            copy(awaited(from, mostMs, () -> router.fetch(file, true)), offset, target);
+        } else {
+            readPiece(file, from, offset, target, mostMs);
+        }
     }
 
     /** A piece is read into memory of its own: if the reader gives up, its buffer must not be written to any more. */
-    private void readPiece(SourceFile from, long offset, MemorySegment target, long mostMs) throws SourceException {
+    private void readPiece(int file, SourceFile from, long offset, MemorySegment target, long mostMs)
+            throws SourceException {
         SampleBuffer piece = awaited(from, mostMs, () -> {
             SampleBuffer own = SampleBuffer.allocate(target.byteSize());
             try {
                 source.read(from, offset, own.bytes());
+                counters.fromSource.add(own.size());
+                return own;
+            } catch (SourceException e) {
+                if (!router.isNear(file)) {
+                    own.release();
+                    throw e;
+                }
             } catch (Throwable t) {
                 own.release();
                 throw t;
             }
-            counters.fromSource.add(own.size());
-            return own;
+            try {
+                copy(router.fetch(file, true), offset, own.bytes());
+                return own;
+            } catch (Throwable t) {
+                own.release();
+                throw t;
+            }
         });
-        try {
-            target.copyFrom(piece.bytes());
-        } finally {
-            piece.release();
+        copy(piece, 0, target);
+    }
+
+    private SampleBuffer awaited(SourceFile from, long mostMs, Callable<SampleBuffer> fetch) throws SourceException {
+        CompletableFuture<SampleBuffer> promise = new CompletableFuture<>();
+        if (waiting.size() >= MOST_WAITING) {
+            throw new SourceTimeoutException(PythonText.show(from.path()), timeoutMs);
         }
+        fetchers.execute(() -> fulfil(promise, fetch));
+        return awaited(from, mostMs, promise);
     }
 
     @SuppressWarnings("CollectionUndefinedEquality") // a future is equal to itself alone, which is what is meant
-    private SampleBuffer awaited(SourceFile from, long mostMs, Callable<SampleBuffer> fetch) throws SourceException {
+    private SampleBuffer awaited(SourceFile from, long mostMs, CompletableFuture<SampleBuffer> promise)
+            throws SourceException {
         long start = System.nanoTime();
-        CompletableFuture<SampleBuffer> promise = new CompletableFuture<>();
         waiting.add(promise);
         try {
             if (closed) {
-                throw ended(from);
+                return givenUp(promise, ended(from));
             }
-            fetchers.execute(() -> fulfil(promise, fetch));
             return promise.get(mostMs, TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             throw FetchRouter.unwrap(e.getCause());
-        } catch (RejectedExecutionException e) { // all threads wait for the source already
-            throw new SourceTimeoutException(PythonText.show(from.path()), timeoutMs);
         } catch (TimeoutException e) {
             return givenUp(promise, new SourceTimeoutException(PythonText.show(from.path()), mostMs));
         } catch (InterruptedException e) {
@@ -159,8 +208,23 @@ public final class SampleReader implements AutoCloseable {
         }
     }
 
-    /** What is brought when nobody waits for it any more is let go. */
+    /** Stops waiting, unless the sample came in the last moment. */
+    private static SampleBuffer givenUp(CompletableFuture<SampleBuffer> promise, SourceException reason)
+            throws SourceException {
+        if (promise.completeExceptionally(reason)) {
+            throw reason;
+        }
+        if (promise.state() == Future.State.SUCCESS) {
+            return promise.resultNow();
+        }
+        throw FetchRouter.unwrap(promise.exceptionNow());
+    }
+
+    /** What is brought when nobody waits for it any more is let go; what nobody waits for when its turn comes is not fetched. */
     private static void fulfil(CompletableFuture<SampleBuffer> promise, Callable<SampleBuffer> fetch) {
+        if (promise.isDone()) {
+            return;
+        }
         try {
             SampleBuffer brought = fetch.call();
             if (!promise.complete(brought)) {
@@ -171,16 +235,14 @@ public final class SampleReader implements AutoCloseable {
         }
     }
 
-    /** Stops waiting, unless the sample came in the last moment. */
-    private static SampleBuffer givenUp(CompletableFuture<SampleBuffer> promise, SourceTimeoutException reason)
-            throws SourceException {
-        if (promise.completeExceptionally(reason)) {
-            throw reason;
+    /** Threads up to a number, then a queue: the pool of the JDK has it the other way round. */
+    private static final class Handover extends LinkedTransferQueue<Runnable> {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public boolean offer(Runnable work) {
+            return tryTransfer(work);
         }
-        if (promise.state() == Future.State.SUCCESS) {
-            return promise.resultNow();
-        }
-        throw FetchRouter.unwrap(promise.exceptionNow());
     }
 
     private static SourceFailedException ended(SourceFile from) {

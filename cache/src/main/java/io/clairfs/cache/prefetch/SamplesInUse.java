@@ -73,6 +73,11 @@ public final class SamplesInUse implements AutoCloseable {
         }
     }
 
+    /** Whether a sample of so many bytes can be held for readers without another having to go for it. */
+    boolean hasRoomForReaders(long bytes) {
+        return ofReaders.policy().eviction().orElseThrow().weightedSize().orElse(0) + bytes <= READERS_BYTES;
+    }
+
     /** Readers closed these files: they come for no more of them. Who has one open still finds it in the page cache, or asks anew. */
     public void closed(int[] files, int count) {
         for (int i = 0; i < count && !ofReaders.asMap().isEmpty(); i++) {

@@ -35,19 +35,75 @@ final class StagingBuffer {
         this.capacitySamples = capacitySamples;
     }
 
+    /** What becomes of a sample's room, in this order; a step may be left out, none is taken back. */
+    private enum State {
+        /** Taken for a position. */
+        RESERVED,
+        /** Somebody is bringing the sample: its {@link Loading}. */
+        LOADING,
+        /** A reader finds it. */
+        STAGED,
+        /** It has to go for another, and takes its room until it has. */
+        LEAVING,
+        /** Its room is free. */
+        GONE
+    }
+
     /** Room for one sample in the staging area. */
     static final class Place {
         private final int file;
         private final long bytes;
         private int wanted = 1;
+        private State state = State.RESERVED;
         private StagingArea.@Nullable Staged staged;
-        private boolean claimed;
-        private boolean leaving;
-        private boolean abandoned;
 
         private Place(int file, long bytes) {
             this.file = file;
             this.bytes = bytes;
+        }
+    }
+
+    /**
+     * The task of one thread to bring a sample into its place. Closing ends it however it went: what was to leave has left, and the room of a
+     * sample that did not come is free.
+     */
+    final class Loading implements AutoCloseable {
+        private final Place place;
+        private final List<Place> leaving;
+        private final boolean mine;
+
+        private Loading(Place place, List<Place> leaving, boolean mine) {
+            this.place = place;
+            this.leaving = new ArrayList<>(leaving);
+            this.mine = mine;
+        }
+
+        /** Whether the sample has to be brought: nobody else does, and it is still wanted. */
+        boolean isMine() {
+            return mine;
+        }
+
+        /** Makes room, and puts the bytes into the staging area. Waits for readers of both. */
+        void stage(SampleBuffer buffer) throws IOException {
+            dropLeaving();
+            StagingBuffer.this.stage(place, buffer);
+        }
+
+        private void dropLeaving() {
+            while (!leaving.isEmpty()) {
+                drop(List.of(leaving.removeLast()));
+            }
+        }
+
+        @Override
+        public void close() {
+            try {
+                dropLeaving();
+            } finally {
+                if (mine) {
+                    giveUpUnlessStaged(place);
+                }
+            }
         }
     }
 
@@ -64,7 +120,7 @@ final class StagingBuffer {
         }
         Place present = places.get(file);
         if (present != null) {
-            if (present.leaving) {
+            if (present.state == State.LEAVING) {
                 return null;
             }
             if (unwanted.remove(file) != null) {
@@ -81,7 +137,7 @@ final class StagingBuffer {
         int placesLeft = capacitySamples - usedSamples;
         while ((bytesLeft < bytes || placesLeft < 1) && !unwanted.isEmpty()) {
             Place oldest = unwanted.removeFirst();
-            oldest.leaving = true;
+            oldest.state = State.LEAVING;
             unwantedBytes -= oldest.bytes;
             bytesLeft += oldest.bytes;
             placesLeft++;
@@ -105,22 +161,29 @@ final class StagingBuffer {
                 staged = place.staged;
                 place.staged = null;
             }
-            if (staged != null) {
-                staged.drop();
-            }
-            synchronized (this) {
-                remove(place);
+            try {
+                if (staged != null) {
+                    staged.drop();
+                }
+            } finally {
+                synchronized (this) {
+                    remove(place);
+                }
             }
         }
     }
 
-    /** Whether the caller is the one that has to put this sample into the staging area. */
-    synchronized boolean claim(Place place) {
-        if (closed || place.claimed || place.abandoned) {
-            return false;
+    /**
+     * Begins to bring a sample into its place.
+     *
+     * @param leaving as {@link #reserve} gave it
+     */
+    synchronized Loading load(Place place, List<Place> leaving) {
+        boolean mine = !closed && place.state == State.RESERVED;
+        if (mine) {
+            place.state = State.LOADING;
         }
-        place.claimed = true;
-        return true;
+        return new Loading(place, leaving, mine);
     }
 
     /** Whether the sample of this place can be read without asking. */
@@ -134,36 +197,37 @@ final class StagingBuffer {
         return place != null && place.staged != null;
     }
 
-    /** Puts the bytes of a claimed sample into the staging area. */
-    void stage(Place place, SampleBuffer buffer) throws IOException {
+    private void stage(Place place, SampleBuffer buffer) throws IOException {
         StagingArea.Staged staged = area.stage(place.file, buffer.bytes());
         synchronized (this) {
-            if (!closed && !place.abandoned) {
+            if (place.state == State.LOADING) {
                 place.staged = staged;
+                place.state = State.STAGED;
                 if (place.wanted == 0) {
                     keepUnwanted(place);
                 }
                 return;
             }
         }
-        staged.drop();
+        staged.drop(); // closed meanwhile
     }
 
-    /** A claimed sample could not be put there; its room is given back. */
-    synchronized void fail(Place place) {
-        abandon(place);
+    private synchronized void giveUpUnlessStaged(Place place) {
+        if (place.state == State.LOADING) {
+            remove(place);
+        }
     }
 
     /** One position does not want the sample any more. */
     synchronized void release(Place place) {
         place.wanted--;
-        if (place.wanted > 0 || closed) {
+        if (place.wanted > 0) {
             return;
         }
-        if (place.staged != null) {
-            keepUnwanted(place);
-        } else if (!place.claimed) {
-            abandon(place);
+        switch (place.state) {
+            case RESERVED -> remove(place);
+            case STAGED -> keepUnwanted(place);
+            case LOADING, LEAVING, GONE -> {}
         }
     }
 
@@ -173,12 +237,8 @@ final class StagingBuffer {
         unwantedBytes += place.bytes;
     }
 
-    private void abandon(Place place) {
-        place.abandoned = true;
-        remove(place);
-    }
-
     private void remove(Place place) {
+        place.state = State.GONE;
         if (places.remove(place.file, place)) {
             usedBytes -= place.bytes;
             usedSamples--;
@@ -191,6 +251,7 @@ final class StagingBuffer {
         synchronized (this) {
             closed = true;
             for (Place place : places.values()) {
+                place.state = State.GONE;
                 if (place.staged != null) {
                     drops.add(place.staged);
                     place.staged = null;

@@ -52,57 +52,51 @@ final class StagingPrefetcher {
         if (claim == null) {
             return false;
         }
-        try {
-            StreamWindow.ToStage next = claim.what();
-            if (staging.claim(next.place())) {
-                stage(next);
-            } else {
-                // The job was stopped meanwhile; what was to make room must not stay half gone.
-                staging.drop(next.leaving());
+        StreamWindow.ToStage next = claim.what();
+        try (StagingBuffer.Loading loading = staging.load(next.place(), next.leaving())) {
+            if (loading.isMine()) { // else the job was stopped meanwhile, or another position brings it
+                stage(next.file(), claim.number(), loading);
             }
+        } catch (Throwable t) {
+            signal.wake(); // there is room again
+            throw t;
         } finally {
             shares.done(claim);
+        }
+        if (!next.leaving().isEmpty()) {
+            signal.wake();
         }
         return true;
     }
 
-    private void stage(StreamWindow.ToStage next) throws SourceException {
-        SampleBuffer buffer = null;
-        SourceException failure = null;
+    private void stage(int file, long order, StagingBuffer.Loading loading) throws SourceException {
+        SampleBuffer buffer = router.fetch(file, FetchUrgency.STAGING, order);
         try {
-            buffer = router.fetch(next.file(), false);
-            inUse.take(next.file(), buffer); // a reader may ask for it before it is there
-        } catch (SourceException e) {
-            failure = e;
+            inUse.take(file, buffer); // a reader may ask for it before it is there
+            push(file, buffer, loading);
+            if (!shares.isHungry()) {
+                router.keepPatiently(file, buffer);
+            }
+        } finally {
+            inUse.letGo(file, buffer);
+            buffer.release();
         }
+    }
+
+    private void push(int file, SampleBuffer buffer, StagingBuffer.Loading loading) {
         pushes.acquireUninterruptibly();
         try {
-            // On the same thread: pages that were freed just now are the ones that the kernel gives out next.
-            staging.drop(next.leaving());
-            if (buffer != null) {
-                staging.stage(next.place(), buffer);
-                counters.staged.increment();
-            }
+            // What leaves does so on the same thread: pages that were freed just now are the ones that the kernel gives
+            // out next.
+            loading.stage(buffer);
+            counters.staged.increment();
         } catch (IOException e) {
             LOG.log(
                     Level.DEBUG,
-                    "not staged: " + PythonText.show(tree.entry(next.file()).path()),
+                    "not staged: " + PythonText.show(tree.entry(file).path()),
                     e);
-            staging.fail(next.place());
         } finally {
             pushes.release();
-            if (buffer != null) {
-                inUse.letGo(next.file(), buffer);
-                buffer.release();
-            }
-        }
-        if (failure != null) {
-            staging.fail(next.place());
-            signal.wake();
-            throw failure;
-        }
-        if (!next.leaving().isEmpty()) {
-            signal.wake();
         }
     }
 }

@@ -6,6 +6,7 @@ import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
+import it.unimi.dsi.fastutil.ints.IntSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;
@@ -150,16 +151,14 @@ final class StreamWindow {
         return ready;
     }
 
-    /** Unread samples that are staged. */
-    int stagedAhead() {
-        int staged = 0;
+    /** The samples that are staged and unread go into {@code files}, each once. */
+    void addStaged(IntSet files) {
         for (long s = head; s < toStage; s++) {
             StagingBuffer.Place place = slot(s).place;
             if (place != null && staging.isStaged(place)) {
-                staged++;
+                files.add(slot(s).file);
             }
         }
-        return staged;
     }
 
     /** Moves the window to the first position at or after {@code position}; everything wanted before is let go. */

@@ -7,6 +7,7 @@ import io.clairfs.cache.tier.StoredSample;
 import io.clairfs.cache.tier.Tier;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
@@ -23,12 +24,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TierKeeper implements AutoCloseable {
     private static final int MEMORY = 0;
+    private static final long LONGEST_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final DatasetTree tree;
     private final MemoryTier memory;
     private final List<Tier> tiers;
     private final List<KeepQueue> queues;
     private final List<AtomicInteger> leftovers;
+    private final ReservedRoom reserved;
     private volatile LocalPlan plan = LocalPlan.NONE;
     private volatile boolean planned;
     private volatile IntConsumer queued = _ -> {};
@@ -45,6 +48,7 @@ public final class TierKeeper implements AutoCloseable {
         tiers = Stream.concat(Stream.of(memory), slower.stream()).toList();
         queues = tiers.stream().map(_ -> new KeepQueue(queueBytes)).toList();
         leftovers = tiers.stream().map(_ -> new AtomicInteger()).toList();
+        reserved = new ReservedRoom(tiers.size());
     }
 
     /** The tiers of this node, fastest first. */
@@ -231,8 +235,74 @@ public final class TierKeeper implements AutoCloseable {
 
     private boolean hasRoom(int tier, long bytes) {
         Tier into = tiers.get(tier);
-        return into.isWritable()
-                && into.usedBytes() + queues.get(tier).bytes() + into.bytesOf(bytes) <= into.sampleRoomBytes();
+        long taken = into.usedBytes() + queues.get(tier).bytes() + reserved.bytes(tier);
+        return into.isWritable() && taken + into.bytesOf(bytes) <= into.sampleRoomBytes();
+    }
+
+    /** Room in a tier for a sample that is still to be fetched; to be closed when it was. */
+    final class Room implements AutoCloseable {
+        private final int file;
+        private final int tier;
+
+        private Room(int file, int tier) {
+            this.file = file;
+            this.tier = tier;
+        }
+
+        @Override
+        public void close() {
+            queues.get(tier).giveBack(file);
+            reserved.giveBack(file);
+        }
+    }
+
+    /**
+     * Takes the room that a missing sample needs in its tier and on the way to it, for else it might be fetched and then dropped. Waits a moment for
+     * samples that are on their way to a disk.
+     *
+     * @return null when it is not missing, somebody else has taken room for it, or there is none
+     */
+    @Nullable
+    Room reserve(int file, int tier) {
+        long bytes = tree.entry(file).size();
+        synchronized (reserved) { // else two might take the same room
+            if (!isMissing(file, tier) || !reserved.add(file, tier, tiers.get(tier).bytesOf(bytes))) {
+                return null;
+            }
+        }
+        Room room = new Room(file, tier);
+        try {
+            if (tier == MEMORY || queues.get(tier).reserve(file, bytes, LONGEST_WAIT_NS)) {
+                return room;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        room.close();
+        return null;
+    }
+
+    /** Whether the sample is to be brought to this tier, as the plan is now. */
+    boolean wants(int file, int tier) {
+        int planned = plan.tierOf(file);
+        return planned == tier || planned == LocalPlan.ANYWHERE;
+    }
+
+    /**
+     * Once more for a sample that the plan wants on a disk whose queue was full: waits a moment for room, for else it would have to be fetched
+     * again. The caller keeps its reference.
+     */
+    void keepPatiently(int file, SampleBuffer sample) {
+        int tier = plan.tierOf(file);
+        if (tier <= MEMORY || !tiers.get(tier).isWritable() || isHere(file)) {
+            return;
+        }
+        try {
+            queues.get(tier).awaitRoom(sample.size(), LONGEST_WAIT_NS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        keepIn(tier, file, sample);
     }
 
     /** Whether it makes sense to fetch something for this tier now. */
@@ -303,7 +373,7 @@ public final class TierKeeper implements AutoCloseable {
 
     private void keepWhereRoom(int file, SampleBuffer sample) {
         for (int tier = 0; tier < tiers.size() && !isHere(file); tier++) {
-            if (hasRoom(tier, sample.size())) {
+            if (reserved.has(file, tier) || hasRoom(tier, sample.size())) {
                 keepIn(tier, file, sample);
             }
         }
@@ -345,6 +415,7 @@ public final class TierKeeper implements AutoCloseable {
         makingRoom(tier, sample.size(), () -> {
             boolean kept = tiers.get(tier).keep(file, sample);
             if (kept) {
+                reserved.giveBack(file); // it is counted by the tier from now on
                 holdings.kept(tier, file);
             }
             return kept;

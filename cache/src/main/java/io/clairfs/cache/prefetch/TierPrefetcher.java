@@ -84,23 +84,23 @@ final class TierPrefetcher {
             if (file == Progress.END) {
                 return false;
             }
-            if (keeper.isMissing(file, tier) && !router.isUnderWay(file)) {
-                fetch(file, again ? null : now);
+            if (keeper.isMissing(file, tier) && !router.isUnderWay(file) && fill(file, again ? null : now)) {
                 return true;
             }
         }
         return true; // not at the end yet
     }
 
-    /** Fetches a file; its failure is remembered in {@code remember} if that is given. */
-    private void fetch(int file, @Nullable Progress remember) throws SourceException {
+    /** Brings a file unless somebody else does. What fails or finds no room now is remembered in {@code remember} if that is given. */
+    private boolean fill(int file, @Nullable Progress remember) throws SourceException {
+        FetchRouter.Filling outcome = FetchRouter.Filling.NO_ROOM;
         try {
-            router.fetch(file, false).release();
-        } catch (SourceException e) {
-            if (remember != null) {
+            outcome = router.fill(file, tier);
+            return outcome != FetchRouter.Filling.NOT_NEEDED;
+        } finally {
+            if (outcome == FetchRouter.Filling.NO_ROOM && remember != null) {
                 remember.failed(file);
             }
-            throw e;
         }
     }
 

@@ -141,23 +141,52 @@ public final class DirectorySource implements Source {
 
     @Override
     public void read(SourceFile file, long offset, MemorySegment into) throws SourceException {
+        read(file, fd -> {
+            readFully(file, fd, offset, into);
+            requireUnchanged(file, fd);
+        });
+    }
+
+    /** Opened once for all pieces, before the first has its turn. */
+    @Override
+    public void read(SourceFile file, MemorySegment into, Pieces pieces) throws SourceException {
+        read(file, fd -> {
+            long at = 0;
+            for (long bytes; (bytes = pieces.next(at)) > 0; at += bytes) {
+                readFully(file, fd, at, into.asSlice(at, bytes));
+                requireUnchanged(file, fd);
+            }
+        });
+    }
+
+    /** What is done with a file that is open. */
+    @FunctionalInterface
+    private interface Reading {
+        void from(int fd) throws PosixException, SourceException;
+    }
+
+    private void read(SourceFile file, Reading reading) throws SourceException {
         try {
             int fd = call(at -> Posix.openBeneath(at, file.path(), Posix.O_RDONLY | Posix.O_NONBLOCK));
             try {
                 requireUnchanged(file, fd);
-                for (long at = 0; at < into.byteSize(); ) {
-                    long n = Posix.pread(fd, into.asSlice(at), offset + at);
-                    if (n == 0) {
-                        throw new SourceChangedException(show(file.path()));
-                    }
-                    at += n;
-                }
-                requireUnchanged(file, fd);
+                reading.from(fd);
             } finally {
                 Posix.close(fd);
             }
         } catch (PosixException e) {
             throw failed(file.path(), e);
+        }
+    }
+
+    private static void readFully(SourceFile file, int fd, long offset, MemorySegment into)
+            throws PosixException, SourceChangedException {
+        for (long at = 0; at < into.byteSize(); ) {
+            long n = Posix.pread(fd, into.asSlice(at), offset + at);
+            if (n == 0) {
+                throw new SourceChangedException(show(file.path()));
+            }
+            at += n;
         }
     }
 

@@ -29,6 +29,32 @@ public interface Source extends AutoCloseable {
      */
     void read(SourceFile file, long offset, MemorySegment into) throws SourceException;
 
+    /**
+     * Fills {@code into} with all bytes of {@code file}, a piece at a time, as {@code pieces} says. A piece is told only after the file
+     * was found unchanged behind it.
+     *
+     * @throws SourceChangedException as {@link #read(SourceFile, long, MemorySegment)}
+     */
+    default void read(SourceFile file, MemorySegment into, Pieces pieces) throws SourceException {
+        if (file.size() == 0) {
+            read(file, 0, into);
+        }
+        long at = 0;
+        for (long bytes; (bytes = pieces.next(at)) > 0; at += bytes) {
+            read(file, at, into.asSlice(at, bytes));
+        }
+    }
+
+    /** Says when and how a file is read on, for whoever shares the store out. */
+    @FunctionalInterface
+    interface Pieces {
+        /**
+         * Everything before {@code at} has been read. Returns how many bytes to read next, 0 at the end of the file; blocks until it is
+         * their turn.
+         */
+        long next(long at) throws SourceException;
+    }
+
     /** Ends the use of the store; calls under way may fail. */
     @Override
     void close();

@@ -9,7 +9,14 @@ public final class Traffic {
 
     /** One sample of this size, or one piece of a large one. */
     public void add(long size) {
-        count.increment();
+        addPart(size, true);
+    }
+
+    /** A part of a sample, which counts as one with its {@code first} part. */
+    public void addPart(long size, boolean first) {
+        if (first) {
+            count.increment();
+        }
         bytes.add(size);
     }
 

@@ -33,6 +33,7 @@ final class FakeDataset implements Source {
     private final List<Integer> reads = new ArrayList<>();
     private final Semaphore begun = new Semaphore(0);
     private volatile boolean failing;
+    private volatile long hangFrom;
     private CountDownLatch gate = new CountDownLatch(0);
 
     final DatasetTree tree;
@@ -77,6 +78,12 @@ final class FakeDataset implements Source {
         }
     }
 
+    /** The same for what lies from this offset of its file on. */
+    CountDownLatch hangFrom(long offset) {
+        hangFrom = offset;
+        return hang();
+    }
+
     /** Waits until so many reads have begun since {@link #hang}. */
     void awaitReads(int count) throws InterruptedException {
         if (!begun.tryAcquire(count, WAIT_S, TimeUnit.SECONDS)) {
@@ -87,7 +94,7 @@ final class FakeDataset implements Source {
     /** The sample as the source gives it, with the caller's reference. */
     SampleBuffer sample(int sample) {
         SampleBuffer buffer = SampleBuffer.allocate(sizes.applyAsLong(sample));
-        fill(sample, buffer.bytes());
+        fill(sample, 0, buffer.bytes());
         return buffer;
     }
 
@@ -98,9 +105,9 @@ final class FakeDataset implements Source {
         return same;
     }
 
-    private static void fill(int sample, MemorySegment into) {
+    private static void fill(int sample, long offset, MemorySegment into) {
         for (long i = 0; i < into.byteSize(); i++) {
-            into.set(ValueLayout.JAVA_BYTE, i, (byte) (sample * 31L + i));
+            into.set(ValueLayout.JAVA_BYTE, i, (byte) (sample * 31L + offset + i));
         }
     }
 
@@ -141,7 +148,7 @@ final class FakeDataset implements Source {
             begun.release();
         }
         try {
-            if (!mine.await(WAIT_S, TimeUnit.SECONDS)) {
+            if (offset >= hangFrom && !mine.await(WAIT_S, TimeUnit.SECONDS)) {
                 throw new AssertionError("nobody opened the gate");
             }
         } catch (InterruptedException e) {
@@ -150,8 +157,7 @@ final class FakeDataset implements Source {
         if (failing) {
             throw new SourceFailedException("injected", 5);
         }
-        assert offset == 0 && into.byteSize() == file.size() : "whole samples only";
-        fill(sample, into);
+        fill(sample, offset, into);
     }
 
     @Override

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.ObservedRates;
 import io.clairfs.cache.plan.Place;
+import io.clairfs.cache.posix.NativeMemory;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.cache.status.Counters;
@@ -14,6 +15,7 @@ import io.clairfs.cache.tier.SampleBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -335,6 +337,103 @@ final class FetchRouterTest {
         assertThat(impatient.isUnderWay(dataset.file(5))).isFalse();
         again.release();
         late.release();
+    }
+
+    @Test
+    void sampleThatCouldNotBeKeptBecauseOfABug_isNotLeaked() {
+        keeper.follow(_ -> {
+            throw new IllegalStateException("injected");
+        });
+        long held = NativeMemory.heldBytes();
+        assertThatThrownBy(() -> router.fetch(dataset.file(1), true)).hasMessage("injected");
+        assertThat(NativeMemory.heldBytes()).isEqualTo(held);
+        assertThat(router.isUnderWay(dataset.file(1))).isFalse();
+    }
+
+    /** Three samples of which one keeps the source busy. */
+    private final class BusySource implements AutoCloseable {
+        final FakeDataset large = new FakeDataset(3, _ -> InFlightLimit.PIECE_BYTES);
+        final MemoryTier room = new MemoryTier(10 * InFlightLimit.PIECE_BYTES);
+        final TierKeeper kept = new TierKeeper(large.tree, room, List.of(), 0);
+        final FetchRouter busy = new FetchRouter(
+                large.tree,
+ large,
+ kept,
+ inUse,
+ PeerFetch.NONE,
+ rates,
+ counters,
+ Long.MAX_VALUE,
+ SourceTurns.MOST_BEGUN_BYTES,
+ () -> 0);
+        final CountDownLatch gate = large.hang();
+        final FutureTask<SampleBuffer> first =
+                start(1, () -> busy.fetch(large.file(0), true)).getFirst();
+
+        BusySource() throws Exception {
+            kept.follow(_ -> 0);
+            large.awaitReads(1);
+        }
+
+        FutureTask<FetchRouter.Filling> fill(int sample) {
+            FutureTask<FetchRouter.Filling> fill =
+                    start(1, () -> busy.fill(large.file(sample), 0)).getFirst();
+            Await.until("it is under way", () -> busy.isUnderWay(large.file(sample)));
+            return fill;
+        }
+
+        @Override
+        public void close() throws Exception {
+            gate.countDown();
+            first.get(30, TimeUnit.SECONDS).release();
+            kept.close();
+            room.close();
+        }
+    }
+
+    @Test
+    void fillThatThePlanDoesNotWantAnyMoreWhenItsTurnComes_readsNothing() throws Exception {
+        try (BusySource source = new BusySource()) {
+            FutureTask<FetchRouter.Filling> fill = source.fill(1);
+            source.kept.follow(_ -> LocalPlan.NOWHERE);
+            source.gate.countDown();
+            assertThat(fill.get(30, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.NOT_NEEDED);
+            assertThat(source.large.reads()).containsExactly(0);
+        }
+    }
+
+    @Test
+    void fillThatSomebodyElseJoined_isFetchedWhateverThePlanWants_once() throws Exception {
+        try (BusySource source = new BusySource()) {
+            FutureTask<FetchRouter.Filling> fill = source.fill(1);
+            CompletableFuture<SampleBuffer> reader =
+                    Objects.requireNonNull(source.busy.arriving(source.large.file(1), 10));
+            source.kept.follow(_ -> LocalPlan.NOWHERE);
+            source.gate.countDown();
+            SampleBuffer read = reader.get(30, TimeUnit.SECONDS);
+            assertThat(source.large.isRight(1, read)).isTrue();
+            read.release();
+            assertThat(fill.get(30, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.BROUGHT);
+            assertThat(source.large.reads()).containsExactly(0, 1);
+        }
+    }
+
+    @Test
+    void fillThatAReaderBeginsToWaitFor_overtakesWhatIsStaged() throws Exception {
+        try (BusySource source = new BusySource()) {
+            FutureTask<SampleBuffer> staged = start(
+                            1, () -> source.busy.fetch(source.large.file(2), FetchUrgency.STAGING, 0))
+                    .getFirst();
+            Await.until("it is under way", () -> source.busy.isUnderWay(source.large.file(2)));
+            FutureTask<FetchRouter.Filling> fill = source.fill(1);
+            CompletableFuture<SampleBuffer> reader =
+                    Objects.requireNonNull(source.busy.arriving(source.large.file(1), 10));
+            source.gate.countDown();
+            reader.get(30, TimeUnit.SECONDS).release();
+            staged.get(30, TimeUnit.SECONDS).release();
+            assertThat(fill.get(30, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.BROUGHT);
+            assertThat(source.large.reads()).containsExactly(0, 1, 2);
+        }
     }
 
     // Promise E2

@@ -1,6 +1,7 @@
 package io.clairfs.cache.prefetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.tier.SampleBuffer;
 import java.io.IOException;
@@ -21,10 +22,12 @@ final class StagingBufferTest {
     private final List<StagingBuffer.Place> drops = new ArrayList<>();
 
     private static void stage(StagingBuffer buffer, StagingBuffer.Place place, long bytes) throws IOException {
-        if (buffer.claim(place)) {
-            SampleBuffer sample = SampleBuffer.allocate(bytes);
-            buffer.stage(place, sample);
-            sample.release();
+        try (StagingBuffer.Loading loading = buffer.load(place, List.of())) {
+            if (loading.isMine()) {
+                SampleBuffer sample = SampleBuffer.allocate(bytes);
+                loading.stage(sample);
+                sample.release();
+            }
         }
     }
 
@@ -84,11 +87,13 @@ final class StagingBufferTest {
         StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
         StagingBuffer.Place place = buffer.reserve(1, 600, drops);
         assertThat(place).isNotNull();
-        assertThat(buffer.claim(place)).isTrue();
-        buffer.release(place);
-        SampleBuffer sample = SampleBuffer.allocate(600);
-        buffer.stage(place, sample);
-        sample.release();
+        try (StagingBuffer.Loading loading = buffer.load(place, List.of())) {
+            assertThat(loading.isMine()).isTrue();
+            buffer.release(place);
+            SampleBuffer sample = SampleBuffer.allocate(600);
+            loading.stage(sample);
+            sample.release();
+        }
         assertThat(area.has(1)).isTrue();
         assertThat(buffer.usedBytes()).isEqualTo(600);
     }
@@ -98,10 +103,53 @@ final class StagingBufferTest {
         StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
         StagingBuffer.Place place = buffer.reserve(1, 1000, drops);
         assertThat(place).isNotNull();
-        assertThat(buffer.claim(place)).isTrue();
-        buffer.fail(place);
+        try (StagingBuffer.Loading loading = buffer.load(place, List.of())) {
+            assertThat(loading.isMine()).isTrue();
+        }
         assertThat(buffer.usedBytes()).isZero();
         assertThat(buffer.reserve(2, 1000, drops)).isNotNull();
+    }
+
+    @Test
+    void loadingThatEndsWithABug_leavesNoRoomTaken_andWhatWasToLeaveHasLeft() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place first = buffer.reserve(1, 600, drops);
+        assertThat(first).isNotNull();
+        stage(buffer, first, 600);
+        buffer.release(first);
+        StagingBuffer.Place second = buffer.reserve(2, 1000, drops);
+        assertThat(second).isNotNull();
+        assertThatThrownBy(() -> {
+                    try (StagingBuffer.Loading loading = buffer.load(second, drops)) {
+                        assertThat(loading.isMine()).isTrue();
+                        throw new AssertionError("injected");
+                    }
+                })
+                .hasMessage("injected");
+        assertThat(area.has(1)).isFalse();
+        assertThat(buffer.usedBytes()).isZero();
+        assertThat(buffer.samples()).isZero();
+        buffer.release(second);
+        assertThat(buffer.reserve(3, 1000, new ArrayList<>())).isNotNull();
+    }
+
+    @Test
+    void onlyOneLoads_andNobodyOnceItsPositionIsGone() {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place place = buffer.reserve(1, 100, drops);
+        assertThat(place).isNotNull();
+        try (StagingBuffer.Loading first = buffer.load(place, List.of());
+                StagingBuffer.Loading second = buffer.load(place, List.of())) {
+            assertThat(first.isMine()).isTrue();
+            assertThat(second.isMine()).isFalse();
+        }
+        StagingBuffer.Place gone = buffer.reserve(2, 100, drops);
+        assertThat(gone).isNotNull();
+        buffer.release(gone);
+        try (StagingBuffer.Loading loading = buffer.load(gone, List.of())) {
+            assertThat(loading.isMine()).isFalse();
+        }
+        assertThat(buffer.usedBytes()).isZero();
     }
 
     @Test

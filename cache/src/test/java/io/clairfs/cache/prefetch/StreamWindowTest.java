@@ -7,6 +7,8 @@ import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.tier.SampleBuffer;
+import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
+import it.unimi.dsi.fastutil.ints.IntSet;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,11 +44,19 @@ final class StreamWindowTest {
     }
 
     private void stage(StreamWindow.ToStage what) throws IOException {
-        if (staging.claim(what.place())) {
-            SampleBuffer sample = SampleBuffer.allocate(SIZE);
-            staging.stage(what.place(), sample);
-            sample.release();
+        try (StagingBuffer.Loading loading = staging.load(what.place(), what.leaving())) {
+            if (loading.isMine()) {
+                SampleBuffer sample = SampleBuffer.allocate(SIZE);
+                loading.stage(sample);
+                sample.release();
+            }
         }
+    }
+
+    private int stagedAhead() {
+        IntSet files = new IntOpenHashSet();
+        window.addStaged(files);
+        return files.size();
     }
 
     private void stageNext(int count) throws Exception {
@@ -77,11 +87,33 @@ final class StreamWindowTest {
         StreamWindow.ToStage late = next();
         stageNext(2);
         assertThat(window.readyAhead(5)).isEqualTo(2);
-        assertThat(window.stagedAhead()).isEqualTo(4);
+        assertThat(stagedAhead()).isEqualTo(4);
         assertThat(window.underWay()).isEqualTo(5);
         stage(late);
         assertThat(window.readyAhead(5)).isEqualTo(5);
         assertThat(window.readyAhead(3)).as("no more than asked for").isEqualTo(3);
+    }
+
+    @Test
+    void samplesThatAreReadTwiceAhead_areStagedOnce() throws Exception {
+        StagingBuffer roomy = new StagingBuffer(new RecordingArea(), 2 * SAMPLES * SIZE, 2 * SAMPLES);
+        EpochOrders orders = new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index));
+        StreamWindow both = new StreamWindow(new AccessStream(orders, 0, 2), dataset.index, dataset.tree, roomy, 0);
+        for (int i = 0; i < 2 * SAMPLES; i++) {
+            StreamWindow.ToStage next = both.nextToStage(NO_SHARE);
+            assertThat(next).isNotNull();
+            try (StagingBuffer.Loading loading = roomy.load(next.place(), next.leaving())) {
+                assertThat(loading.isMine()).isEqualTo(i < SAMPLES);
+                if (loading.isMine()) {
+                    SampleBuffer sample = SampleBuffer.allocate(SIZE);
+                    loading.stage(sample);
+                    sample.release();
+                }
+            }
+        }
+        IntSet files = new IntOpenHashSet();
+        both.addStaged(files);
+        assertThat(files).hasSize(SAMPLES);
     }
 
     @Test
@@ -91,7 +123,7 @@ final class StreamWindowTest {
         assertThat(window.readyAhead(10)).isEqualTo(3);
         read(1, 3, 4);
         assertThat(window.readyAhead(10)).isZero();
-        assertThat(window.stagedAhead()).isZero();
+        assertThat(stagedAhead()).isZero();
     }
 
     @Test

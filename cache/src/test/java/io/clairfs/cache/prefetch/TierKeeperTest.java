@@ -136,6 +136,56 @@ final class TierKeeperTest {
     }
 
     @Test
+    void roomThatIsTakenForWhatIsBeingFetched_isNobodyElses() {
+        keeper.follow(LocalPlan.WHILE_ROOM);
+        List<TierKeeper.Room> rooms = new ArrayList<>();
+        for (int sample = 0; sample < 3; sample++) {
+            TierKeeper.Room room = keeper.reserve(dataset.file(sample), MEMORY);
+            assertThat(room).isNotNull();
+            rooms.add(room);
+        }
+        assertThat(keeper.reserve(dataset.file(3), MEMORY)).as("no room").isNull();
+        assertThat(keeper.reserve(dataset.file(2), MEMORY)).as("has some").isNull();
+        fetched(4);
+        assertThat(in(memory)).isEmpty();
+        assertThat(onTheirWay()).as("to the disk").containsExactly(4);
+        fetched(0, 1, 2);
+        assertThat(in(memory)).containsExactly(0, 1, 2);
+        rooms.forEach(TierKeeper.Room::close);
+        assertThat(keeper.reserve(dataset.file(3), MEMORY)).as("it is full").isNull();
+    }
+
+    @Test
+    void roomThatWasNotUsed_isFreeAgain() {
+        keeper.follow(LocalPlan.WHILE_ROOM);
+        for (int i = 0; i < 10; i++) {
+            TierKeeper.Room room = keeper.reserve(dataset.file(i), MEMORY);
+            assertThat(room).isNotNull();
+            room.close();
+        }
+        fetched(1);
+        assertThat(in(memory)).containsExactly(1);
+    }
+
+    @Test
+    void roomOnTheWayToADisk_isTakenBeforeTheSampleIsFetched() {
+        plan(Map.of(1, DISK, 2, DISK, 3, DISK));
+        try (TierKeeper.Room one = keeper.reserve(dataset.file(1), DISK);
+                TierKeeper.Room two = keeper.reserve(dataset.file(2), DISK)) {
+            assertThat(one).isNotNull();
+            assertThat(two).isNotNull();
+            assertThat(keeper.takesMore(DISK)).isFalse();
+            fetched(3);
+            assertThat(onTheirWay()).as("the queue is spoken for").isEmpty();
+            fetched(1, 2);
+            assertThat(onTheirWay()).containsExactly(1, 2);
+        }
+        writeAll();
+        fetched(3);
+        assertThat(onTheirWay()).containsExactly(3);
+    }
+
+    @Test
     void plannedNowhere_isKeptForReadersOnly_asRecent() {
         fetched(1);
         assertThat(in(memory)).isEmpty();

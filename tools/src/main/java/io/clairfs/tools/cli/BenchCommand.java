@@ -4,6 +4,7 @@ import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.Progress;
 import io.clairfs.tools.bench.ReadBenchmark;
 import io.clairfs.tools.bench.SharingBenchmark;
+import io.clairfs.tools.bench.ToldBenchmark;
 import io.clairfs.tools.bench.WorkDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -31,7 +32,8 @@ final class BenchCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new picocli.CommandLine.ParameterException(spec.commandLine(), "say what to measure: read or sharing");
+        throw new picocli.CommandLine.ParameterException(
+                spec.commandLine(), "say what to measure: read, sharing or told");
     }
 
     @Command(
@@ -82,6 +84,32 @@ final class BenchCommand implements Runnable {
             rows = SharingBenchmark.run(work.path(), rounds, () -> progress.at(done.incrementAndGet()));
         }
         System.out.print(json ? json(rows) : SharingBenchmark.table(rows));
+        return Main.DONE;
+    }
+
+    @Command(
+            name = "told",
+            mixinStandardHelpOptions = true,
+            description = "Epochs over a slow source, with the order told, without, and over the source alone.")
+    int told(
+            @Parameters(paramLabel = "DIRECTORY", defaultValue = ".", description = "For the files of the measurement.")
+                    Path directory,
+            @Option(names = "--json", description = "As JSON.") boolean json,
+            @Option(names = "--large", description = "The two cases of few large samples instead of the table.")
+                    boolean large)
+            throws IOException, InterruptedException {
+        List<ToldBenchmark.Cell> cells = large ? ToldBenchmark.LARGE : ToldBenchmark.grid();
+        List<ToldBenchmark.Row> rows = new ArrayList<>();
+        try (Progress progress = Progress.begin("measuring", cells.size())) {
+            for (ToldBenchmark.Cell cell : cells) {
+                progress.note(ByteSize.show(cell.fileBytes()));
+                try (WorkDirectory work = WorkDirectory.in(directory)) {
+                    rows.add(ToldBenchmark.run(work.path(), cell));
+                }
+                progress.at(rows.size());
+            }
+        }
+        System.out.print(json ? json(rows) : ToldBenchmark.table(rows));
         return Main.DONE;
     }
 

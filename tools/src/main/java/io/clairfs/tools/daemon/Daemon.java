@@ -99,7 +99,8 @@ public final class Daemon implements AutoCloseable {
                     tiers.rates(),
                     counters,
                     TimeUnit.MILLISECONDS.toNanos(config.readTimeoutMs()),
-                    config.areas().fromSourceBytes());
+                    config.areas().fromSourceBytes(),
+                    System::nanoTime);
             SampleReader reader =
                     started(new SampleReader(tree, source, router, inUse, counters, config.readTimeoutMs()));
             ReadAccounting accounting = new ReadAccounting(counters);

@@ -1,0 +1,280 @@
+package io.clairfs.tools.bench;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.posix.CachedPages;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.fs.slow.SlowMount;
+import io.clairfs.fs.slow.SlowSourceSpec;
+import io.clairfs.fs.slow.SourceReads;
+import io.clairfs.tools.ByteSize;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * What it costs, or saves, to tell the order: epochs of a plain reader through a mount that knows the order, through one that does not,
+ * and over the source alone.
+ *
+ * <p>One reader opens, reads to the end and closes one file after the other, as fast as it gets them; nothing computes, so an epoch takes as
+ * long as its data. Memory holds a third of the dataset. The mount without a job begins each epoch with none of its pages in the page cache,
+ * as it would with a dataset larger than the machine. The three take turns in one run and read the same files in the same order.
+ */
+public final class ToldBenchmark {
+    private static final String JOB = "told";
+    private static final int EPOCHS = 2;
+    private static final int MEMORY_PART = 3;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private static final int FIRST_BATCH = 4;
+    private static final long CELL_SECONDS = 4;
+    private static final int MOST_FILES = 4000;
+    private static final int FEWEST_FILES = 6;
+    private static final long MOST_BYTES = 3_000_000_000L;
+    private static final Duration LATENCY = Duration.ofMillis(1);
+    private static final long[] SIZES = {10_000, 110_000, 1_000_000, 16_000_000, 150_000_000};
+    private static final long[] RATES = {20_000_000, 200_000_000, 2_000_000_000};
+    private static final int[] LOADERS = {1, 4, 16, 64};
+
+    /** Few large samples over 60 MB/s. */
+    public static final List<Cell> LARGE = List.of(
+            new Cell(60_000_000, 24, 60_000_000, LATENCY, 0, FIRST_BATCH),
+            new Cell(16_000_000, 30, 60_000_000, LATENCY, 0, FIRST_BATCH));
+
+    private ToldBenchmark() {}
+
+    /** Sizes, rates and loaders, with so many samples for each that an epoch takes a few seconds. */
+    public static List<Cell> grid() {
+        List<Cell> cells = new ArrayList<>();
+        for (long size : SIZES) {
+            for (long rate : RATES) {
+                long most = Math.min(MOST_BYTES, CELL_SECONDS * rate) / size;
+                for (int loaders : LOADERS) {
+                    cells.add(new Cell(
+                            size, Math.clamp(most, FEWEST_FILES, MOST_FILES), rate, LATENCY, loaders, FIRST_BATCH));
+                }
+            }
+        }
+        return cells;
+    }
+
+    /**
+     * What is measured together.
+     *
+     * @param fileBytes size of each sample, bytes
+     * @param files samples
+     * @param bytesPerSecond of the source, shared by all who read it
+     * @param openLatency of the source
+     * @param loaders of the mount; 0 is the default
+     * @param batch files of the first batch
+     */
+    public record Cell(long fileBytes, int files, long bytesPerSecond, Duration openLatency, int loaders, int batch) {}
+
+    /**
+     * One line of the result; times are seconds.
+     *
+     * @param alone each epoch over the source alone
+     * @param untold each epoch through the mount without a job
+     * @param told each epoch through the mount with the job
+     * @param worst the largest ratio of a told epoch to the same untold one
+     * @param firstBatchAlone until the first batch is read from the source
+     * @param firstBatchTold until the first batch is read, from the moment the job is written
+     * @param sourceBytes read from the source by the told mount up to the end of the last epoch
+     * @param boundBytes S + (E-1) (S-C)
+     */
+    public record Row(
+            Cell cell,
+            double[] alone,
+            double[] untold,
+            double[] told,
+            double worst,
+            double firstBatchAlone,
+            double firstBatchTold,
+            long sourceBytes,
+            long boundBytes) {}
+
+    /** One epoch: its time and that of its first batch. */
+    private record Epoch(double seconds, double firstBatch) {}
+
+    /**
+     * Measures one cell.
+     *
+     * @param work an empty directory
+     */
+    public static Row run(Path work, Cell cell) throws IOException, InterruptedException {
+        Path dataset = Files.createDirectories(work.resolve("dataset"));
+        makeFiles(dataset, cell);
+        long total = cell.fileBytes * cell.files;
+        List<String> options =
+                new ArrayList<>(List.of("--index-rule", "sorted", "--memory", total / MEMORY_PART + "B"));
+        if (cell.loaders > 0) {
+            options.addAll(List.of("--loaders", Integer.toString(cell.loaders)));
+        }
+        SlowSourceSpec spec = new SlowSourceSpec(cell.bytesPerSecond, cell.openLatency);
+        Path point = Files.createDirectories(work.resolve("mount"));
+        try (SlowMount source = SlowMount.mount(dataset, Files.createDirectories(work.resolve("source")), spec)) {
+            List<List<String>> orders = new ArrayList<>();
+            SourceReads before = source.counted();
+            List<Epoch> told = told(source.point(), point, options, cell, orders);
+            long read = source.counted().since(before).bytes();
+            List<Epoch> untold = untold(source.point(), point, options, cell, orders);
+            List<Epoch> alone = new ArrayList<>();
+            for (List<String> order : orders) {
+                alone.add(read(source.point(), order, cell, System.nanoTime()));
+            }
+            double worst = 0;
+            for (int epoch = 0; epoch < EPOCHS; epoch++) {
+                worst = Math.max(worst, told.get(epoch).seconds / untold.get(epoch).seconds);
+            }
+            return new Row(
+                    cell,
+                    seconds(alone),
+                    seconds(untold),
+                    seconds(told),
+                    worst,
+                    alone.getFirst().firstBatch,
+                    told.getFirst().firstBatch,
+                    read,
+                    total + (EPOCHS - 1) * (total - total / MEMORY_PART));
+        }
+    }
+
+    private static List<Epoch> told(Path source, Path point, List<String> options, Cell cell, List<List<String>> orders)
+            throws IOException, InterruptedException {
+        List<Epoch> epochs = new ArrayList<>();
+        try (MountedProcess mount = MountedProcess.start(source, point, options)) {
+            List<String> index = mount.index();
+            long start = System.nanoTime();
+            mount.writeJob("name=" + JOB + " seed=1 epochs=" + EPOCHS + " batch=" + cell.batch);
+            for (int epoch = 0; epoch < EPOCHS; epoch++) {
+                orders.add(mount.order(JOB, epoch).stream()
+                        .map(i -> index.get(Integer.parseInt(i)))
+                        .toList());
+                epochs.add(read(point, orders.get(epoch), cell, epoch == 0 ? start : System.nanoTime()));
+            }
+        }
+        return epochs;
+    }
+
+    private static List<Epoch> untold(
+            Path source, Path point, List<String> options, Cell cell, List<List<String>> orders)
+            throws IOException, InterruptedException {
+        List<Epoch> epochs = new ArrayList<>();
+        try (MountedProcess mount = MountedProcess.start(source, point, options)) {
+            for (List<String> order : orders) {
+                dropPages(point, order);
+                epochs.add(read(point, order, cell, System.nanoTime()));
+            }
+        }
+        return epochs;
+    }
+
+    private static double[] seconds(List<Epoch> epochs) {
+        return epochs.stream().mapToDouble(Epoch::seconds).toArray();
+    }
+
+    /** Files without blocks: what they hold does not matter here, and nothing waits for a disk. */
+    private static void makeFiles(Path dataset, Cell cell) throws IOException {
+        for (int i = 0; i < cell.files; i++) {
+            try (RandomAccessFile file =
+                    new RandomAccessFile(dataset.resolve("f" + i).toFile(), "rw")) {
+                file.setLength(cell.fileBytes);
+            }
+        }
+    }
+
+    private static Epoch read(Path root, List<String> order, Cell cell, long start) throws IOException {
+        double firstBatch = 0;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment buffer = arena.allocate(Math.clamp(cell.fileBytes, 1, 1 << 20));
+            for (int i = 0; i < order.size(); i++) {
+                long read = readFile(root, order.get(i), buffer);
+                if (read != cell.fileBytes) {
+                    throw new IOException(order.get(i) + " has " + read + " bytes");
+                }
+                if (i + 1 == Math.min(cell.batch, order.size())) {
+                    firstBatch = seconds(start);
+                }
+            }
+        }
+        return new Epoch(seconds(start), firstBatch);
+    }
+
+    private static long readFile(Path root, String file, MemorySegment buffer) throws IOException {
+        int fd = Posix.openAt(Posix.AT_FDCWD, (root + "/" + file).getBytes(UTF_8), Posix.O_RDONLY);
+        try {
+            long at = 0;
+            for (long n; (n = Posix.pread(fd, buffer, at)) > 0; ) {
+                at += n;
+            }
+            return at;
+        } finally {
+            Posix.close(fd);
+        }
+    }
+
+    private static void dropPages(Path root, List<String> files) throws IOException {
+        for (String file : files) {
+            int fd = Posix.openAt(Posix.AT_FDCWD, (root + "/" + file).getBytes(UTF_8), Posix.O_RDONLY);
+            try {
+                CachedPages.drop(fd);
+            } finally {
+                Posix.close(fd);
+            }
+        }
+    }
+
+    private static double seconds(long startNs) {
+        return (System.nanoTime() - startNs) / NANOS_PER_SECOND;
+    }
+
+    /** The rows as a table. */
+    public static String table(List<Row> rows) {
+        StringBuilder text = new StringBuilder(String.format(
+                "%10s %6s %10s %8s %10s %16s %16s %6s %16s %12s%n",
+                "file size",
+                "files",
+                "source",
+                "loaders",
+                "alone",
+                "not told",
+                "told",
+                "worst",
+                "first batch",
+                "source/bound"));
+        for (Row row : rows) {
+            Cell cell = row.cell;
+            text.append(String.format(
+                    Locale.ROOT,
+                    "%10s %6d %8s/s %8s %8.2f s %16s %16s %6.2f %7.2f, %5.2f s %12.3f%n",
+                    ByteSize.show(cell.fileBytes),
+                    cell.files,
+                    ByteSize.show(cell.bytesPerSecond),
+                    cell.loaders == 0 ? "default" : Integer.toString(cell.loaders),
+                    row.alone[0],
+                    show(row.untold),
+                    show(row.told),
+                    row.worst,
+                    row.firstBatchAlone,
+                    row.firstBatchTold,
+                    (double) row.sourceBytes / row.boundBytes));
+        }
+        return text.toString();
+    }
+
+    private static String show(double[] seconds) {
+        return Arrays.stream(seconds)
+                        .mapToObj(each -> String.format(Locale.ROOT, "%.2f", each))
+                        .collect(Collectors.joining(", "))
+                + " s";
+    }
+}
