@@ -82,7 +82,17 @@ public final class FetchRouter {
             ObservedRates rates,
             Counters counters,
             long lostNs) {
-        this(tree, source, keeper, inUse, peers, rates, counters, lostNs, SourceTurns.MOST_BEGUN_BYTES, System::nanoTime);
+        this(
+                tree,
+                source,
+                keeper,
+                inUse,
+                peers,
+                rates,
+                counters,
+                lostNs,
+                SourceTurns.MOST_BEGUN_BYTES,
+                System::nanoTime);
     }
 
     /**
@@ -193,7 +203,7 @@ public final class FetchRouter {
             try {
                 return fetch(file, urgency, order, () -> true);
             } catch (UnwantedException e) {
-                continue; // a fetch that was joined and ended without the source having been asked
+                // A fetch that was joined ended without the source having been asked: it is made anew.
             }
         }
     }

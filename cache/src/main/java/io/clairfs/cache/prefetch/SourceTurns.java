@@ -21,7 +21,6 @@ final class SourceTurns {
     /** What samples under way from the source may take where nothing else is said, bytes; a larger one comes alone. While the source hangs, so much memory does. */
     static final long MOST_BEGUN_BYTES = 512L << 20;
 
-
     private static final long OVERDUE_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int OVERDUE_TIMES = 8;
     private static final double NEWEST_WEIGHS = 1.0 / 8;

@@ -266,7 +266,8 @@ public final class TierKeeper implements AutoCloseable {
     Room reserve(int file, int tier) {
         long bytes = tree.entry(file).size();
         synchronized (reserved) { // else two might take the same room
-            if (!isMissing(file, tier) || !reserved.add(file, tier, tiers.get(tier).bytesOf(bytes))) {
+            if (!isMissing(file, tier)
+                    || !reserved.add(file, tier, tiers.get(tier).bytesOf(bytes))) {
                 return null;
             }
         }

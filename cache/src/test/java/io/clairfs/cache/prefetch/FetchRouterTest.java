@@ -357,15 +357,15 @@ final class FetchRouterTest {
         final TierKeeper kept = new TierKeeper(large.tree, room, List.of(), 0);
         final FetchRouter busy = new FetchRouter(
                 large.tree,
- large,
- kept,
- inUse,
- PeerFetch.NONE,
- rates,
- counters,
- Long.MAX_VALUE,
- SourceTurns.MOST_BEGUN_BYTES,
- () -> 0);
+                large,
+                kept,
+                inUse,
+                PeerFetch.NONE,
+                rates,
+                counters,
+                Long.MAX_VALUE,
+                SourceTurns.MOST_BEGUN_BYTES,
+                () -> 0);
         final CountDownLatch gate = large.hang();
         final FutureTask<SampleBuffer> first =
                 start(1, () -> busy.fetch(large.file(0), true)).getFirst();
