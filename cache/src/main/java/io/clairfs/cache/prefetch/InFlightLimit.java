@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>This measures throughput rather than delay, as TCP Vegas (Brakmo and Peterson, JSAC 13(8), 1995) does: delays of stores vary too much from
  * file to file for that, and a limit that is too low costs an epoch its speed where one that is too high costs the order of arrival. Only
- * times in which somebody is held back by the limit count: else the rate is that of the askers. Not thread-safe; its {@link SourceTurns} guards it.
+ * times in which the limit is reached count: else the rate is that of the askers. Not thread-safe; its {@link SourceTurns} guards it.
  */
 final class InFlightLimit {
     /** What is asked of the source at a time, and the least limit. */
@@ -60,6 +60,7 @@ final class InFlightLimit {
     private long lookFromNs;
     private long lastNs;
     private long arrived;
+    private long arrivedHeld;
 
     long bytes() {
         return limit;
@@ -68,7 +69,7 @@ final class InFlightLimit {
     /**
      * Bytes arrived from the source.
      *
-     * @param held whether somebody was held back by the limit up to now
+     * @param held whether as much was in flight up to now as the limit allows
      */
     void arrived(long bytes, long nowNs, boolean held) {
         // Requests that were made together are answered together: a look begins and ends behind all that came at one
@@ -76,17 +77,23 @@ final class InFlightLimit {
         long ns = lastNs - lookFromNs;
         double rate = (double) arrived / Math.max(1, ns);
         if (nowNs > lastNs && ns >= SHORTEST_LOOK_NS && arrived >= LOOKS_AT * limit) {
+            boolean limited = 2 * arrivedHeld >= arrived;
             lookFromNs = lastNs;
             arrived = 0;
-            judge(rate, ns, nowNs);
+            arrivedHeld = 0;
+            if (limited) {
+                judge(rate, ns, nowNs);
+            }
         }
         lastNs = nowNs;
-        if (!held || settling > 0) {
+        if (settling > 0) {
             settling -= bytes;
             lookFromNs = nowNs;
             arrived = 0;
+            arrivedHeld = 0;
         } else if (arrived > 0 || nowNs > lookFromNs) {
             arrived += bytes;
+            arrivedHeld += held ? bytes : 0;
         }
     }
 

@@ -173,6 +173,7 @@ final class SourceTurns {
             asked.add(next);
             next.granted.run();
         }
+        held |= inFlight + InFlightLimit.PIECE_BYTES > limit.bytes();
     }
 
     /** A reader's sample never waits for the memory that others have, unless it is another reader's. */

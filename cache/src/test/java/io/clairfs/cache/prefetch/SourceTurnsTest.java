@@ -43,15 +43,15 @@ final class SourceTurnsTest {
     @CsvSource({"50, 800", "100, 400", "25, 400"})
     void sourceOfSlowStreams_largeSamplesAreReadManyAtATime(int stream, int all) {
         SimulatedStore store = new SimulatedStore(all * MB, stream * MB, 0.005);
-        store.fetchAll(16, 40, 60_000_000);
-        double seconds = store.fetchAll(16, 200, 60_000_000);
-        assertThat(seconds).isLessThan(1.1 * 200 * 60 / (all * PIECE / (PIECE + 0.005 * stream * MB)));
+        store.fetchAll(16, 150, 16_000_000);
+        double seconds = store.fetchAll(16, 750, 16_000_000);
+        assertThat(seconds).isLessThan(1.1 * 750 * 16 / (all * PIECE / (PIECE + 0.005 * stream * MB)));
     }
 
     @Test
     void sourceThatIsFoundToBeBoundByItsBandwidth_isAskedForLessAgain() {
         SimulatedStore store = new SimulatedStore(800 * MB, 50 * MB, 0);
-        store.fetchAll(16, 200, 60_000_000);
+        store.fetchAll(16, 750, 16_000_000);
         assertThat(store.turns.limitBytes()).isBetween(8 * PIECE, 64 * PIECE);
     }
 
