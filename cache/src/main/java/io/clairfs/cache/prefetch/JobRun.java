@@ -292,7 +292,8 @@ public final class JobRun {
     private void passedOver(NameOrderPasses.Read read) {
         readsOfPasses++;
         for (NameOrderPasses.Read before = read.before(); before != null; before = before.before()) {
-            if (before.isToBeUndone()) {
+            boolean isTrainers = before.isFirst() && judge.hasNeighbour(before.stream, before.sequence);
+            if (before.isToBeUndone() && !isTrainers) {
                 windows.get(before.stream).unread(before.sequence);
             }
         }

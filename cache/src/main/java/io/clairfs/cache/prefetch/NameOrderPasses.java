@@ -90,6 +90,11 @@ final class NameOrderPasses {
             return ticked && !both;
         }
 
+        /** Whether it follows no other: a pass may seem to go on from a read of the trainer. */
+        boolean isFirst() {
+            return links == 0;
+        }
+
         /** The read before it in its chain that was taken for one of the trainer's; null when there is none. */
         @Nullable
         Read before() {

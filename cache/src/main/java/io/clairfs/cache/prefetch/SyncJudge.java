@@ -86,6 +86,19 @@ final class SyncJudge {
         }
     }
 
+    /** Whether another of the remembered reads is close to this place. */
+    boolean hasNeighbour(int stream, long sequence) {
+        for (int i = 0; i < remembered; i++) {
+            if (streams[i] == stream
+                    && sequences[i] != NOWHERE
+                    && sequences[i] != sequence
+                    && Math.abs(sequences[i] - sequence) <= NEIGHBOUR) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void judge(int at) {
         if (judged >= sequences.length && orderly[at]) {
             orderlyJudged--;

@@ -283,6 +283,21 @@ final class JobRunTest {
     }
 
     @Test
+    void passThatSeemsToGoOnFromTheTrainer_undoesNothingOfTheTrainers() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> order = epoch(line, 0, 0);
+        int to = 400;
+        while (order.get(to - 1) > SAMPLES / 2) {
+            to++;
+        }
+        read(run, order.subList(0, to));
+        int last = order.get(to - 1);
+        read(run, IntStream.range(last + 1, last + 100).boxed().toList());
+        assertThat(run.progress().position()).isEqualTo(to);
+    }
+
+    @Test
     void trainerThatDoesNotShuffle_isToldInItsSecondEpoch_andOutOfSyncAfterFour() throws Exception {
         JobRun run = start("seed=5 epochs=9 batch=16");
         List<Integer> unshuffled = IntStream.range(0, SAMPLES).boxed().toList();
