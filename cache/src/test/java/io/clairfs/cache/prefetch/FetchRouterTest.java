@@ -22,8 +22,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -383,9 +385,13 @@ final class FetchRouterTest {
         }
 
         @Override
-        public void close() throws Exception {
+        public void close() throws ExecutionException, TimeoutException {
             gate.countDown();
-            first.get(30, TimeUnit.SECONDS).release();
+            try {
+                first.get(30, TimeUnit.SECONDS).release();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
             kept.close();
             room.close();
         }

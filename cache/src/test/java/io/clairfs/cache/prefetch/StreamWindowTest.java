@@ -97,7 +97,8 @@ final class StreamWindowTest {
     @Test
     void samplesThatAreReadTwiceAhead_areStagedOnce() throws Exception {
         StagingBuffer roomy = new StagingBuffer(new RecordingArea(), 2 * SAMPLES * SIZE, 2 * SAMPLES);
-        EpochOrders orders = new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index));
+        EpochOrders orders =
+                new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index), SAMPLES, System::nanoTime);
         StreamWindow both = new StreamWindow(new AccessStream(orders, 0, 2), dataset.index, dataset.tree, roomy, 0);
         for (int i = 0; i < 2 * SAMPLES; i++) {
             StreamWindow.ToStage next = both.nextToStage(NO_SHARE);
