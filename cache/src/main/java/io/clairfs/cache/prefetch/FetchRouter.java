@@ -189,7 +189,7 @@ public final class FetchRouter {
             try {
                 return fetch(file, urgency, order, () -> true);
             } catch (UnwantedException e) {
-                continue; // a fetch that was joined and ended without the source having been asked
+                // Joined a fetch that ended without the source having been asked: fetches it itself.
             }
         }
     }
