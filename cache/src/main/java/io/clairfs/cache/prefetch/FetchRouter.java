@@ -156,6 +156,11 @@ public final class FetchRouter {
         return underWay.containsKey(file);
     }
 
+    /** How many samples wait for their turn at the source. */
+    int waitingForSource() {
+        return gate.waiting();
+    }
+
     /** From where this file would be fetched now. */
     Place cheapest(int file, long bytes) {
         return keeper.isInMemory(file) ? places.getFirst() : cheapest(file, bytes, Set.of());

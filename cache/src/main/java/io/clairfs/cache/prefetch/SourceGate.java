@@ -38,6 +38,16 @@ final class SourceGate {
         }
     }
 
+    /** How many samples wait for their turn. */
+    int waiting() {
+        lock.lock();
+        try {
+            return turns.waiting();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** The right of one sample to be read, a piece at a time, by the thread that fetches it. */
     final class Pass implements Source.Pieces, AutoCloseable {
         private final long bytes;

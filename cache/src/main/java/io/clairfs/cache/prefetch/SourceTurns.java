@@ -225,6 +225,11 @@ final class SourceTurns {
         return Math.max(OVERDUE_NS, (long) (OVERDUE_TIMES * pieceNs));
     }
 
+    /** How many samples wait for their turn. */
+    int waiting() {
+        return waiting.size();
+    }
+
     long limitBytes() {
         return limit.bytes();
     }

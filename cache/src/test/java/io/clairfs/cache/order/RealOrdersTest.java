@@ -5,14 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Thousands of random cases against the torch, numpy and random of this machine. */
 class RealOrdersTest {
     /** {@code -Dclairfs.test.seed=N} repeats a run; its seed is printed. */
-    private static final int SEED = Integer.getInteger("clairfs.test.seed", new Random().nextInt(1 << 30));
+    private static final int SEED = Integer.getInteger("clairfs.test.seed", 1);
 
     private static final String FACTOR = System.getProperty("clairfs.test.factor", "1");
 

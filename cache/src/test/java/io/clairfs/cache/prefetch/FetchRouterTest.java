@@ -378,9 +378,10 @@ final class FetchRouterTest {
         }
 
         FutureTask<FetchRouter.Filling> fill(int sample) {
+            int others = busy.waitingForSource();
             FutureTask<FetchRouter.Filling> fill =
                     start(1, () -> busy.fill(large.file(sample), 0)).getFirst();
-            Await.until("it is under way", () -> busy.isUnderWay(large.file(sample)));
+            Await.until("it waits for its turn", () -> busy.waitingForSource() > others);
             return fill;
         }
 
@@ -430,7 +431,7 @@ final class FetchRouterTest {
             FutureTask<SampleBuffer> staged = start(
                             1, () -> source.busy.fetch(source.large.file(2), FetchUrgency.STAGING, 0))
                     .getFirst();
-            Await.until("it is under way", () -> source.busy.isUnderWay(source.large.file(2)));
+            Await.until("it waits for its turn", () -> source.busy.waitingForSource() == 1);
             FutureTask<FetchRouter.Filling> fill = source.fill(1);
             CompletableFuture<SampleBuffer> reader =
                     Objects.requireNonNull(source.busy.arriving(source.large.file(1), 10));
