@@ -35,13 +35,4 @@ final class AccessFrequency {
         }
         return samples * Math.exp(logarithm);
     }
-
-    /** How many are expected to be read more than {@code times} times. */
-    static double expectedAbove(int samples, int epochs, int nodes, int times) {
-        double sum = 0;
-        for (int k = times + 1; k <= epochs; k++) {
-            sum += expected(samples, epochs, nodes, k);
-        }
-        return sum;
-    }
 }

@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Our policy beside the others in the named scenarios; the large ones with a part of their samples and of their storage. */
 class OwnPolicyTest {
     private static final long READS = 2_500_000;
+
+    /** With an SSD that is about as slow as the source: a little of what it has comes from the source, so that nobody waits for it. */
+    private static final Set<String> SLOW_SSD = Set.of("thesis-2", "thesis-4");
 
     static List<String> names() throws IOException {
         return ScenarioFile.names();
@@ -28,6 +32,7 @@ class OwnPolicyTest {
         double bound = Scenarios.trafficBound(scenario);
         System.out.printf(
                 "%s: %.5f x the traffic bound%n", name, ours.fetched().source().bytes() / bound);
-        assertThat((double) ours.fetched().source().bytes()).isBetween(0.99 * bound, 1.005 * bound);
+        assertThat((double) ours.fetched().source().bytes())
+                .isBetween(0.99 * bound, (SLOW_SSD.contains(name) ? 1.015 : 1.005) * bound);
     }
 }

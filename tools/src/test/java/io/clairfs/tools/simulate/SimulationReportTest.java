@@ -71,10 +71,10 @@ class SimulationReportTest {
                 20,
                 List.of(taking(some, "slow", 100, 99), taking(some, "one", 11, 10), taking(some, "other", 12, 10)));
         assertThat(EpochChart.of(apart))
-                .contains("points='10.0,14.0 352.0,14.0'") // at the top
-                .contains("points='10.0,106.0 352.0,190.0'") // half way between the computation alone, 10 s, and the
+                .contains("points='10.0,14.0 354.0,14.0'") // at the top
+                .contains("points='10.0,106.0 354.0,190.0'") // half way between the computation alone, 10 s, and the
                 // longest
-                .contains("points='10.0,22.0 352.0,190.0'")
+                .contains("points='10.0,22.0 354.0,190.0'")
                 .contains("slow: up to 100 s", "not to scale");
     }
 
