@@ -59,26 +59,26 @@ final class SourceGate {
                     return 0;
                 }
                 turns.ask(turn, piece);
-                while (!turn.has()) {
-                    await();
-                }
+                awaitTurn();
                 return piece;
             } finally {
                 lock.unlock();
             }
         }
 
-        private void await() {
-            boolean interrupted = Thread.interrupted();
-            try {
-                granted.awaitNanos(turns.nextLookNs());
-            } catch (InterruptedException e) {
-                interrupted = true;
+        private void awaitTurn() {
+            boolean interrupted = false;
+            while (!turn.has()) {
+                try {
+                    long _ = granted.awaitNanos(turns.nextLookNs());
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+                turns.grant();
             }
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
-            turns.grant();
         }
 
         /** Somebody needs it sooner than was known. */

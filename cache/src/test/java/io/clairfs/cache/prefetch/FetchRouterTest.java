@@ -22,8 +22,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -367,9 +369,13 @@ final class FetchRouterTest {
         }
 
         @Override
-        public void close() throws Exception {
+        public void close() {
             gate.countDown();
-            first.get(30, TimeUnit.SECONDS).release();
+            try {
+                first.get(30, TimeUnit.SECONDS).release();
+            } catch (InterruptedException | ExecutionException | TimeoutException e) {
+                throw new AssertionError(e);
+            }
             kept.close();
             room.close();
         }
