@@ -85,7 +85,7 @@ final class SourceGate {
             boolean interrupted = false;
             while (!turn.has()) {
                 try {
-                    granted.awaitNanos(turns.nextLookNs());
+                    long _ = granted.awaitNanos(turns.nextLookNs());
                 } catch (InterruptedException e) {
                     interrupted = true; // the wait is bounded by others' turns, and goes on
                 }

@@ -386,11 +386,11 @@ final class FetchRouterTest {
         }
 
         @Override
-        public void close() throws ExecutionException, TimeoutException {
+        public void close() {
             gate.countDown();
             try {
                 first.get(30, TimeUnit.SECONDS).release();
-            } catch (InterruptedException e) {
+            } catch (InterruptedException | ExecutionException | TimeoutException e) {
                 throw new AssertionError(e);
             }
             kept.close();

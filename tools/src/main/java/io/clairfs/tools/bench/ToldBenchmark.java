@@ -171,8 +171,8 @@ public final class ToldBenchmark {
         List<Epoch> epochs = new ArrayList<>();
         try (MountedProcess _ = MountedProcess.start(source, point, options)) {
             for (List<String> order : orders) {
-                dropPages(point, order);
-                epochs.add(read(point, order, cell, System.nanoTime()));
+                dropPages(mount.point(), order);
+                epochs.add(read(mount.point(), order, cell, System.nanoTime()));
             }
         }
         return epochs;
