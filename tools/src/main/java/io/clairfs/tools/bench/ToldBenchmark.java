@@ -169,7 +169,7 @@ public final class ToldBenchmark {
             Path source, Path point, List<String> options, Cell cell, List<List<String>> orders)
             throws IOException, InterruptedException {
         List<Epoch> epochs = new ArrayList<>();
-        try (MountedProcess _ = MountedProcess.start(source, point, options)) {
+        try (MountedProcess mount = MountedProcess.start(source, point, options)) {
             for (List<String> order : orders) {
                 dropPages(mount.point(), order);
                 epochs.add(read(mount.point(), order, cell, System.nanoTime()));
