@@ -34,14 +34,20 @@ class RealPathsTest {
                 Integer.toString(TREES),
                 trees.toString());
         List<String> different = new ArrayList<>();
+        int compared = 0;
         for (String line : lines) {
             String[] parts = line.split("\t", -1);
+            if (parts[2].equals("fails")) {
+                continue; // there is nothing to compare with
+            }
+            compared++;
             String found = found(trees.resolve(parts[0]), parts[1]);
             if (!found.equals(parts[2])) {
                 different.add(line + "\nbut here: " + found);
             }
         }
         assertThat(lines).hasSize(4 * TREES);
+        assertThat(compared).as("seed " + SEED).isGreaterThan(3 * TREES);
         assertThat(different).as("seed " + SEED).isEmpty();
     }
 

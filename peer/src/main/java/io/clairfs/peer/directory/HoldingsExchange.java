@@ -97,22 +97,23 @@ final class HoldingsExchange {
 
     private void received(Message<byte[]> message) {
         Member from = message.getPublishingMember();
-        if (from == null || from.localMember()) {
+        UUID node = from == null ? null : from.getUuid(); // a member that is merging into the group has none for a moment
+        if (node == null || from.localMember()) {
             return;
         }
-        signs.heard(from.getUuid());
-        HeldThere there = elsewhere.of(from.getUuid());
+        signs.heard(node);
+        HeldThere there = elsewhere.of(node);
         if (there == null) {
             return; // not listed yet, or never will be; it reminds us
         }
         try {
             HoldingsMessage said = HoldingsMessage.read(message.getMessageObject(), samples);
             if (said instanceof HoldingsMessage.Ask) {
-                if (isDue(toldNs, from.getUuid())) {
-                    send(TO_ONE + from.getUuid(), here.whole());
+                if (isDue(toldNs, node)) {
+                    send(TO_ONE + node, here.whole());
                 }
-            } else if (!there.apply(said) && isDue(askedNs, from.getUuid())) {
-                send(TO_ONE + from.getUuid(), List.of(new HoldingsMessage.Ask()));
+            } else if (!there.apply(said) && isDue(askedNs, node)) {
+                send(TO_ONE + node, List.of(new HoldingsMessage.Ask()));
             }
         } catch (IOException e) {
             LOG.log(Level.WARNING, "holdings of " + there.node() + ": " + e.getMessage());

@@ -5,6 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.stream.Stream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +21,12 @@ import java.util.concurrent.TimeoutException;
  * from ending.
  */
 public final class ControlRead {
+    /** Where every system has it, for the PATH may be a bare one. */
+    private static final String CAT = Stream.of("/bin/cat", "/usr/bin/cat")
+            .filter(program -> Files.isExecutable(Path.of(program)))
+            .findFirst()
+            .orElse("cat");
+
     private ControlRead() {}
 
     /** What came of it. */
@@ -35,7 +43,7 @@ public final class ControlRead {
 
     /** Reads {@code file}; waits {@code timeoutMs} at most. */
     public static Answer read(Path file, long timeoutMs) throws IOException {
-        ProcessBuilder reader = new ProcessBuilder("cat", "--", file.toString());
+        ProcessBuilder reader = new ProcessBuilder(CAT, "--", file.toString());
         reader.environment().put("LC_ALL", "C.UTF-8"); // for its words
         Process cat = reader.start();
         cat.getOutputStream().close();
@@ -48,7 +56,7 @@ public final class ControlRead {
             return cat.exitValue() == 0
                     ? new Answer.Content(out.get(timeoutMs, TimeUnit.MILLISECONDS))
                     : new Answer.Refused(
-                            err.get(timeoutMs, TimeUnit.MILLISECONDS).strip().replaceFirst("^cat: ", ""));
+                            err.get(timeoutMs, TimeUnit.MILLISECONDS).strip().replaceFirst("^[^ ]*cat: ", ""));
         } catch (TimeoutException e) {
             return new Answer.Silence();
         } catch (ExecutionException e) {

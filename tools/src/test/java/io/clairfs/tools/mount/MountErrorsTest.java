@@ -231,8 +231,8 @@ class MountErrorsTest {
         Files.delete(fusermount);
         ProcessHandle daemon = ProcessHandle.of(new LiveMount(point).pid()).orElseThrow();
         assertThat(daemon.children())
-                .as("its watchdogs, whose shell is on no PATH")
-                .hasSize(2);
+                .as("its watchdog, whose shell is on no PATH")
+                .hasSize(1);
         daemon.destroy();
         daemon.onExit().get(60, java.util.concurrent.TimeUnit.SECONDS);
         assertThat(fixture.mounts()).isEmpty();
