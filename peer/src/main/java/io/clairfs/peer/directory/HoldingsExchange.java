@@ -97,7 +97,8 @@ final class HoldingsExchange {
 
     private void received(Message<byte[]> message) {
         Member from = message.getPublishingMember();
-        UUID node = from == null ? null : from.getUuid(); // a member that is merging into the group has none for a moment
+        UUID node =
+                from == null ? null : from.getUuid(); // a member that is merging into the group has none for a moment
         if (node == null || from.localMember()) {
             return;
         }
