@@ -153,6 +153,12 @@ final class StagingBuffer {
         return place;
     }
 
+    /** Whether this file has to go and has not gone yet: there is no room for it meanwhile. */
+    synchronized boolean isLeaving(int file) {
+        Place place = places.get(file);
+        return closed || (place != null && place.state == State.LEAVING);
+    }
+
     /** Takes samples out of the staging area. */
     void drop(List<Place> leaving) {
         for (Place place : leaving) {

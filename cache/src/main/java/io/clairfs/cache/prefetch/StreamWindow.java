@@ -46,6 +46,10 @@ final class StreamWindow {
     private long begin;
     private long head;
     private long toStage;
+
+    /** Behind the last position that may have room: behind {@link #toStage} when positions before that are to be staged once more. */
+    private long placedTo;
+
     private long tail;
 
     /** The first position behind the window, or the one after its last where the next epoch was not looked at yet. */
@@ -139,7 +143,7 @@ final class StreamWindow {
     /** How many of the next {@code most} unread positions can be read without asking, up to the first that cannot. */
     int readyAhead(int most) {
         int ready = 0;
-        for (long s = head; s < toStage && ready < most; s++) {
+        for (long s = head; s < stagedUpTo() && ready < most; s++) {
             Slot slot = slot(s);
             if (!slot.read) {
                 if (slot.place == null || !staging.isStaged(slot.place)) {
@@ -153,7 +157,7 @@ final class StreamWindow {
 
     /** The samples that are staged and unread go into {@code files}, each once. */
     void addStaged(IntSet files) {
-        for (long s = head; s < toStage; s++) {
+        for (long s = head; s < placedTo; s++) {
             StagingBuffer.Place place = slot(s).place;
             if (place != null && staging.isStaged(place)) {
                 files.add(slot(s).file);
@@ -175,6 +179,7 @@ final class StreamWindow {
         head = tail + JUMP_GAP;
         begin = head;
         toStage = head;
+        placedTo = head;
         tail = head;
         tailPosition = position;
     }
@@ -200,20 +205,39 @@ final class StreamWindow {
                 continue;
             }
             if (stagedUnread > 0 && (stagedUnreadBytes + bytes > shareBytes || toStage - head >= mostAhead)) {
+                if (letGoFarthest()) {
+                    continue;
+                }
                 return null;
             }
             List<StagingBuffer.Place> leaving = new ArrayList<>();
             StagingBuffer.Place place = staging.reserve(slot.file, bytes, leaving);
             if (place == null) {
+                if (!staging.isLeaving(slot.file) && letGoFarthest()) {
+                    continue;
+                }
                 return null;
             }
             slot.place = place;
             stagedUnread++;
             stagedUnreadBytes += bytes;
             toStage++;
+            placedTo = Math.max(placedTo, toStage);
             return new ToStage(slot.file, place, leaving);
         }
         return null;
+    }
+
+    /** What is to be staged once more goes before what lies behind it: the farthest position gives its room. Returns whether there was one. */
+    private boolean letGoFarthest() {
+        while (placedTo > toStage) {
+            placedTo--;
+            if (slot(placedTo).place != null) {
+                letGo(slot(placedTo));
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The position in the window at which this file is read that is nearest to {@code sequence}; null when there is none. */
@@ -263,7 +287,7 @@ final class StreamWindow {
 
     /** Behind the last position that was handed out for staging, as a sequence number. */
     long stagedUpTo() {
-        return toStage;
+        return Math.max(toStage, placedTo);
     }
 
     /** Lets everything go. */
@@ -273,6 +297,7 @@ final class StreamWindow {
         }
         head = tail;
         toStage = tail;
+        placedTo = tail;
         byFile.clear();
     }
 

@@ -95,6 +95,24 @@ final class StreamWindowTest {
     }
 
     @Test
+    void positionThatIsUnreadAfterAll_isStagedBeforeThoseBehindIt_whichMakeRoom() throws Exception {
+        stageNext(10); // there is room for so many
+        long first = window.headSequence();
+        read(0, 1);
+        stageNext(2);
+        assertThat(window.nextToStage(NO_SHARE)).as("all the room is wanted").isNull();
+        window.unread(first);
+        StreamWindow.ToStage again = next();
+        assertThat(again.file()).isEqualTo(dataset.file(0));
+        stage(again);
+        assertThat(window.readyAhead(20)).as("0 and 2 to 10; 1 is read").isEqualTo(10);
+        assertThat(stagedAhead()).isEqualTo(10);
+        assertThat(window.nextToStage(NO_SHARE)).as("11 has given its room").isNull();
+        read(0);
+        assertThat(next().file()).isEqualTo(dataset.file(11));
+    }
+
+    @Test
     void samplesThatAreReadTwiceAhead_areStagedOnce() throws Exception {
         StagingBuffer roomy = new StagingBuffer(new RecordingArea(), 2 * SAMPLES * SIZE, 2 * SAMPLES);
         EpochOrders orders =
