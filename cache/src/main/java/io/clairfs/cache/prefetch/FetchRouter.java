@@ -291,11 +291,11 @@ public final class FetchRouter {
                 buffer = fromCheapest(file, flight);
             }
             keepOrRelease(file, buffer, by == FetchUrgency.READER);
-            if (by
-                    == FetchUrgency
-                            .READER) { // before it is no longer under way, else it would be fetched again in between
+            // Before it is no longer under way, else it would be fetched again in between.
+            if (flight.isForReader()) {
                 inUse.readInPieces(file, buffer);
-            } else if (by == FetchUrgency.STAGING) {
+            }
+            if (by == FetchUrgency.STAGING) {
                 inUse.take(file, buffer);
             }
             underWay.remove(file, flight);

@@ -109,6 +109,11 @@ final class SampleFlight {
         }
     }
 
+    /** Whether a reader waits for it, who may come for it in pieces. */
+    synchronized boolean isForReader() {
+        return urgency == FetchUrgency.READER;
+    }
+
     /** Whether it fills a tier only, and that tier does not want it any more. */
     synchronized boolean isUnwanted() {
         boolean unwanted = urgency == FetchUrgency.FILLING && !wanted.getAsBoolean();

@@ -107,7 +107,7 @@ public final class SampleReader implements AutoCloseable {
         } else if (from.size() > LARGEST_WHOLE) {
             readLarge(file, from, offset, target, mostMs);
         } else {
-            copy(sample(file, from, mostMs), offset, target);
+            copy(sample(file, from, offset + length, mostMs), offset, target);
         }
         return length;
     }
@@ -120,15 +120,12 @@ public final class SampleReader implements AutoCloseable {
         }
     }
 
-    /** A sample that is to be had as a whole: a thread fetches it unless one does already. */
-    private SampleBuffer sample(int file, SourceFile from, long mostMs) throws SourceException {
-        CompletableFuture<SampleBuffer> arriving = router.arriving(file, from.size());
-        if (arriving == null) {
-            return awaited(from, mostMs, () -> router.fetch(file, true));
-        }
-        SampleBuffer sample = awaited(from, mostMs, arriving);
-        inUse.readInPieces(file, sample);
-        return sample;
+    /** A sample that is to be had as a whole: a thread fetches it unless one does already, whose bytes before {@code upTo} are then enough. */
+    private SampleBuffer sample(int file, SourceFile from, long upTo, long mostMs) throws SourceException {
+        CompletableFuture<SampleBuffer> arriving = router.arriving(file, upTo);
+        return arriving == null
+                ? awaited(from, mostMs, () -> router.fetch(file, true))
+                : awaited(from, mostMs, arriving);
     }
 
     /**

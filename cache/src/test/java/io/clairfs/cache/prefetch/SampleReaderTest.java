@@ -121,6 +121,28 @@ final class SampleReaderTest {
         assertThat(dataset.readsOf(LARGE_ONE)).isEqualTo(Math.ceilDiv(LARGE, InFlightLimit.PIECE_BYTES));
     }
 
+    @Test
+    void sampleUnderWay_isHeldForItsReader_whenItHasArrived() throws Exception {
+        CountDownLatch gate = dataset.hang();
+        FutureTask<SampleBuffer> staged =
+                new FutureTask<>(() -> router.fetch(dataset.file(1), FetchUrgency.STAGING, 0));
+        Thread.ofPlatform().daemon().start(staged);
+        dataset.awaitReads(1);
+        FutureTask<Void> first = new FutureTask<>(() -> {
+            requireRead(1, 0, 40);
+            return null;
+        });
+        Thread reading = Thread.ofPlatform().daemon().start(first);
+        Await.until("the reader waits", () -> reading.getState() == Thread.State.TIMED_WAITING);
+        gate.countDown();
+        first.get(30, TimeUnit.SECONDS);
+        SampleBuffer buffer = staged.get(30, TimeUnit.SECONDS);
+        inUse.letGo(dataset.file(1), buffer);
+        buffer.release();
+        requireRead(1, 40, 60);
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
     // Promise W1
     @Test
     void moreReadersThanThreads_waitForTheirSamplesWithinTheTimeout() throws Exception {
