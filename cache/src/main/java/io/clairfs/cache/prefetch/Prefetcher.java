@@ -71,7 +71,8 @@ public final class Prefetcher implements AutoCloseable {
                 settings.loaders(),
                 keeper::isPlanPending,
                 System::nanoTime);
-        StagingPrefetcher stager = new StagingPrefetcher(tree, router, inUse, staging, shares, signal, counters);
+        StagingPrefetcher stager =
+                new StagingPrefetcher(tree, router, inUse, staging, shares, signal, settings.loaders(), counters);
         start("loader-", settings.loaders(), stager::stageOne, signal);
         for (int tier = 0; tier < keeper.tiers().size(); tier++) {
             TierPrefetcher filler = new TierPrefetcher(tier, keeper, router, shares);

@@ -29,6 +29,9 @@ final class StagingPrefetcher {
     private final Counters counters;
     private final Semaphore pushes = new Semaphore(PUSHES_AT_ONCE, true);
 
+    /** Loaders that may wait for a disk while a trainer is short of samples: half of them, for what is dropped is read from the source once more. */
+    private final Semaphore patience;
+
     StagingPrefetcher(
             DatasetTree tree,
             FetchRouter router,
@@ -36,6 +39,7 @@ final class StagingPrefetcher {
             StagingBuffer staging,
             LoaderShares shares,
             WorkSignal signal,
+            int loaders,
             Counters counters) {
         this.tree = tree;
         this.router = router;
@@ -44,6 +48,7 @@ final class StagingPrefetcher {
         this.shares = shares;
         this.signal = signal;
         this.counters = counters;
+        patience = new Semaphore(loaders / 2);
     }
 
     /** Stages the next sample of the rank that the calling loader is to work for. Returns whether there was one. */
@@ -74,12 +79,22 @@ final class StagingPrefetcher {
         try {
             inUse.take(file, buffer); // a reader may ask for it before it is there
             push(file, buffer, loading);
-            if (!shares.isHungry()) {
-                router.keepPatiently(file, buffer);
-            }
+            keepPatiently(file, buffer);
         } finally {
             inUse.letGo(file, buffer);
             buffer.release();
+        }
+    }
+
+    private void keepPatiently(int file, SampleBuffer buffer) {
+        if (!shares.isHungry()) {
+            router.keepPatiently(file, buffer);
+        } else if (patience.tryAcquire()) {
+            try {
+                router.keepPatiently(file, buffer);
+            } finally {
+                patience.release();
+            }
         }
     }
 

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * phase of its own (KSpeed, ICNP 2024, section III-B; NoPFS section 5.1, rule 1).
  *
  * <p>What others fetched for this tier is written first. Nothing is fetched for it while a trainer has little staged before it,
- * for then the source has more urgent things to do. The plan's order is gone through once; what could not be fetched is tried
- * once more at its end, and is otherwise kept when its reader comes for it.
+ * for then the source has more urgent things to do. The plan's order is gone through once; what could not be fetched, or
+ * was being fetched by others, is looked at once more at its end, and is otherwise kept when its reader comes for it.
  */
 final class TierPrefetcher {
     /** Files looked at before somebody else gets a turn. */
@@ -52,7 +52,7 @@ final class TierPrefetcher {
             return at < order.length ? order[at] : END;
         }
 
-        /** A file of the order whose fetch failed, each of them once, or {@link #END}. */
+        /** A file of the order that was left out, each of them once, or {@link #END}. */
         int nextFailed() {
             Integer file = failed.poll();
             return file == null ? END : file;
@@ -84,7 +84,14 @@ final class TierPrefetcher {
             if (file == Progress.END) {
                 return false;
             }
-            if (keeper.isMissing(file, tier) && !router.isUnderWay(file) && fill(file, again ? null : now)) {
+            if (!keeper.isMissing(file, tier)) {
+                continue;
+            }
+            if (router.isUnderWay(file)) {
+                if (!again) {
+                    now.failed(file); // who fetches it may find no room in the queue before the disk
+                }
+            } else if (fill(file, again ? null : now)) {
                 return true;
             }
         }
