@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  *
  * <p>It may be less by what is still staged from the epoch before. One trainer is PyTorch's DataLoader where it is installed, the others are plain readers; all of them compare every byte.
  */
+@Tag("alone")
 @Timeout(400)
 final class PeerTrafficTest {
     private static final int NODES = 4;

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * What is read from the source, counted at the source: S + (E-1) (S-C) bytes for a dataset of S bytes, E epochs and caches of
  * C bytes, which is the least that full shuffling allows.
  */
+@Tag("alone")
 @Timeout(300)
 final class SourceTrafficTest {
     private static final int SAMPLES = 600;
