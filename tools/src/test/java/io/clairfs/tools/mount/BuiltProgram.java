@@ -106,7 +106,8 @@ record BuiltProgram(String classPath, List<String> flags) {
         Files.move(fresh, directory);
         List<String> command = new ArrayList<>(jvmFlags);
         command.addAll(List.of("-XX:AOTCacheOutput=" + directory.resolve(STARTUP_CACHE), "-cp"));
-        command.addAll(List.of(classPath(entries, directory), Clairfs.MAIN, "order", "--samples", "3", "--seed", "1"));
+        Path training = Files.createDirectory(directory.resolve("training"));
+        command.addAll(List.of(classPath(entries, directory), Clairfs.TRAINING, training.toString()));
         int exit = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)

@@ -5,15 +5,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The command line of this build. */
+/** The command line of this build. With {@code -Dclairfs.daemons.compiled=true}, which benchmarks need, daemons are compiled as a user's are. */
 final class Clairfs {
     static final String MAIN = "io.clairfs.tools.cli.Main";
+    static final String TRAINING = "io.clairfs.tools.cli.StartupTraining";
 
-    private static final List<String> FLAGS = List.of(
-            "--enable-native-access=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC");
+    private static final List<String> FLAGS =
+            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC");
+
+    /** Tests run hundreds of processes, most of them for seconds: half of their processor time would go into compiling well. */
+    private static final String QUICKLY_COMPILED = "-XX:TieredStopAtLevel=1";
 
     private static final BuiltProgram PROGRAM = BuiltProgram.ofThisBuild(jvm());
 
@@ -23,6 +24,9 @@ final class Clairfs {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
+        if (!Boolean.getBoolean("clairfs.daemons.compiled")) {
+            command.add(QUICKLY_COMPILED);
+        }
         return command;
     }
 

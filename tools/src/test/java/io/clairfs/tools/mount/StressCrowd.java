@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 /** Processes that read any files of all mounts in all ways, thousands of times a second, and compare what comes; what fails is judged here. */
 final class StressCrowd implements StressNode.Watcher, AutoCloseable {
     private static final int PROCESSES = 2;
-    private static final int THREADS = 8;
+    private static final int THREADS = 16;
 
     /** Longer than any read takes. */
     private static final long PATIENCE_S = 60;

@@ -171,20 +171,23 @@ final class StressDisk implements AutoCloseable {
         failing = FaultyMount.mount(directory, fixture.newDirectory("failing"), FaultyMount.FAST);
     }
 
-    /** Some or all requests are answered with EIO from now on, or late, or a few of them not at all for longer than a read may take. */
-    void fail(Random random) {
+    /** What is behind faults fails in another way from now on: EIO to some or all requests, late answers, or none for longer than a read may take. Returns false for what cannot fail. */
+    boolean fail(Random random) {
+        if (failing == null) {
+            return false;
+        }
+        failing.liftAll();
         FaultKind kind = failures.next();
         FaultSpec always = FaultSpec.of(kind);
         FaultSpec some = always.chance(0.1 + random.nextDouble() / 2, random.nextLong());
         FaultSpec spec = random.nextInt(3) == 0 ? always : some;
-        if (failing != null) {
-            var _ = failing.inject(
-                    switch (kind) {
-                        case HANG -> spec.lasting(HANG).times(MOST_HANGS);
-                        case DELAY -> spec.lasting(DELAY);
-                        default -> spec;
-                    });
-        }
+        var _ = failing.inject(
+                switch (kind) {
+                    case HANG -> spec.lasting(HANG).times(MOST_HANGS);
+                    case DELAY -> spec.lasting(DELAY);
+                    default -> spec;
+                });
+        return true;
     }
 
     /** Says what its faults have struck. */

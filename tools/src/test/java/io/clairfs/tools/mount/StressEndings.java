@@ -9,11 +9,16 @@ import java.nio.file.LinkOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 
 /** How daemons of a random test end and are mounted again, and what may be wrong meanwhile. */
 final class StressEndings {
     private static final List<String> WAYS = List.of("stat", "pread", "readdir");
+
+    private static final long FILLING_NS = TimeUnit.SECONDS.toNanos(4);
+    private static final long FILLING_STEP_MS = 50;
+    private static final int ENOUGH = 4;
 
     private final StressReport report;
     private final StressWorld world;
@@ -89,12 +94,35 @@ final class StressEndings {
             return;
         }
         world.source().lift();
+        fillDisk(node);
         again(node, true, () -> {
             world.disk(node).putInFront(report);
             world.disk(node).putBehindFaults();
             refuseWithoutFusermount(node);
         });
-        world.disk(node).fail(random);
+        report.fault("disk read only", 1);
+        failDisk(node, random);
+    }
+
+    /** Lets a disk that can fail do so in another way, and requests come to it: the source is slow, and no page is left. */
+    void failDisk(int node, Random how) throws Exception {
+        if (world.disk(node).fail(how)) {
+            world.source().beSlow();
+            world.machine().dropPages();
+        }
+    }
+
+    /** Lets a job bring something to the disk, so that there is something to fail to read. */
+    private void fillDisk(int number) throws Exception {
+        StressNode node = world.nodes().get(number);
+        world.machine().unlimitFiles(node.pid());
+        world.disk(number).mend();
+        jobs.start(node);
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < FILLING_NS && node.samplesOnDisk() < ENOUGH) {
+            TimeUnit.MILLISECONDS.sleep(FILLING_STEP_MS);
+        }
+        jobs.forget(node);
     }
 
     /**

@@ -26,7 +26,7 @@ final class StressMachine implements AutoCloseable {
     /** Of the pages, to be taken back. */
     private static final int SMALLEST_SHARE = 16;
 
-    private static final int PLENTY = Integer.MAX_VALUE;
+    private static final Path DROP_CACHES = Path.of("/proc/sys/vm/drop_caches");
 
     private final MountFixture fixture;
     private final StressDeck<Shortage> shortages;
@@ -81,6 +81,13 @@ final class StressMachine implements AutoCloseable {
         return clock != null;
     }
 
+    /** Lets the kernel forget all pages that it can, so that reads come to the daemons again; where that is not allowed they come a little later. */
+    void dropPages() throws IOException {
+        if (Files.isWritable(DROP_CACHES)) {
+            Files.writeString(DROP_CACHES, "1");
+        }
+    }
+
     /** Takes some of the pages back that the daemons brought in, and lets them have no more for a moment. Returns whether it did. */
     boolean squeeze(Random random, Meanwhile meanwhile) throws Exception {
         int millis = random.nextInt(LONGEST_SQUEEZE_MS);
@@ -129,16 +136,11 @@ final class StressMachine implements AutoCloseable {
             new Shortage(KernelSetting.QUEUE, 8),
             new Shortage(KernelSetting.WATCHES, 3),
             new Shortage(KernelSetting.INSTANCES, 1),
-            new Shortage(KernelSetting.QUEUE, 64),
-            new Shortage("nothing", PLENTY));
+            new Shortage(KernelSetting.QUEUE, 64));
 
-    /** Lets something happen in want of inotify's watches, of its queues, or of room in them, or, one time in seven, in want of nothing. */
+    /** Lets something happen in want of inotify's watches, of its queues, or of room in them. */
     void shortOfReports(StressReport report, Meanwhile meanwhile) throws Exception {
         Shortage shortage = shortages.next();
-        if (shortage.value == PLENTY) {
-            meanwhile.happens();
-            return;
-        }
         KernelSetting setting =
                 orNull(report, shortage.setting, () -> KernelSetting.set(shortage.setting, shortage.value));
         if (setting == null) {

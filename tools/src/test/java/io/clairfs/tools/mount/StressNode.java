@@ -188,6 +188,17 @@ final class StressNode {
         return mount;
     }
 
+    /** How many samples its SSD holds; not those in memory. */
+    int samplesOnDisk() throws Exception {
+        int samples = 0;
+        for (JsonNode tier : control(mount::status).path("tiers")) {
+            samples += tier.path("name").asString().equals("memory")
+                    ? 0
+                    : tier.path("samples").asInt();
+        }
+        return samples;
+    }
+
     Path point() {
         return point;
     }

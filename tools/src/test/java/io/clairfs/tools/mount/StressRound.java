@@ -43,7 +43,7 @@ final class StressRound {
         static final Pace DENSE = new Pace(false, 30, 2, 0, Integer.MAX_VALUE, 4000);
 
         /** As much of everything as possible, for hours: node 0 lives through all of it. */
-        static final Pace SOAK = new Pace(true, 40, Integer.MAX_VALUE, 1, 8, 2200);
+        static final Pace SOAK = new Pace(true, 40, Integer.MAX_VALUE, 1, 8, 3000);
     }
 
     /** Whether another step is to be done; also the place to look at the daemons from outside. */
@@ -106,6 +106,7 @@ final class StressRound {
             case LOCK_DISK -> report.fault("disk read only", world.disk(number).lock());
             case LIMIT_DISK ->
                 report.fault("disk refuses writes", world.machine().limitFiles(node.pid(), random.nextInt(100_000)));
+            case FAIL_DISK -> endings.failDisk(mortal, apart);
             case MEND_DISK -> {
                 world.machine().unlimitFiles(node.pid());
                 world.disk(number).mend();

@@ -35,6 +35,8 @@ final class StressSource implements AutoCloseable {
     private static final int[] SIZES = {0, 1, 4095, 4096, 4097, 30_000, 131_071, 131_072, 131_073, 200_001, 400_000};
 
     /** A source that is as fast as a disk would be preferred to it. */
+    private static final Duration SLOW = Duration.ofMillis(150);
+
     private static final SlowSourceSpec SPEED = new SlowSourceSpec(1L << 30, Duration.ofMillis(5));
 
     /** What who asks a filesystem gets whose process was killed. */
@@ -150,6 +152,11 @@ final class StressSource implements AutoCloseable {
             default -> spec;
         };
         var _ = faults.inject(spec);
+    }
+
+    /** Answers late until {@link #lift}, so that whoever has a choice asks somebody else. */
+    void beSlow() {
+        var _ = faults.inject(FaultSpec.of(FaultKind.DELAY).on(Request.READ).lasting(SLOW));
     }
 
     /** Ends all faults; changes of files stay. */

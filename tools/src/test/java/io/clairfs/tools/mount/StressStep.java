@@ -21,13 +21,14 @@ enum StressStep {
     KILL_SOURCE(1, 1),
 
     START_JOB(7, 3),
-    WRONG_JOB(1, 1),
+    WRONG_JOB(1, 2),
     STOP_JOB(2, 2),
 
-    DAMAGE_DISK(4, 8),
-    FILL_DISK(1, 1),
+    DAMAGE_DISK(4, 12),
+    FILL_DISK(1, 2),
     LOCK_DISK(1, 3),
-    LIMIT_DISK(1, 1),
+    LIMIT_DISK(1, 2),
+    FAIL_DISK(2, 6),
     MEND_DISK(3, 4),
 
     PLANT_LINK(2, 2),
@@ -51,7 +52,7 @@ enum StressStep {
         this.inSoak = inSoak;
     }
 
-    /** A deck of 150, for a round of so many steps. */
+    /** A deck of 152, for a round of so many steps. */
     static StressDeck<StressStep> ofRound(Random random) {
         return deck(random, step -> step.inRound);
     }
