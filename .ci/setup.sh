@@ -129,7 +129,7 @@ make_startup_cache() {
     mkdir "$1/training"
     "$JAVA_HOME/bin/java" "${jvm_flags[@]}" "${short_flags[@]}" -XX:AOTCacheOutput="$1/startup.aot" -cp "$(<"$1/class-path")" \
         io.clairfs.tools.cli.StartupTraining "$1/training" >/dev/null 2>&1 </dev/null || rm -f "$1/startup.aot"
-    rm -rf --one-file-system "$1/training"
+    rm -rf --one-file-system "$1/training" 2>/dev/null || true
 }
 
 # Builds, one at a time. Each build lies in a directory of its own: running mounts keep theirs, jars and all, until they end.

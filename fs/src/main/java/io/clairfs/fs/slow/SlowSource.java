@@ -37,8 +37,8 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
             "subtype=" + SlowMount.SUBTYPE);
 
     private static final byte[] HERE = {'.'};
-    private static final int FILE_FLAGS = Posix.O_RDONLY | Posix.O_NOFOLLOW | Posix.O_NONBLOCK;
-    private static final int DIRECTORY_FLAGS = Posix.O_RDONLY | Posix.O_NOFOLLOW | Posix.O_DIRECTORY;
+    private static final int FILE_FLAGS = Posix.O_RDONLY | Posix.O_NONBLOCK;
+    private static final int DIRECTORY_FLAGS = Posix.O_RDONLY | Posix.O_DIRECTORY;
 
     private final int root;
     private final long openLatencyNs;
@@ -84,7 +84,7 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
 
     @Override
     public int readdir(byte[] path, Filler entries) throws PosixException {
-        int directory = Posix.openAt(root, below(path), DIRECTORY_FLAGS);
+        int directory = Posix.openBeneath(root, below(path), DIRECTORY_FLAGS);
         try {
             DirectoryReader.names(directory).forEach(entries::add);
         } finally {
@@ -93,14 +93,17 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
         return 0;
     }
 
-    /** The handle is the descriptor of the open file below. */
+    /**
+     * The handle is the descriptor of the open file below. A directory may have become a link since the kernel looked it up; then this fails,
+     * as on a filesystem that knows its directories by number.
+     */
     @Override
     public int open(byte[] path, FileHandle handle) throws PosixException {
         if (handle.writes()) {
             return -Errno.EROFS;
         }
         sleepUntil(System.nanoTime() + openLatencyNs);
-        handle.id(Posix.openAt(root, below(path), FILE_FLAGS));
+        handle.id(Posix.openBeneath(root, below(path), FILE_FLAGS));
         opens.increment();
         return 0;
     }

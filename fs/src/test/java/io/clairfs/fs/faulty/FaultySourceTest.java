@@ -96,6 +96,27 @@ class FaultySourceTest {
     }
 
     @Test
+    void aDirectoryThatBecomesALinkWhileAFileIsOpened_isNotFollowed() throws Exception {
+        Path elsewhere = Files.createDirectories(directory.resolve("elsewhere"));
+        Files.write(elsewhere.resolve("1.bin"), new byte[SIZE]);
+        try (FaultyMount mount = mount()) {
+            Fault held = mount.inject(FaultSpec.of(FaultKind.HANG)
+                    .at(FILE)
+                    .on(Request.OPEN)
+                    .times(1)
+                    .lasting(Duration.ofMinutes(1)));
+            Process reader = NativeReader.start("cat \"$1\"", POINT.resolve(FILE));
+            while (held.struck() == 0) {
+                TimeUnit.MILLISECONDS.sleep(1);
+            }
+            Files.move(directory.resolve("a"), directory.resolve("b"));
+            Files.createSymbolicLink(directory.resolve("a"), elsewhere);
+            held.lift();
+            assertThat(NativeReader.await(reader).output()).contains("Too many levels of symbolic links");
+        }
+    }
+
+    @Test
     void aReadFailsInTheMiddle_untilLifted() throws Exception {
         try (FaultyMount mount = mount()) {
             Fault fault = mount.inject(FaultSpec.of(FaultKind.EIO).at("a").on(Request.READ));

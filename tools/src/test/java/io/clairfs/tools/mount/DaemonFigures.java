@@ -38,16 +38,21 @@ record DaemonFigures(
      */
     private static final double GROWTH = 0.05;
 
-    /** What is judged. */
-    private record Quantity(String name, double slack, ToDoubleFunction<DaemonFigures> of) {}
+    /**
+     * What is judged.
+     *
+     * @param share of the looks at it that are at most the figure that is compared: half for what goes up and down by a little, less for
+     *     memory, where one look in two may meet a large sample that somebody reads just then
+     */
+    private record Quantity(String name, double slack, double share, ToDoubleFunction<DaemonFigures> of) {}
 
     private static final List<Quantity> QUANTITIES = List.of(
-            new Quantity("resident MB", 8, DaemonFigures::residentMb),
-            new Quantity("heap MB", 16, DaemonFigures::heapMb),
-            new Quantity("native MB", 4, DaemonFigures::nativeMb),
-            new Quantity("descriptors", 16, DaemonFigures::descriptors),
-            new Quantity("threads", 16, DaemonFigures::threads),
-            new Quantity("staged", 16, DaemonFigures::staged));
+            new Quantity("resident MB", 8, 0.25, DaemonFigures::residentMb),
+            new Quantity("heap MB", 16, 0.5, DaemonFigures::heapMb),
+            new Quantity("native MB", 4, 0.25, DaemonFigures::nativeMb),
+            new Quantity("descriptors", 16, 0.5, DaemonFigures::descriptors),
+            new Quantity("threads", 16, 0.5, DaemonFigures::threads),
+            new Quantity("staged", 16, 0.5, DaemonFigures::staged));
 
     /** Looks at a daemon, whose garbage is collected before: what it has on its heap is what it holds. */
     static DaemonFigures of(int node, StressNode daemon) throws Exception {
@@ -108,8 +113,8 @@ record DaemonFigures(
                 continue;
             }
             for (Quantity quantity : QUANTITIES) {
-                double was = median(before, quantity);
-                double is = median(after, quantity);
+                double was = quantile(before, quantity);
+                double is = quantile(after, quantity);
                 if (is > was + Math.max(was * GROWTH, quantity.slack())) {
                     grown.add(String.format(
                             Locale.ROOT, "node %d: %s from %.1f to %.1f", node, quantity.name(), was, is));
@@ -123,10 +128,10 @@ record DaemonFigures(
         return all.stream().filter(f -> f.node() == node).toList();
     }
 
-    /** One large sample that is held while somebody looks is no growth. */
-    private static double median(List<DaemonFigures> part, Quantity quantity) {
+    private static double quantile(List<DaemonFigures> part, Quantity quantity) {
         double[] sorted = part.stream().mapToDouble(quantity.of()).sorted().toArray();
-        return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
+        double at = (sorted.length - 1) * quantity.share();
+        return (sorted[(int) Math.floor(at)] + sorted[(int) Math.ceil(at)]) / 2;
     }
 
     private static double mean(List<DaemonFigures> part, Quantity quantity) {

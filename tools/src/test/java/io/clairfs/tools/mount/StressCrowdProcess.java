@@ -49,9 +49,11 @@ final class StressCrowdProcess implements AutoCloseable {
         return program;
     }
 
-    /** Starts it; {@code said} is given the words of each line, by a thread of its own. */
+    /** Starts it, with what others leave of the processors, for daemons are to start and faults to strike as well; {@code said} is given the words of each line, by a thread of its own. */
     static StressCrowdProcess start(Path program, int threads, long seed, Consumer<String[]> said) throws IOException {
-        Process process = new ProcessBuilder(program.toString(), Integer.toString(threads), Long.toString(seed))
+        List<String> command =
+                List.of("nice", "-n", "19", program.toString(), Integer.toString(threads), Long.toString(seed));
+        Process process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         StressCrowdProcess crowd = new StressCrowdProcess(process, said);
