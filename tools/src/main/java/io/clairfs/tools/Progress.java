@@ -75,6 +75,14 @@ public final class Progress implements AutoCloseable {
         }
     }
 
+    /** Takes the bar away, for a line of a result; it is drawn again below. */
+    public void clear() {
+        if (bar != null) {
+            out.print('\r' + " ".repeat(LINE_WIDTH) + '\r');
+            out.flush();
+        }
+    }
+
     @Override
     public void close() {
         if (bar != null) {

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -52,7 +53,7 @@ public final class ToldBenchmark {
 
     private ToldBenchmark() {}
 
-    /** Sizes, rates and loaders, with so many samples for each that an epoch takes a few seconds. */
+    /** Sizes, rates and loaders, with so many samples for each that an epoch takes a few seconds; what takes longest last. */
     public static List<Cell> grid() {
         List<Cell> cells = new ArrayList<>();
         for (long size : SIZES) {
@@ -64,6 +65,7 @@ public final class ToldBenchmark {
                 }
             }
         }
+        cells.sort(Comparator.comparingLong(cell -> cell.files * cell.fileBytes / cell.bytesPerSecond / CELL_SECONDS));
         return cells;
     }
 
@@ -237,10 +239,10 @@ public final class ToldBenchmark {
         return (System.nanoTime() - startNs) / NANOS_PER_SECOND;
     }
 
-    /** The rows as a table. */
-    public static String table(List<Row> rows) {
-        StringBuilder text = new StringBuilder(String.format(
-                "%10s %6s %10s %8s %10s %16s %16s %6s %16s %12s%n",
+    /** What is above the lines of a table. */
+    public static String head() {
+        return String.format(
+                "%10s %6s %10s %8s %10s %16s %16s %6s %16s %12s",
                 "file size",
                 "files",
                 "source",
@@ -250,25 +252,26 @@ public final class ToldBenchmark {
                 "told",
                 "worst",
                 "first batch",
-                "source/bound"));
-        for (Row row : rows) {
-            Cell cell = row.cell;
-            text.append(String.format(
-                    Locale.ROOT,
-                    "%10s %6d %8s/s %8s %8.2f s %16s %16s %6.2f %7.2f, %5.2f s %12.3f%n",
-                    ByteSize.show(cell.fileBytes),
-                    cell.files,
-                    ByteSize.show(cell.bytesPerSecond),
-                    cell.loaders == 0 ? "default" : Integer.toString(cell.loaders),
-                    row.alone[0],
-                    show(row.untold),
-                    show(row.told),
-                    row.worst,
-                    row.firstBatchAlone,
-                    row.firstBatchTold,
-                    (double) row.sourceBytes / row.boundBytes));
-        }
-        return text.toString();
+                "source/bound");
+    }
+
+    /** One line of a table. */
+    public static String line(Row row) {
+        Cell cell = row.cell;
+        return String.format(
+                Locale.ROOT,
+                "%10s %6d %8s/s %8s %8.2f s %16s %16s %6.2f %7.2f, %5.2f s %12.3f",
+                ByteSize.show(cell.fileBytes),
+                cell.files,
+                ByteSize.show(cell.bytesPerSecond),
+                cell.loaders == 0 ? "default" : Integer.toString(cell.loaders),
+                row.alone[0],
+                show(row.untold),
+                show(row.told),
+                row.worst,
+                row.firstBatchAlone,
+                row.firstBatchTold,
+                (double) row.sourceBytes / row.boundBytes);
     }
 
     private static String show(double[] seconds) {

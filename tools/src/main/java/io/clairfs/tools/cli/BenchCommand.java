@@ -100,16 +100,25 @@ final class BenchCommand implements Runnable {
             throws IOException, InterruptedException {
         List<ToldBenchmark.Cell> cells = large ? ToldBenchmark.LARGE : ToldBenchmark.grid();
         List<ToldBenchmark.Row> rows = new ArrayList<>();
+        if (!json) {
+            System.out.println(ToldBenchmark.head());
+        }
         try (Progress progress = Progress.begin("measuring", cells.size())) {
             for (ToldBenchmark.Cell cell : cells) {
                 progress.note(ByteSize.show(cell.fileBytes()));
                 try (WorkDirectory work = WorkDirectory.in(directory)) {
                     rows.add(ToldBenchmark.run(work.path(), cell));
                 }
+                if (!json) { // at once: the whole takes three quarters of an hour
+                    progress.clear();
+                    System.out.println(ToldBenchmark.line(rows.getLast()));
+                }
                 progress.at(rows.size());
             }
         }
-        System.out.print(json ? json(rows) : ToldBenchmark.table(rows));
+        if (json) {
+            System.out.print(json(rows));
+        }
         return Main.DONE;
     }
 
