@@ -34,6 +34,11 @@ record LiveMount(Path point) {
         Files.writeString(control("job"), line + "\n", StandardOpenOption.WRITE);
     }
 
+    /** What {@code .clairfs/where} says of a file of the dataset. */
+    JsonNode where(String path) throws IOException {
+        return JSON.readTree(read("where/" + path));
+    }
+
     JsonNode status() throws IOException {
         return JSON.readTree(read("status.json"));
     }

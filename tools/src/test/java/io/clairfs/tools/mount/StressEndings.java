@@ -19,6 +19,7 @@ final class StressEndings {
     private static final long FILLING_NS = TimeUnit.SECONDS.toNanos(4);
     private static final long FILLING_STEP_MS = 50;
     private static final int ENOUGH = 4;
+    private static final int MOST_FROM_DISK = 4;
 
     private final StressReport report;
     private final StressWorld world;
@@ -89,7 +90,7 @@ final class StressEndings {
     }
 
     /** The same over a disk that is read only and begins to fail. */
-    void remountOnFailingDisk(int node) throws Exception {
+    void remountOnFailingDisk(String when, int node) throws Exception {
         if (!mayEnd(node)) {
             return;
         }
@@ -101,14 +102,22 @@ final class StressEndings {
             refuseWithoutFusermount(node);
         });
         report.fault("disk read only", 1);
-        failDisk(node, random);
+        failDisk(when, node, random);
     }
 
-    /** Lets a disk that can fail do so in another way, and requests come to it: the source is slow, and no page is left. */
-    void failDisk(int node, Random how) throws Exception {
-        if (world.disk(node).fail(how)) {
+    /** Lets a disk that can fail do so in another way, and requests come to it: the source is slow, no page is left, and what only the disk holds is read. */
+    void failDisk(String when, int number, Random how) throws Exception {
+        if (world.disk(number).fail(how)) {
             world.source().beSlow();
             world.machine().dropPages();
+            readFromDisk(when, number);
+        }
+    }
+
+    private void readFromDisk(String when, int number) throws Exception {
+        StressNode node = world.nodes().get(number);
+        for (String path : node.onDiskAlone(world.source().paths(), MOST_FROM_DISK)) {
+            world.reads().whole(when, node, path);
         }
     }
 

@@ -199,6 +199,24 @@ final class StressNode {
         return samples;
     }
 
+    /** Those of {@code paths}, {@code most} of them at most, that its SSD alone holds: nothing else here does, not even the page cache. */
+    List<String> onDiskAlone(List<String> paths, int most) throws Exception {
+        List<String> found = new ArrayList<>();
+        for (String path : paths) {
+            if (found.size() == most) {
+                break;
+            }
+            JsonNode at = control(() -> mount.where(path)).path("at");
+            JsonNode tiers = at.path("tiers");
+            if (!at.path("staged").asBoolean()
+                    && tiers.size() == 1
+                    && !tiers.get(0).asString().equals("memory")) {
+                found.add(path);
+            }
+        }
+        return found;
+    }
+
     Path point() {
         return point;
     }

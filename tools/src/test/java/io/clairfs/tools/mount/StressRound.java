@@ -43,7 +43,7 @@ final class StressRound {
         static final Pace DENSE = new Pace(false, 30, 2, 0, Integer.MAX_VALUE, 4000);
 
         /** As much of everything as possible, for hours: node 0 lives through all of it. */
-        static final Pace SOAK = new Pace(true, 40, Integer.MAX_VALUE, 1, 8, 3000);
+        static final Pace SOAK = new Pace(true, 40, Integer.MAX_VALUE, 1, 8, 2700);
     }
 
     /** Whether another step is to be done; also the place to look at the daemons from outside. */
@@ -106,7 +106,7 @@ final class StressRound {
             case LOCK_DISK -> report.fault("disk read only", world.disk(number).lock());
             case LIMIT_DISK ->
                 report.fault("disk refuses writes", world.machine().limitFiles(node.pid(), random.nextInt(100_000)));
-            case FAIL_DISK -> endings.failDisk(mortal, apart);
+            case FAIL_DISK -> endings.failDisk(when(), mortal, apart);
             case MEND_DISK -> {
                 world.machine().unlimitFiles(node.pid());
                 world.disk(number).mend();
@@ -137,7 +137,7 @@ final class StressRound {
             }
             case REMOUNT -> endings.remount(mortal);
             case REMOUNT_UNLISTED -> endings.remountUnlisted(when(), mortal);
-            case REMOUNT_ON_FAILING_DISK -> endings.remountOnFailingDisk(mortal);
+            case REMOUNT_ON_FAILING_DISK -> endings.remountOnFailingDisk(when(), mortal);
         }
     }
 }

@@ -11,6 +11,12 @@ import tools.jackson.databind.JsonNode;
 final class StressWorld implements AutoCloseable {
     static final int READ_TIMEOUT_S = 5;
 
+    /** The {@code --memory} of a node is 1 to 2<sup>MEMORY - 1</sup> bytes. */
+    private static final int MEMORY = 21;
+
+    /** So that something is left for the disk. */
+    private static final int MEMORY_BESIDE_DISK = 17;
+
     private final MountFixture fixture;
     private final StressReport report;
     private final Parts parts = new Parts();
@@ -80,7 +86,7 @@ final class StressWorld implements AutoCloseable {
                 "--read-timeout",
                 Integer.toString(READ_TIMEOUT_S),
                 "--memory",
-                (1 << random.nextInt(21)) + "B",
+                (1 << random.nextInt(disksUsed ? MEMORY_BESIDE_DISK : MEMORY)) + "B",
                 "--staging",
                 (1 + random.nextInt(4)) + "MiB",
                 "--loaders",
