@@ -69,7 +69,7 @@ class LifecycleTest {
 
     private void awaitProcessesEnd() throws Exception {
         for (ProcessHandle process : fixture.processes()) {
-            process.onExit().get(END_S, TimeUnit.SECONDS);
+            ProcessEnd.await(process, END_S);
         }
     }
 
@@ -101,7 +101,7 @@ class LifecycleTest {
         long pid = mountInMidEpoch().pid();
         ProcessHandle daemon = ProcessHandle.of(pid).orElseThrow();
         daemon.destroy();
-        daemon.onExit().get(END_S, TimeUnit.SECONDS);
+        ProcessEnd.await(daemon, END_S);
         assertGone();
     }
 
@@ -164,7 +164,7 @@ class LifecycleTest {
     private void kill(LiveMount mount) throws Exception {
         ProcessHandle daemon = ProcessHandle.of(mount.pid()).orElseThrow();
         daemon.destroyForcibly();
-        daemon.onExit().get(END_S, TimeUnit.SECONDS);
+        ProcessEnd.await(daemon, END_S);
         assertThat(fixture.mounts()).as("what the killed daemon left").hasSize(2);
     }
 

@@ -234,7 +234,7 @@ class MountErrorsTest {
                 .as("its watchdog, whose shell is on no PATH")
                 .hasSize(1);
         daemon.destroy();
-        daemon.onExit().get(60, java.util.concurrent.TimeUnit.SECONDS);
+        ProcessEnd.await(daemon, 60);
         assertThat(fixture.mounts()).isEmpty();
     }
 }

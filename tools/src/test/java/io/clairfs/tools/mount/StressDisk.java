@@ -50,12 +50,15 @@ final class StressDisk implements AutoCloseable {
     private final Path directory;
     private final int tierMib;
     private final StressDeck<Damage> damages;
+    private final StressDeck<FaultKind> firstFailures;
     private final StressDeck<FaultKind> failures;
     private @Nullable FaultyMount failing;
     private Object failingNow = new Object();
+    private boolean neverFailed;
 
     private StressDisk(MountFixture fixture, @Nullable SmallDisk disk, Path directory, int tierMib, Random random) {
         damages = new StressDeck<>(random, List.of(Damage.values()));
+        firstFailures = new StressDeck<>(random, List.of(FaultKind.EIO, FaultKind.HANG, FaultKind.DELAY));
         failures = new StressDeck<>(random, List.of(FaultKind.EIO, FaultKind.EIO, FaultKind.HANG, FaultKind.DELAY));
         this.fixture = fixture;
         this.disk = disk;
@@ -168,19 +171,24 @@ final class StressDisk implements AutoCloseable {
     /** Who is told of it from now on sees it through a filesystem that can {@link #fail}. Nobody may be using it. */
     void putBehindFaults() throws IOException {
         failingNow = new Object();
+        neverFailed = true;
         failing = FaultyMount.mount(directory, fixture.newDirectory("failing"), FaultyMount.FAST);
     }
 
-    /** What is behind faults fails in another way from now on: EIO to some or all requests, late answers, or none for longer than a read may take. Returns false for what cannot fail. */
+    /**
+     * What is behind faults fails in another way from now on: EIO to some or all requests, late answers, or none for longer than a read may take. At
+     * first, while the daemon does not yet avoid it, all requests fail. Returns false for what cannot fail.
+     */
     boolean fail(Random random) {
         if (failing == null) {
             return false;
         }
         failing.liftAll();
-        FaultKind kind = failures.next();
+        FaultKind kind = neverFailed ? firstFailures.next() : failures.next();
         FaultSpec always = FaultSpec.of(kind);
         FaultSpec some = always.chance(0.1 + random.nextDouble() / 2, random.nextLong());
-        FaultSpec spec = random.nextInt(3) == 0 ? always : some;
+        FaultSpec spec = neverFailed || random.nextInt(3) == 0 ? always : some;
+        neverFailed = false;
         var _ = failing.inject(
                 switch (kind) {
                     case HANG -> spec.lasting(HANG).times(MOST_HANGS);

@@ -19,7 +19,7 @@ final class StressEndings {
     private static final long FILLING_NS = TimeUnit.SECONDS.toNanos(4);
     private static final long FILLING_STEP_MS = 50;
     private static final int ENOUGH = 4;
-    private static final int MOST_FROM_DISK = 4;
+    private static final int MOST_FROM_DISK = 8;
 
     private final StressReport report;
     private final StressWorld world;
@@ -105,11 +105,10 @@ final class StressEndings {
         failDisk(when, node, random);
     }
 
-    /** Lets a disk that can fail do so in another way, and requests come to it: the source is slow, no page is left, and what only the disk holds is read. */
+    /** Lets a disk that can fail do so in another way, and requests come to it: the source is slow, and what only the disk holds is read past the page cache. */
     void failDisk(String when, int number, Random how) throws Exception {
         if (world.disk(number).fail(how)) {
             world.source().beSlow();
-            world.machine().dropPages();
             readFromDisk(when, number);
         }
     }
@@ -117,7 +116,7 @@ final class StressEndings {
     private void readFromDisk(String when, int number) throws Exception {
         StressNode node = world.nodes().get(number);
         for (String path : node.onDiskAlone(world.source().paths(), MOST_FROM_DISK)) {
-            world.reads().whole(when, node, path);
+            world.reads().read(when, node, "direct", path, 0, 100_000);
         }
     }
 
@@ -146,7 +145,7 @@ final class StressEndings {
         if (!mayEnd(number)) {
             return;
         }
-        world.reads().awaitRoom(0);
+        world.reads().awaitRoomForMore();
         world.source().lift();
         StressNode node = world.nodes().get(number);
         FaultSpec spec = FaultSpec.of(kind).on(Request.LIST).at(directory).lasting(Duration.ofSeconds(hangS));

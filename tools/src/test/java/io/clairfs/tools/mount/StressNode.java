@@ -132,11 +132,11 @@ final class StressNode {
         KILL
     }
 
-    private void end(boolean asked) throws InterruptedException, ExecutionException, TimeoutException {
+    private void end(boolean asked) throws InterruptedException, TimeoutException {
         if (!asked) {
             throw new AssertionError("daemon " + daemon.pid() + " cannot be ended");
         }
-        daemon.onExit().get(CONTROL_TIMEOUT_S, TimeUnit.SECONDS);
+        ProcessEnd.await(daemon, CONTROL_TIMEOUT_S);
     }
 
     void umount() throws IOException, InterruptedException {

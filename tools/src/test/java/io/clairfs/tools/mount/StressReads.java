@@ -7,6 +7,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -97,11 +98,13 @@ final class StressReads implements AutoCloseable {
                 .filter(p -> p.startsWith(directory + "/"))
                 .findFirst()
                 .orElseThrow();
+        CountDownLatch answered = new CountDownLatch(ways.size());
         for (String how : ways) {
             String path = how.equals("readdir") ? directory : inside;
             ObjectNode question = StressReader.question(how, node.point().resolve(path));
             long start = System.nanoTime();
             reader.ask(question.put("offset", 0).put("length", 10), answer -> {
+                answered.countDown();
                 if (!source.faults()
                         .allowed(path, start, System.nanoTime())
                         .contains(answer.path("errno").asInt())) {
@@ -109,7 +112,9 @@ final class StressReads implements AutoCloseable {
                 }
             });
         }
-        awaitRoom(0);
+        if (!answered.await(PATIENCE_S, TimeUnit.SECONDS)) {
+            report.hang(when + ": no answer within " + PATIENCE_S + " s to " + reader.pendingQuestions());
+        }
     }
 
     /** Something that is not judged. */

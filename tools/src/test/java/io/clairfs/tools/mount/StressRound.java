@@ -43,7 +43,7 @@ final class StressRound {
         static final Pace DENSE = new Pace(false, 30, 2, 0, Integer.MAX_VALUE, 4000);
 
         /** As much of everything as possible, for hours: node 0 lives through all of it. */
-        static final Pace SOAK = new Pace(true, 40, Integer.MAX_VALUE, 1, 8, 2700);
+        static final Pace SOAK = new Pace(true, 10, Integer.MAX_VALUE, 1, 8, 2600);
     }
 
     /** Whether another step is to be done; also the place to look at the daemons from outside. */

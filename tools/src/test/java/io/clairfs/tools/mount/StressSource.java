@@ -87,7 +87,7 @@ final class StressSource implements AutoCloseable {
         make(BIG, random.nextLong(), BIG_BYTES);
         kinds = new StressDeck<>(random, List.of(FaultKind.values()));
         changes = new StressDeck<>(random, List.of(Change.values()));
-        tooLong = new StressDeck<>(random, List.of(true, false, false));
+        tooLong = new StressDeck<>(random, List.of(true, false, false, false, false, false));
         between = inProcess ? FaultyProcess.start(steered.point(), fixture.newDirectory("process")) : null;
     }
 

@@ -12,7 +12,6 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A directory for one test class, with everything that lives below it: mounts, and the processes that were told of it.
@@ -104,8 +103,8 @@ final class TestDirectory {
         for (ProcessHandle process : processes(List.of(PROGRAM, SOURCE))) {
             process.destroyForcibly();
             try {
-                process.onExit().get(END_TIMEOUT_S, TimeUnit.SECONDS);
-            } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
+                ProcessEnd.await(process, END_TIMEOUT_S);
+            } catch (java.util.concurrent.TimeoutException e) {
                 throw new IOException("process " + process.pid() + " does not end", e);
             }
         }

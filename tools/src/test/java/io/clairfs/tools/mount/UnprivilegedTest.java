@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -147,7 +146,7 @@ class UnprivilegedTest {
         long pid = status().path("pid").asLong();
         ProcessHandle daemon = ProcessHandle.of(pid).orElseThrow();
         daemon.destroyForcibly();
-        daemon.onExit().get(60, TimeUnit.SECONDS);
+        ProcessEnd.await(daemon, 60);
         assertThat(mounts()).hasSize(2);
         user.clairfs("mount", source, point).succeeded();
         assertThat(status().path("pid").asLong()).isNotEqualTo(pid);
