@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -51,7 +52,7 @@ final class Recovery {
     void run() {
         List<Segment> segments = new ArrayList<>();
         try {
-            findSegments(segments);
+            findSegments(directory.names(), segments);
         } catch (PosixException e) {
             health.readFailed("cannot list the SSD cache in " + directory.path() + " (" + e.getMessage() + ")");
         }
@@ -70,8 +71,9 @@ final class Recovery {
         });
     }
 
-    private void findSegments(List<Segment> into) throws PosixException {
-        Set<String> names = new HashSet<>(directory.names());
+    /** The newest first. One that cannot be looked at, or removed, costs no other. */
+    private void findSegments(Collection<String> all, List<Segment> into) {
+        Set<String> names = new HashSet<>(all);
         List<Integer> numbers = new ArrayList<>();
         for (String name : names) {
             if (!name.matches("[0-9]{6,9}\\.(data|index)")) {
@@ -79,23 +81,40 @@ final class Recovery {
             }
             int number = Integer.parseInt(name.substring(0, name.indexOf('.')));
             if (!names.contains(Segment.dataName(number)) || !names.contains(Segment.indexName(number))) {
-                directory.delete(name); // half of a pair, from a crash between the two
+                unlessItFails(number, () -> directory.delete(name)); // from a crash between the two
             } else if (name.endsWith(".data")) {
                 numbers.add(number);
             }
         }
         numbers.sort(Comparator.reverseOrder());
         for (int number : numbers) {
-            long dataBytes = directory.status(Segment.dataName(number)).size();
-            long indexBytes = directory.status(Segment.indexName(number)).size();
-            int entries =
-                    Math.toIntExact(Math.min(Math.ceilDiv(indexBytes, (long) IndexEntry.BYTES), Integer.MAX_VALUE));
-            Segment segment = Segment.existing(directory, number, dataBytes, entries);
-            if (entries <= Segment.MOST_ENTRIES && log.adopt(segment)) {
-                into.add(segment);
-            } else {
-                segment.delete();
-            }
+            unlessItFails(number, () -> adopt(number, into));
+        }
+    }
+
+    private interface Step {
+        void run() throws PosixException;
+    }
+
+    private void unlessItFails(int number, Step step) {
+        try {
+            step.run();
+        } catch (PosixException e) {
+            log.leaveOut(number);
+            health.readFailed(
+                    "cannot use " + directory.path().resolve(Segment.dataName(number)) + " (" + e.getMessage() + ")");
+        }
+    }
+
+    private void adopt(int number, List<Segment> into) throws PosixException {
+        long dataBytes = directory.status(Segment.dataName(number)).size();
+        long indexBytes = directory.status(Segment.indexName(number)).size();
+        int entries = Math.toIntExact(Math.min(Math.ceilDiv(indexBytes, (long) IndexEntry.BYTES), Integer.MAX_VALUE));
+        Segment segment = Segment.existing(directory, number, dataBytes, entries);
+        if (entries <= Segment.MOST_ENTRIES && log.adopt(segment)) {
+            into.add(segment);
+        } else {
+            segment.delete();
         }
     }
 

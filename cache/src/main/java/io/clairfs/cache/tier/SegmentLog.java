@@ -205,6 +205,11 @@ final class SegmentLog {
         return true;
     }
 
+    /** Files of this number stay where they are, and no new segment is to have their names. */
+    synchronized void leaveOut(int number) {
+        lastNumber = Math.max(lastNumber, number);
+    }
+
     /** How many entries the segment has, alive or dead. */
     synchronized int entries(Segment segment) {
         return segment.entries;

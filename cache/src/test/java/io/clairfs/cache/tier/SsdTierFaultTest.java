@@ -200,6 +200,21 @@ final class SsdTierFaultTest {
     }
 
     @Test
+    void halfOfAPairThatCannotBeRemoved_costsNoOtherSegment_andItsNameIsNotUsedAgain() throws Exception {
+        filled().close();
+        Files.createDirectory(file("000007.data"));
+        try (SsdTier tier = open(root, 0)) {
+            assertThat(comeOut(tier)).isEqualTo(FILES);
+            assertThat(tier.failures()).isEqualTo(new TierFailures(0, 1, 0));
+            assertThat(lines).singleElement().asString().contains("000007.data");
+            tier.evict(FakeTree.number(tree, 0));
+            assertThat(keep(tier, 0)).isTrue();
+            assertThat(comeOut(tier)).isEqualTo(FILES);
+            assertThat(file("000008.data")).isRegularFile();
+        }
+    }
+
+    @Test
     void indexOfAnotherSegment_isNotBelieved() throws Exception {
         filled().close();
         Files.copy(file("000001.index"), file("000002.index"));
@@ -304,6 +319,25 @@ final class SsdTierFaultTest {
                 run("mount", "-o", "remount,rw", mounted.toString());
                 clock.addAndGet(TimeUnit.SECONDS.toNanos(11));
                 assertThat(keep(tier, 30)).isTrue();
+                assertThat(comeOut(tier)).isEqualTo(20);
+            }
+        });
+    }
+
+    // Promise T3
+    @Test
+    void readOnlyDiskWithHalfOfAPair_stillGivesWhatItHas() throws Exception {
+        withTmpfs("2m", mounted -> {
+            try (SsdTier tier = open(mounted, 0)) {
+                for (int i = 0; i < 20; i++) {
+                    assertThat(keep(tier, i)).isTrue();
+                }
+            }
+            try (Stream<Path> directories = Files.list(mounted)) {
+                Files.createFile(directories.findFirst().orElseThrow().resolve("000007.data"));
+            }
+            run("mount", "-o", "remount,ro", mounted.toString());
+            try (SsdTier tier = open(mounted, 0)) {
                 assertThat(comeOut(tier)).isEqualTo(20);
             }
         });
