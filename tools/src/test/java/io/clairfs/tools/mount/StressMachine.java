@@ -21,7 +21,7 @@ final class StressMachine implements AutoCloseable {
     /** How far clocks jump, at most: a day. */
     private static final long FAR_S = 86_400;
 
-    private static final int LONGEST_SQUEEZE_MS = 700;
+    private static final int LONGEST_SQUEEZE_MS = 400;
 
     /** Of the pages, to be taken back. */
     private static final int SMALLEST_SHARE = 16;
