@@ -34,6 +34,9 @@ final class StressSource implements AutoCloseable {
     private static final int STOPPED_MS = 1000;
     private static final int[] SIZES = {0, 1, 4095, 4096, 4097, 30_000, 131_071, 131_072, 131_073, 200_001, 400_000};
 
+    /** Enough for who measures the source to know it. */
+    private static final int SLOW_READS = 40;
+
     /** A source that is as fast as a disk would be preferred to it. */
     private static final Duration SLOW = Duration.ofMillis(150);
 
@@ -154,9 +157,10 @@ final class StressSource implements AutoCloseable {
         var _ = faults.inject(spec);
     }
 
-    /** Answers late until {@link #lift}, so that whoever has a choice asks somebody else. */
+    /** Answers the next reads late, so that whoever has a choice asks somebody else. */
     void beSlow() {
-        var _ = faults.inject(FaultSpec.of(FaultKind.DELAY).on(Request.READ).lasting(SLOW));
+        var _ = faults.inject(
+                FaultSpec.of(FaultKind.DELAY).on(Request.READ).lasting(SLOW).times(SLOW_READS));
     }
 
     /** Ends all faults; changes of files stay. */

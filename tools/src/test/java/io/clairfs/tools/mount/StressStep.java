@@ -36,7 +36,7 @@ enum StressStep {
     SUSPEND(1, 1),
     FLOOD(1, 1),
     SHIFT_CLOCK(2, 2),
-    SQUEEZE_MEMORY(2, 6),
+    SQUEEZE_MEMORY(2, 4),
 
     LIE(4, 4),
 
