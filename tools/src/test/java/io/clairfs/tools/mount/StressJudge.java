@@ -139,7 +139,7 @@ final class StressJudge {
         } else {
             double since = (now - read.startNs()) / NANOS_PER_SECOND;
             report.failure("WRONG ERRNO: " + read + ": " + errno + " after " + seconds + " s (asked " + since
-                    + " s ago), allowed were " + allowed);
+                    + " s ago), allowed were " + allowed + "; " + read.node().lastErrors(read.path()));
         }
     }
 

@@ -18,6 +18,7 @@ import tools.jackson.databind.JsonNode;
 /** One mount of a random test: its daemon, what it listed, and when it was ended and begun again. */
 final class StressNode {
     private static final long CONTROL_TIMEOUT_S = 60;
+    private static final int ERRORS_SHOWN = 8;
 
     private final MountFixture fixture;
     private final StressSource source;
@@ -215,6 +216,19 @@ final class StressNode {
             }
         }
         return found;
+    }
+
+    /** Where it is mounted, its process, and what its daemon said last of a file, for a message. */
+    String lastErrors(String path) {
+        String who = point + " of process " + daemon.pid() + (daemon.isAlive() ? "" : ", which has ended") + ": ";
+        try {
+            List<String> lines = control(() -> mount.lines("errors")).stream()
+                    .filter(line -> line.contains(path))
+                    .toList();
+            return who + lines.subList(Math.max(0, lines.size() - ERRORS_SHOWN), lines.size());
+        } catch (Exception | AssertionError e) {
+            return who + e;
+        }
     }
 
     Path point() {
