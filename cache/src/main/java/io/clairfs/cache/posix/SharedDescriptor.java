@@ -24,6 +24,11 @@ public final class SharedDescriptor implements AutoCloseable {
         return !closed;
     }
 
+    /** Whether the number was given back to the system. */
+    public synchronized boolean isGivenBack() {
+        return closed && users == 0;
+    }
+
     /** The number, for whoever has entered. */
     public int number() {
         return number;

@@ -34,6 +34,9 @@ public final class FuseSession implements AutoCloseable {
     /** Sessions start one after the other, so that the descriptor that appears meanwhile is the new session's. */
     private static final ReentrantLock STARTING = new ReentrantLock();
 
+    /** Those whose descriptors may still be open; guarded by the lock. */
+    private static final List<FuseSession> SESSIONS = new ArrayList<>();
+
     private final Path point;
     private final CompletableFuture<Integer> ended;
     private final GuardedCallbacks callbacks;
@@ -63,14 +66,13 @@ public final class FuseSession implements AutoCloseable {
             throws IOException {
         STARTING.lock();
         try {
-            Set<Integer> before = sessionDescriptors();
+            Set<Integer> strangers = unknownDescriptors();
             Arena arena = Arena.ofShared();
             GuardedCallbacks guarded = new GuardedCallbacks(callbacks, errnos, arena);
             CompletableFuture<Integer> ended = run(point, options, guarded, arena);
             awaitInit(point, guarded, ended);
-            Set<Integer> fresh = sessionDescriptors();
-            fresh.removeAll(before);
-            FuseSession session = of(point, ended, guarded, fresh);
+            FuseSession session = of(point, ended, guarded, strangers);
+            SESSIONS.add(session);
             try {
                 session.watch();
                 session.probe();
@@ -85,19 +87,58 @@ public final class FuseSession implements AutoCloseable {
     }
 
     private static FuseSession of(
-            Path point, CompletableFuture<Integer> ended, GuardedCallbacks guarded, Set<Integer> fresh)
+            Path point, CompletableFuture<Integer> ended, GuardedCallbacks guarded, Set<Integer> strangers)
             throws IOException {
         try {
-            if (fresh.size() != 1) {
-                throw new MountException(
-                        "the FUSE session's descriptor was not found among this process's descriptors");
-            }
-            int descriptor = fresh.iterator().next();
+            int descriptor = freshDescriptor(strangers);
             return new FuseSession(point, ended, guarded, descriptor, Posix.duplicate(descriptor));
         } catch (IOException e) {
             Fusermount.detach(point);
             throw e;
         }
+    }
+
+    /**
+     * The one that libfuse has opened. It may have the number of an earlier session that has just ended, so what counts is whose a number is, not whether
+     * it was there before; and that session may not have said yet that it has ended.
+     */
+    private static int freshDescriptor(Set<Integer> strangers) throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(START_TIMEOUT_MS);
+        while (true) {
+            Set<Integer> fresh = unknownDescriptors();
+            fresh.removeAll(strangers);
+            if (fresh.size() == 1) {
+                return fresh.iterator().next();
+            }
+            if (System.nanoTime() > deadline) {
+                throw new MountException(
+                        "the FUSE session's descriptor was not found among this process's descriptors");
+            }
+            try {
+                TimeUnit.MILLISECONDS.sleep(1);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new MountException("interrupted while mounting");
+            }
+        }
+    }
+
+    /** Those on which the kernel talks to somebody, and to no session here. */
+    private static Set<Integer> unknownDescriptors() throws IOException {
+        SESSIONS.removeIf(session -> session.ended.isDone() && session.channel.isGivenBack());
+        Set<Integer> known =
+                new HashSet<>(); // before what there is: one that ends meanwhile is then not taken for unknown
+        for (FuseSession session : SESSIONS) {
+            if (!session.ended.isDone()) {
+                known.add(session.descriptor);
+            }
+            if (!session.channel.isGivenBack()) {
+                known.add(session.channel.number());
+            }
+        }
+        Set<Integer> found = sessionDescriptors();
+        found.removeAll(known);
+        return found;
     }
 
     private static CompletableFuture<Integer> run(

@@ -164,7 +164,7 @@ final class MountFixture
         StringBuilder said = new StringBuilder();
         try (DirectoryStream<Path> logs = Files.newDirectoryStream(directory().resolve("clairfs"), "*.log")) {
             for (Path log : logs) {
-                said.append(log.getFileName()).append(":\n").append(Files.readString(log));
+                said.append(log.getFileName()).append(":\n").append(new String(Files.readAllBytes(log), UTF_8));
             }
         }
         return said.toString();
