@@ -1,6 +1,8 @@
 package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.plan.ObservedRates;
 import io.clairfs.cache.plan.Place;
 import io.clairfs.cache.plan.RankLoad;

@@ -1,5 +1,6 @@
 package io.clairfs.cache.prefetch;
 
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.order.InvalidSpecException;
 import java.io.Serial;
 

@@ -1,6 +1,8 @@
 package io.clairfs.cache.prefetch;
 
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.stage.StreamWindow;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -18,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * that lacks most of its number, and, when no rank that lacks any has work, to any that has: nobody is idle
  * while there is something to stage.
  */
-final class LoaderShares {
+public final class LoaderShares {
     /** How long loaders leave the source alone for a plan that says who fetches what. */
     private static final long PLAN_PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
 

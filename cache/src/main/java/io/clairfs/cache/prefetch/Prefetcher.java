@@ -2,9 +2,18 @@ package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.fetch.SamplesInUse;
+import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.follow.Whereabouts;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.placement.JobPlanner;
+import io.clairfs.cache.placement.Planning;
+import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.stage.StagingArea;
+import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import java.lang.System.Logger;

@@ -1,5 +1,7 @@
 package io.clairfs.cache.prefetch;
 
+import io.clairfs.cache.follow.JobRun;
+
 /**
  * What one rank of a job waits for: its stream's positions to be staged, the loader threads that it is to have, and those that work for
  * it now (Lobster, ICPP 2022, section 4.2: a queue of requests for each GPU of the node).

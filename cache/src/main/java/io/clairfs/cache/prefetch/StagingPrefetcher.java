@@ -2,7 +2,12 @@ package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.PythonText;
+import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.fetch.FetchUrgency;
+import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.stage.StagingBuffer;
+import io.clairfs.cache.stage.StreamWindow;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.io.IOException;

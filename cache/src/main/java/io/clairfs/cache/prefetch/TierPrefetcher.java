@@ -1,5 +1,8 @@
 package io.clairfs.cache.prefetch;
 
+import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.placement.LocalPlan;
+import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.source.SourceException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * for then the source has more urgent things to do. The plan's order is gone through once; what could not be fetched, or
  * was being fetched by others, is looked at once more at its end, and is otherwise kept when its reader comes for it.
  */
-final class TierPrefetcher {
+public final class TierPrefetcher {
     /** Files looked at before somebody else gets a turn. */
     private static final int LOOKS = 4096;
 

@@ -1,7 +1,11 @@
 /**
- * Getting samples to where the reader will look, before it looks: the router to the cheapest copy, the staging buffer in
- * the page cache, and the loader threads that follow the access streams. Loaders own the buffers that they fetch until
- * they hand them to a tier or drop them. Blocking source calls happen on loader and reader threads, never on the watcher's.
+ * The threads that bring samples before they are asked for.
+ *
+ * <p>The {@link io.clairfs.cache.prefetch.Prefetcher} has the jobs of this node, the loaders that stage what the trainers read next
+ * ({@code StagingPrefetcher}) and, for each tier, the threads that fill it with what the plan wants there ({@code TierPrefetcher}). Which rank a loader
+ * works for is decided by {@code LoaderShares}; a thread that finds nothing to do sleeps on a {@code WorkSignal} and looks again after a moment by itself.
+ *
+ * <p>Locks, outermost first: {@code LoaderShares}, a job's, the staging buffer's. None is held while a sample is fetched or pushed.
  */
 @NullMarked
 package io.clairfs.cache.prefetch;

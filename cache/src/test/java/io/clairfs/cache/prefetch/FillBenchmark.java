@@ -1,13 +1,24 @@
 package io.clairfs.cache.prefetch;
 
+import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.fetch.PeerFetch;
+import io.clairfs.cache.fetch.SamplesInUse;
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.placement.FillOrders;
+import io.clairfs.cache.placement.LocalPlan;
+import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.ObservedRates;
 import io.clairfs.cache.plan.PerformanceModel;
 import io.clairfs.cache.plan.StorageClass;
+import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.testing.FakeDataset;
+import io.clairfs.cache.testing.RecordingArea;
+import io.clairfs.cache.testing.RecordingTier;
 import io.clairfs.cache.tier.MemoryTier;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;

@@ -3,8 +3,13 @@ package io.clairfs.cache.prefetch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.stage.StagingBuffer;
+import io.clairfs.cache.stage.StreamWindow;
+import io.clairfs.cache.testing.FakeDataset;
+import io.clairfs.cache.testing.RecordingArea;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

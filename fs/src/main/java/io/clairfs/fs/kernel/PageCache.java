@@ -10,7 +10,7 @@ import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.SharedDescriptor;
-import io.clairfs.cache.prefetch.StagingArea;
+import io.clairfs.cache.stage.StagingArea;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.posix.Posix;
-import io.clairfs.cache.prefetch.StagingArea.Staged;
 import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.stage.StagingArea.Staged;
 import io.clairfs.fs.mount.DatasetMount;
 import io.clairfs.fs.mount.ErrnoTable;
 import io.clairfs.fs.mount.FuseCallbacks.Operation;

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.posix.Errno;
-import io.clairfs.cache.prefetch.JobRun;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlContent;

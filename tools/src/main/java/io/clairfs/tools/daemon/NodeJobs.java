@@ -2,10 +2,10 @@ package io.clairfs.tools.daemon;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.prefetch.JobRun;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.peer.directory.Job;

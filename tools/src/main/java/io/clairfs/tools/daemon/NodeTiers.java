@@ -1,15 +1,15 @@
 package io.clairfs.tools.daemon;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.placement.JobPlanner;
+import io.clairfs.cache.placement.NodePlanner;
+import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.ObservedRates;
 import io.clairfs.cache.plan.PerformanceModel;
 import io.clairfs.cache.plan.PlanLimits;
 import io.clairfs.cache.plan.StorageClass;
-import io.clairfs.cache.prefetch.JobPlanner;
-import io.clairfs.cache.prefetch.NodePlanner;
-import io.clairfs.cache.prefetch.TierKeeper;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SsdTier;

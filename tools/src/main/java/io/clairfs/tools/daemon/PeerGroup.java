@@ -2,10 +2,10 @@ package io.clairfs.tools.daemon;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.FileNumbers;
-import io.clairfs.cache.prefetch.Group;
-import io.clairfs.cache.prefetch.Holdings;
-import io.clairfs.cache.prefetch.PeerFetch;
-import io.clairfs.cache.prefetch.TierKeeper;
+import io.clairfs.cache.fetch.PeerFetch;
+import io.clairfs.cache.placement.Group;
+import io.clairfs.cache.placement.Holdings;
+import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.SampleBuffer;

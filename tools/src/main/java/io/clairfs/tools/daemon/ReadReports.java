@@ -1,7 +1,7 @@
 package io.clairfs.tools.daemon;
 
+import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.prefetch.Prefetcher;
-import io.clairfs.cache.prefetch.SamplesInUse;
 import io.clairfs.fs.kernel.ConsumptionWatcher;
 
 /** Hands on which files the kernel says were read. */

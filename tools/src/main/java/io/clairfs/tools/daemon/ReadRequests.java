@@ -2,8 +2,8 @@ package io.clairfs.tools.daemon;
 
 import io.clairfs.cache.dataset.Entry;
 import io.clairfs.cache.dataset.PythonText;
+import io.clairfs.cache.fetch.SampleReader;
 import io.clairfs.cache.prefetch.Prefetcher;
-import io.clairfs.cache.prefetch.SampleReader;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceTimeoutException;
 import io.clairfs.fs.kernel.ConsumptionWatcher;

@@ -1,8 +1,8 @@
 package io.clairfs.tools.daemon;
 
 import io.clairfs.cache.dataset.FileNumbers;
-import io.clairfs.cache.prefetch.FetchRouter;
-import io.clairfs.cache.prefetch.TierKeeper;
+import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.StoredSample;

@@ -2,11 +2,11 @@ package io.clairfs.tools.daemon;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.prefetch.JobRun;
+import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.prefetch.Prefetcher;
-import io.clairfs.cache.prefetch.TierKeeper;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.status.Traffic;

@@ -3,7 +3,7 @@ package io.clairfs.tools.daemon;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.prefetch.TierKeeper;
+import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.MemoryTier;

@@ -1,0 +1,169 @@
+package io.clairfs.cache.fetch;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How many bytes are asked of the source at once: as many as it gains from, no more.
+ *
+ * <p>It climbs the hill of throughput. From one piece on the limit is doubled for as long as what arrives per second grows noticeably: a
+ * source with a high latency, or one whose single streams are slow, takes many requests, one that is bound by its bandwidth few, and the
+ * sample that is needed first then comes first instead of together with all the others. Now and then the limit is tried at half and at
+ * twice; it stays where less costs nothing, or more gains. A trial that gains nothing is paid for by a longer pause before the next.
+ *
+ * <p>This measures throughput rather than delay, as TCP Vegas (Brakmo and Peterson, JSAC 13(8), 1995) does: delays of stores vary too much from
+ * file to file for that, and a limit that is too low costs an epoch its speed where one that is too high costs the order of arrival. Only
+ * times in which the limit is reached count: else the rate is that of the askers. Not thread-safe; its {@link SourceTurns} guards it.
+ */
+final class InFlightLimit {
+    /** What is asked of the source at a time, and the least limit. */
+    static final long PIECE_BYTES = 2 << 20;
+
+    private static final long MOST_BYTES = 256 << 20;
+
+    /** Twice as much in flight must bring so many times the throughput to be kept. */
+    private static final double GAIN = 1.1;
+
+    /** Half as much in flight must bring so much of the throughput to be kept. */
+    private static final double NO_LOSS = 0.97;
+
+    private static final long SHORTEST_LOOK_NS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long SHORTEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LONGEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(30);
+
+    /** A trial takes no more than such a part of the time before the next. */
+    private static final int PAUSE_PER_TRIAL = 30;
+
+    /** The bytes of a look are so many times those in flight, for they come in waves. */
+    private static final int LOOKS_AT = 4;
+
+    private enum Phase {
+        GROWING,
+        HOLDING,
+        TRYING_MORE,
+        TRYING_LESS
+    }
+
+    private Phase phase = Phase.GROWING;
+    private long limit = PIECE_BYTES;
+
+    /** The limit to go back to, and the throughput there, bytes per nanosecond. */
+    private long before = PIECE_BYTES;
+
+    private double rateBefore;
+    private long pauseNs = SHORTEST_PAUSE_NS;
+    private long tryAtNs;
+    private boolean lessNext = true;
+
+    /** What still arrives of the former limit's, bytes; then the look begins. */
+    private long settling = PIECE_BYTES;
+
+    private long lookFromNs;
+    private long lastNs;
+    private long arrived;
+    private long arrivedHeld;
+
+    long bytes() {
+        return limit;
+    }
+
+    /**
+     * Bytes arrived from the source.
+     *
+     * @param held whether as much was in flight up to now as the limit allows
+     */
+    void arrived(long bytes, long nowNs, boolean held) {
+        // Requests that were made together are answered together: a look begins and ends behind all that came at one
+        // moment.
+        long ns = lastNs - lookFromNs;
+        double rate = (double) arrived / Math.max(1, ns);
+        if (nowNs > lastNs && ns >= SHORTEST_LOOK_NS && arrived >= LOOKS_AT * limit) {
+            boolean limited = 2 * arrivedHeld >= arrived;
+            lookFromNs = lastNs;
+            arrived = 0;
+            arrivedHeld = 0;
+            if (limited) {
+                judge(rate, ns, nowNs);
+            }
+        }
+        lastNs = nowNs;
+        if (settling > 0) {
+            settling -= bytes;
+            lookFromNs = nowNs;
+            arrived = 0;
+            arrivedHeld = 0;
+        } else if (arrived > 0 || nowNs > lookFromNs) {
+            arrived += bytes;
+            arrivedHeld += held ? bytes : 0;
+        }
+    }
+
+    private void judge(double rate, long lookNs, long nowNs) {
+        switch (phase) {
+            case GROWING -> {
+                if (rate > GAIN * rateBefore && limit < MOST_BYTES) {
+                    before = limit;
+                    rateBefore = rate;
+                    set(limit * 2);
+                } else {
+                    set(rate > GAIN * rateBefore ? limit : before);
+                    pauseNs = SHORTEST_PAUSE_NS;
+                    hold(lookNs, nowNs);
+                }
+            }
+            case HOLDING -> {
+                rateBefore = rate;
+                if (nowNs - tryAtNs >= 0) {
+                    tryAnother();
+                }
+            }
+            case TRYING_MORE -> {
+                if (rate > GAIN * rateBefore) {
+                    before = limit;
+                    rateBefore = rate;
+                    phase = Phase.GROWING;
+                    set(Math.min(MOST_BYTES, limit * 2));
+                } else {
+                    goBack(lookNs, nowNs);
+                }
+            }
+            case TRYING_LESS -> {
+                if (rate < NO_LOSS * rateBefore) {
+                    goBack(lookNs, nowNs);
+                } else if (limit
+                        > PIECE_BYTES) { // further down, against the same throughput: small losses do not add up
+                    before = limit;
+                    set(limit / 2);
+                } else {
+                    hold(lookNs, nowNs);
+                }
+            }
+        }
+    }
+
+    private void tryAnother() {
+        before = limit;
+        boolean less = lessNext && limit > PIECE_BYTES;
+        if (!less && limit >= MOST_BYTES) {
+            return;
+        }
+        lessNext = !less;
+        phase = less ? Phase.TRYING_LESS : Phase.TRYING_MORE;
+        set(less ? limit / 2 : limit * 2);
+    }
+
+    private void goBack(long lookNs, long nowNs) {
+        set(before);
+        pauseNs = Math.min(LONGEST_PAUSE_NS, 2 * pauseNs);
+        hold(lookNs, nowNs);
+    }
+
+    private void hold(long lookNs, long nowNs) {
+        phase = Phase.HOLDING;
+        tryAtNs = nowNs + Math.max(pauseNs, PAUSE_PER_TRIAL * lookNs);
+    }
+
+    private void set(long bytes) {
+        settling = Math.max(limit, bytes);
+        limit = bytes;
+    }
+}

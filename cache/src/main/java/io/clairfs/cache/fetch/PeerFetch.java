@@ -1,0 +1,34 @@
+package io.clairfs.cache.fetch;
+
+import io.clairfs.cache.tier.SampleBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The other nodes, as a place to fetch samples from.
+ *
+ * <p>What they hold is known from a local copy: {@link #mayHave} asks nobody. A peer that does not answer in time, answers
+ * garbage, or no longer has the sample, is no error: the sample then comes from the source.
+ */
+public interface PeerFetch {
+    /** No peers. */
+    PeerFetch NONE = new PeerFetch() {
+        @Override
+        public boolean mayHave(int file) {
+            return false;
+        }
+
+        @Override
+        public @Nullable SampleBuffer fetch(int file) {
+            return null;
+        }
+    };
+
+    /** Whether a peer that is not being left alone is known to hold the sample. */
+    boolean mayHave(int file);
+
+    /**
+     * The whole sample, verified, with a reference for the caller; null when no peer gave it within its bound. Blocks until then.
+     */
+    @Nullable
+    SampleBuffer fetch(int file);
+}

@@ -1,0 +1,129 @@
+package io.clairfs.cache.fetch;
+
+import io.clairfs.cache.source.Source;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+
+/**
+ * The one way to the source for samples: threads that fetch wait here for their turn, a piece at a time ({@link SourceTurns}). Thread-safe.
+ *
+ * <p>The wait has no bound of its own: each turn that the source does not give back in time is passed over, so every waiter moves up.
+ */
+final class SourceGate {
+    private final LongSupplier clockNs;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final SourceTurns turns;
+
+    /**
+     * A gate.
+     *
+     * @param mostBegunBytes what samples under way may take at once
+     * @param clockNs as {@link System#nanoTime}
+     */
+    SourceGate(long mostBegunBytes, LongSupplier clockNs) {
+        this.clockNs = clockNs;
+        turns = new SourceTurns(mostBegunBytes, clockNs);
+    }
+
+    /** A sample that is to be fetched; to be closed. Does not wait. */
+    Pass enter(long bytes, FetchUrgency urgency, long order, LongConsumer progress) {
+        lock.lock();
+        try {
+            Condition granted = lock.newCondition();
+            return new Pass(bytes, turns.enter(bytes, urgency, order, granted::signal), granted, progress);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many samples wait for their turn. */
+    int waiting() {
+        lock.lock();
+        try {
+            return turns.waiting();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The right of one sample to be read, a piece at a time, by the thread that fetches it. */
+    final class Pass implements Source.Pieces, AutoCloseable {
+        private final long bytes;
+        private final SourceTurns.Turn turn;
+        private final LongConsumer progress;
+        private final Condition granted;
+        private boolean complete;
+
+        private Pass(long bytes, SourceTurns.Turn turn, Condition granted, LongConsumer progress) {
+            this.granted = granted;
+            this.bytes = bytes;
+            this.turn = turn;
+            this.progress = progress;
+        }
+
+        @Override
+        public long next(long at) {
+            progress.accept(at);
+            long piece = Math.min(InFlightLimit.PIECE_BYTES, bytes - at);
+            lock.lock();
+            try {
+                if (piece == 0) {
+                    complete = true;
+                    return 0;
+                }
+                turns.ask(turn, piece);
+                awaitTurn();
+                return piece;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private void awaitTurn() {
+            boolean interrupted = false;
+            while (!turn.has()) {
+                try {
+                    long _ = granted.awaitNanos(turns.nextLookNs());
+                } catch (InterruptedException e) {
+                    interrupted = true; // the wait is bounded by others' turns, and goes on
+                }
+                turns.grant();
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        /** Somebody needs it sooner than was known. */
+        void urge(FetchUrgency urgency, long order) {
+            lock.lock();
+            try {
+                turns.urge(turn, urgency, order);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Whether the source has not given its piece for so long. */
+        boolean isLost(long afterNs) {
+            lock.lock();
+            try {
+                return turn.isLost(clockNs.getAsLong(), afterNs);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public void close() {
+            lock.lock();
+            try {
+                turns.leave(turn, complete);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+}

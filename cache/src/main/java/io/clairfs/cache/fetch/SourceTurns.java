@@ -1,0 +1,244 @@
+package io.clairfs.cache.fetch;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Who may ask the source for the next piece of a sample: whoever is most urgent, while what is asked for at once is within the
+ * {@link InFlightLimit}.
+ *
+ * <p>Every piece is a turn of its own, so that a sample that becomes urgent is not behind another's megabytes for longer than a piece takes, and a
+ * trial of more in flight costs the first sample a few pieces. A piece that the source does not give for much longer than pieces take does not count as in
+ * flight any more: one file that hangs keeps nobody else waiting. Samples of which a piece has been read take memory, which is bounded; one that
+ * is begun goes on when another may not begin. Not thread-safe; {@link SourceGate} guards it.
+ */
+final class SourceTurns {
+    /** What samples under way from the source may take where nothing else is said, bytes; a larger one comes alone. While the source hangs, so much memory does. */
+    static final long MOST_BEGUN_BYTES = 512L << 20;
+
+    private static final long OVERDUE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final int OVERDUE_TIMES = 8;
+    private static final double NEWEST_WEIGHS = 1.0 / 8;
+    private static final Comparator<Turn> ORDER = Comparator.<Turn, FetchUrgency>comparing(turn -> turn.urgency)
+            .thenComparingLong(turn -> turn.order)
+            .thenComparingLong(turn -> turn.number);
+
+    private final long mostBegunBytes;
+    private final LongSupplier clockNs;
+    private final InFlightLimit limit = new InFlightLimit();
+    private final TreeSet<Turn> waiting = new TreeSet<>(ORDER);
+    private final List<Turn> asked = new ArrayList<>();
+    private long inFlight;
+    private long begun;
+    private int begunForReaders;
+    private long turns;
+    private boolean held;
+
+    /** How long a piece takes, nanoseconds; grows with what is in flight. */
+    private double pieceNs = 2.0 * OVERDUE_NS / OVERDUE_TIMES;
+
+    /** {@code clockNs} is as {@link System#nanoTime}. */
+    SourceTurns(LongSupplier clockNs) {
+        this(MOST_BEGUN_BYTES, clockNs);
+    }
+
+    /** {@code mostBegunBytes} is what samples under way may take; of that, what nobody waits for may take three quarters. */
+    SourceTurns(long mostBegunBytes, LongSupplier clockNs) {
+        this.mostBegunBytes = mostBegunBytes;
+        this.clockNs = clockNs;
+    }
+
+    /** One sample on its way from the source. */
+    static final class Turn {
+        private final long bytes;
+        private final long number;
+        private final Runnable granted;
+        private FetchUrgency urgency;
+        private long order;
+        private long piece;
+        private boolean begun;
+        private boolean begunForReader;
+        private boolean has;
+        private boolean overdue;
+        private long sinceNs;
+
+        private Turn(long bytes, FetchUrgency urgency, long order, long number, Runnable granted) {
+            this.granted = granted;
+            this.bytes = bytes;
+            this.urgency = urgency;
+            this.order = order;
+            this.number = number;
+        }
+
+        /** Whether it may read its piece now. */
+        boolean has() {
+            return has;
+        }
+
+        /** Whether the source has not given its piece for so long. */
+        boolean isLost(long nowNs, long afterNs) {
+            return has && nowNs - sinceNs > afterNs;
+        }
+    }
+
+    /**
+     * A sample of which nothing has been asked for yet.
+     *
+     * @param order among equally urgent ones the smaller goes first
+     * @param granted is called whenever it gets its turn
+     */
+    Turn enter(long bytes, FetchUrgency urgency, long order, Runnable granted) {
+        return new Turn(bytes, urgency, order, turns++, granted);
+    }
+
+    /** It waits for its turn to read {@code piece} bytes; what it read before has arrived. */
+    void ask(Turn turn, long piece) {
+        if (turn.has) {
+            arrived(turn);
+        }
+        turn.piece = piece;
+        waiting.add(turn);
+        grant();
+    }
+
+    /** It is complete, or given up. */
+    void leave(Turn turn, boolean complete) {
+        waiting.remove(turn);
+        if (turn.has) {
+            if (complete) {
+                arrived(turn);
+            } else {
+                handBack(turn);
+            }
+        }
+        if (turn.begun) {
+            end(turn);
+        }
+        grant();
+    }
+
+    private void arrived(Turn turn) {
+        long now = clockNs.getAsLong();
+        handBack(turn);
+        pieceNs += NEWEST_WEIGHS * (now - turn.sinceNs - pieceNs);
+        limit.arrived(turn.piece, now, held);
+    }
+
+    private void handBack(Turn turn) {
+        turn.has = false;
+        asked.remove(turn);
+        if (!turn.overdue) {
+            inFlight -= turn.piece;
+        }
+    }
+
+    /** Somebody needs it sooner than was known. */
+    void urge(Turn turn, FetchUrgency urgency, long order) {
+        boolean waits = waiting.remove(turn);
+        turn.urgency = urgency;
+        turn.order = order;
+        if (waits) {
+            waiting.add(turn);
+            grant();
+        }
+    }
+
+    /** Gives turns to those who may have one now. */
+    void grant() {
+        long now = clockNs.getAsLong();
+        passOverOverdue(now);
+        held = false;
+        for (Iterator<Turn> turns = waiting.iterator(); turns.hasNext() && !held; ) {
+            Turn next = turns.next();
+            if (!next.begun && !mayBegin(next)) {
+                continue;
+            }
+            if (inFlight > 0 && inFlight + next.piece > limit.bytes()) {
+                held = true;
+                break;
+            }
+            turns.remove();
+            if (!next.begun) {
+                begin(next);
+            }
+            next.has = true;
+            next.overdue = false;
+            next.sinceNs = now;
+            inFlight += next.piece;
+            asked.add(next);
+            next.granted.run();
+        }
+        held |= inFlight + InFlightLimit.PIECE_BYTES > limit.bytes();
+    }
+
+    /** A reader's sample never waits for the memory that others have, unless it is another reader's. */
+    private boolean mayBegin(Turn turn) {
+        boolean waitedFor = isWaitedFor(turn);
+        long most = waitedFor ? mostBegunBytes : mostBegunBytes / 4 * 3;
+        return begun == 0 || begun + turn.bytes <= most || (waitedFor && begunForReaders == 0);
+    }
+
+    private static boolean isWaitedFor(Turn turn) {
+        return turn.urgency.isMoreUrgentThan(FetchUrgency.STAGING);
+    }
+
+    private void begin(Turn turn) {
+        turn.begun = true;
+        turn.begunForReader = isWaitedFor(turn);
+        begun += turn.bytes;
+        begunForReaders += turn.begunForReader ? 1 : 0;
+    }
+
+    private void end(Turn turn) {
+        turn.begun = false;
+        begun -= turn.bytes;
+        begunForReaders -= turn.begunForReader ? 1 : 0;
+    }
+
+    private void passOverOverdue(long now) {
+        for (Turn turn : asked) {
+            if (!turn.overdue && now - turn.sinceNs >= overdueNs()) {
+                turn.overdue = true;
+                inFlight -= turn.piece;
+            }
+        }
+    }
+
+    /** In how long {@link #grant} may give a turn without anything having arrived, nanoseconds. */
+    long nextLookNs() {
+        long now = clockNs.getAsLong();
+        long soonest = overdueNs();
+        for (Turn turn : asked) {
+            if (!turn.overdue) {
+                soonest = Math.min(soonest, turn.sinceNs + overdueNs() - now);
+            }
+        }
+        return Math.max(1, soonest);
+    }
+
+    private long overdueNs() {
+        return Math.max(OVERDUE_NS, (long) (OVERDUE_TIMES * pieceNs));
+    }
+
+    /** How many samples wait for their turn. */
+    int waiting() {
+        return waiting.size();
+    }
+
+    long limitBytes() {
+        return limit.bytes();
+    }
+
+    long inFlightBytes() {
+        return inFlight;
+    }
+
+    long begunBytes() {
+        return begun;
+    }
+}

@@ -1,0 +1,481 @@
+package io.clairfs.cache.follow;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.EpochOrders;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderNotReadyException;
+import io.clairfs.cache.stage.StagingBuffer;
+import io.clairfs.cache.stage.StreamWindow;
+import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
+import it.unimi.dsi.fastutil.ints.IntSet;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One job under way: the streams of its ranks on this node, and where its trainer is in them.
+ *
+ * <p>{@link #read} ticks off what the trainer read. When its reads do not follow the prediction for a while, the last of them
+ * are looked for in the orders of all epochs ({@link #search}), and the streams go on from where they were found.
+ */
+public final class JobRun {
+    private static final int DEFAULT_REACH = 512;
+    private static final int FEW_READS = 6;
+    private static final int READY_LOOKED_AT = 256;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private final JobSpec spec;
+    private final SampleIndex index;
+    private final EpochOrders orders;
+    private final List<StreamWindow> windows = new ArrayList<>();
+
+    /** Where the job begins. */
+    private final long start;
+
+    /** How many samples a rank reads in the first epoch. */
+    private final int firstLength;
+
+    private final Pace[] paces;
+    private final LongSupplier clockNs;
+    private final SyncJudge judge;
+    private final EpochJudge epochJudge;
+    private final TrainerSearch search;
+
+    /** How many positions may lie between what the loaders of one rank read at the same time. */
+    private final int reach;
+
+    /** Where the loaders of each stream are, as sequence numbers. */
+    private final long[] centres;
+
+    /** For {@link #moveCentre}, which comes with every read and should leave no garbage. */
+    private final long[] orderly;
+
+    private final NameOrderPasses passes;
+    private long readsOfPasses;
+
+    private boolean closed;
+
+    /**
+     * A job whose trainer has not read anything yet.
+     *
+     * @param clockNs a clock that only runs forward, nanoseconds
+     */
+    public JobRun(JobSpec spec, SampleIndex index, DatasetTree tree, StagingBuffer staging, LongSupplier clockNs)
+            throws InvalidSpecException {
+        this(spec, index, tree, staging, new EpochOrders(spec.sampler(index), index.size(), clockNs), clockNs);
+    }
+
+    /** As the other constructor, with the orders of {@code spec}. */
+    public JobRun(
+            JobSpec spec,
+            SampleIndex index,
+            DatasetTree tree,
+            StagingBuffer staging,
+            EpochOrders orders,
+            LongSupplier clockNs)
+            throws InvalidSpecException {
+        this.clockNs = clockNs;
+        this.spec = spec;
+        this.index = index;
+        this.orders = orders;
+        EpochOrder first = orders.epoch(spec.startEpoch());
+        firstLength = first.length(spec.firstRank());
+        start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
+        int ranks = spec.ranks().count();
+        paces = new Pace[ranks];
+        for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
+            paces[windows.size()] = new Pace();
+            windows.add(new StreamWindow(new AccessStream(orders, rank, spec.epochs()), index, tree, staging, start));
+        }
+        extendTogether();
+        int memory = SyncJudge.memoryFor(firstLength, Math.max(1, ranks));
+        judge = new SyncJudge(memory);
+        epochJudge = new EpochJudge(spec, memory);
+        search = new TrainerSearch(memory);
+        passes = new NameOrderPasses(index.size());
+        orderly = new long[memory];
+        reach = reach(spec);
+        centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
+    }
+
+    /** Epoch by epoch, so that the order of each is computed once for all ranks, however many a window has room for. */
+    private void extendTogether() throws InvalidSpecException {
+        boolean more = true;
+        for (int epoch = spec.startEpoch(); more; epoch++) {
+            more = false;
+            for (StreamWindow window : windows) {
+                more |= window.extend(epoch);
+            }
+        }
+    }
+
+    /** As the job says, else for a good many workers. */
+    private static int reach(JobSpec spec) {
+        if (spec.window() > 0 && spec.keys().containsKey("workers")) {
+            return Math.min(spec.window() + spec.batch(), StreamWindow.RECOGNISED_AHEAD / 2);
+        }
+        return Math.clamp(16L * spec.batch(), DEFAULT_REACH / 2, DEFAULT_REACH * 4);
+    }
+
+    public JobSpec spec() {
+        return spec;
+    }
+
+    public SampleIndex index() {
+        return index;
+    }
+
+    /** The orders of this job's epochs. */
+    public EpochOrders orders() {
+        return orders;
+    }
+
+    /** The epoch that the first rank is in; the number of epochs when all is read. Where no rank reads, the one that it began with. */
+    public synchronized int epoch() {
+        if (windows.isEmpty()) {
+            return spec.startEpoch();
+        }
+        long position = windows.getFirst().position();
+        return position == AccessStream.END ? spec.epochs() : AccessStream.epoch(position);
+    }
+
+    /** When a rank that reads here reads this file next, within the next epochs; null when none does. */
+    public Whereabouts.@Nullable NextUse nextUse(int file) throws InvalidSpecException {
+        int sample = index.sampleOf(file);
+        long[] from = new long[windows.size()];
+        synchronized (this) {
+            Arrays.setAll(from, stream -> windows.get(stream).position());
+        }
+        return sample < 0 ? null : NextUseSearch.of(sample, spec, orders, from);
+    }
+
+    /** Whether somebody has read anything of it. */
+    public synchronized boolean hasBegun() {
+        return search.reads() > 0;
+    }
+
+    /** How many ranks read here. */
+    public int streams() {
+        return windows.size();
+    }
+
+    /**
+     * The next position of one stream to stage, or null.
+     *
+     * @param shareBytes what each stream may have staged and unread
+     */
+    public synchronized StreamWindow.@Nullable ToStage nextToStage(int stream, long shareBytes)
+            throws InvalidSpecException {
+        // Once closed, a loader may still have it on its list, and what it took now nobody would let go.
+        return closed ? null : windows.get(stream).nextToStage(shareBytes);
+    }
+
+    /** Whether a stream has less than {@code bytes} staged before its trainer, and more to stage. */
+    public synchronized boolean isHungry(int stream, long bytes) {
+        return !closed && windows.get(stream).isHungry(bytes);
+    }
+
+    /** The files that a stream stages next, {@code most} of them, in order. */
+    public synchronized void forEachToStage(int stream, int most, IntConsumer each) {
+        windows.get(stream).forEachToStage(most, each);
+    }
+
+    /** How many samples are staged before the trainer of a stream. */
+    public synchronized int stagedAhead(int stream) {
+        IntSet files = new IntOpenHashSet();
+        windows.get(stream).addStaged(files);
+        return files.size();
+    }
+
+    /** How long the trainer of a stream can go on with what is staged, seconds; 0 when that is not known. */
+    public synchronized double secondsStaged(int stream) {
+        return windows.get(stream).readyAhead(READY_LOOKED_AT) * paces[stream].nsPerSample() / NANOS_PER_SECOND;
+    }
+
+    /** How long the trainer of a stream takes for so many samples, seconds; 0 when that is not known. */
+    public synchronized double secondsOf(int stream, int samples) {
+        return samples * paces[stream].nsPerSample() / NANOS_PER_SECOND;
+    }
+
+    /** Where the ranks of this node are, the hindmost of them; {@link AccessStream#END} when all is read. Where none reads, the beginning. */
+    public synchronized long position() {
+        return windows.stream().mapToLong(StreamWindow::position).min().orElse(start);
+    }
+
+    /**
+     * Computes the order of the next epoch when the ranks will soon be staged from it, on the caller's thread and holding up
+     * nobody who works in this epoch.
+     */
+    public void prepareNextEpoch() {
+        int next;
+        synchronized (this) {
+            long least =
+                    windows.stream().mapToLong(StreamWindow::tailPosition).min().orElse(AccessStream.END);
+            long most =
+                    windows.stream().mapToLong(StreamWindow::tailPosition).max().orElse(AccessStream.END);
+            if (closed || most == AccessStream.END || AccessStream.epoch(least) != AccessStream.epoch(most)) {
+                return;
+            }
+            next = AccessStream.epoch(most) + 1;
+            if (next >= spec.epochs() || AccessStream.step(least) < firstLength / 2) {
+                return; // it would only take memory
+            }
+        }
+        try {
+            orders.epoch(next);
+        } catch (InvalidSpecException e) {
+            // The ranks will come to it themselves.
+        }
+    }
+
+    /** Why the order of the next epoch is not ready though a rank has read all before it; null when no rank waits for it. */
+    public synchronized @Nullable String awaitedOrder() {
+        return windows.stream()
+                .map(StreamWindow::awaitedOrder)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /**
+     * A reader has read this file. Returns whether its sample was expected about now.
+     */
+    public synchronized boolean read(int file) throws InvalidSpecException {
+        int sample = index.sampleOf(file);
+        if (sample < 0 || windows.isEmpty()) {
+            return false;
+        }
+        int best = -1;
+        StreamWindow.Slot slot = null;
+        for (int i = 0; i < windows.size(); i++) {
+            StreamWindow.Slot candidate = windows.get(i).nearest(file, centres[i]);
+            if (candidate != null && (slot == null || distance(i, candidate) < distance(best, slot))) {
+                best = i;
+                slot = candidate;
+            }
+        }
+        NameOrderPasses.Read read = slot == null
+                ? new NameOrderPasses.Read(sample, file, -1, 0, 0)
+                : new NameOrderPasses.Read(sample, file, best, slot.sequence, slot.sequence - centres[best]);
+        if (passes.isOfPass(read)) {
+            passedOver(read);
+            return false;
+        }
+        boolean near =
+                slot != null && distance(best, slot) <= reach + search.memory(); // the centre lags behind by that
+        if (slot != null && near && windows.get(best).read(slot.sequence)) {
+            read.tick();
+        }
+        if (passes.isSuspect(read)) {
+            return slot != null;
+        }
+        search.read(sample);
+        if (slot == null) {
+            judge.readElsewhere();
+            return false;
+        }
+        judge.readAt(best, slot.sequence);
+        if (near) {
+            paces[best].read(clockNs.getAsLong(), windows.get(best).readyAhead(1) == 0);
+        }
+        moveCentre(best);
+        epochJudge.read(AccessStream.epoch(slot.position), judge.inSync());
+        return true;
+    }
+
+    /** Somebody else reads in name order: that is no use of a sample, nor were the reads before this one that looked like the trainer's. */
+    private void passedOver(NameOrderPasses.Read read) {
+        readsOfPasses++;
+        for (NameOrderPasses.Read before = read.before(); before != null; before = before.before()) {
+            boolean isTrainers = before.isFirst() && judge.hasNeighbour(before.stream, before.sequence);
+            if (before.isToBeUndone() && !isTrainers) {
+                windows.get(before.stream).unread(before.sequence);
+            }
+        }
+    }
+
+    private long distance(int stream, StreamWindow.Slot slot) {
+        return Math.abs(slot.sequence - centres[stream]);
+    }
+
+    /**
+     * Takes the middle of the orderly reads for where a stream's loaders are. What lies further behind it than loaders reach
+     * was read unseen, or will not be.
+     */
+    private void moveCentre(int stream) throws InvalidSpecException {
+        if (!judge.inSync()) {
+            return;
+        }
+        int count = judge.orderlyReads(stream, orderly);
+        StreamWindow window = windows.get(stream);
+        if (count < FEW_READS) {
+            return;
+        }
+        centres[stream] = orderly[count / 2];
+        if (centres[stream] - window.headSequence() > reach) {
+            window.readUpTo(orderly[0] - 1);
+            for (int i = 0; i < count; i++) {
+                window.read(orderly[i]);
+            }
+        }
+    }
+
+    /**
+     * A trainer in the wrong epoch.
+     *
+     * @param epoch the one that it reads
+     * @param expected the one that the job says
+     */
+    public record Astray(int epoch, int expected) {}
+
+    /** Reads of files are not reported as they are closed; some positions are then left unstaged to be asked for. */
+    public synchronized void followByRequests() {
+        windows.forEach(StreamWindow::leaveTracers);
+    }
+
+    /** A reader had to ask for this file: it is read, and with it all that its loaders cannot still have before them. */
+    public synchronized void reached(int file) throws InvalidSpecException {
+        for (StreamWindow window : windows) {
+            StreamWindow.Slot slot = window.nearest(file, window.headSequence());
+            if (slot != null) {
+                window.readUpTo(slot.sequence - Math.max(1, spec.window()));
+                break;
+            }
+        }
+        read(file);
+    }
+
+    /** Reports of reads were lost: whatever is staged may have been read. */
+    public synchronized void reportsLost() throws InvalidSpecException {
+        for (StreamWindow window : windows) {
+            window.readUpTo(window.stagedUpTo() - 1);
+        }
+        judge.reset();
+        search.postpone();
+    }
+
+    /** Whether the trainer should be looked for; the caller then runs {@link #search} where it may take a while. */
+    public synchronized boolean wantsSearch() {
+        return !judge.inSync() && search.begin();
+    }
+
+    /**
+     * Looks for the trainer in the orders of all epochs, nearest first, and moves the streams to where it is.
+     *
+     * @return whether it was found
+     */
+    public boolean search() throws InvalidSpecException {
+        try {
+            int[] samples;
+            int epoch;
+            synchronized (this) {
+                samples = search.lastRead();
+                long position = windows.getFirst().position();
+                epoch = position == AccessStream.END ? spec.epochs() - 1 : AccessStream.epoch(position);
+            }
+            boolean found =
+                    TrainerSearch.nearestFirst(epoch, spec.epochs(), candidate -> searchEpoch(candidate, samples));
+            synchronized (this) {
+                search.judge(found);
+            }
+            return found;
+        } finally {
+            search.ended();
+        }
+    }
+
+    private boolean searchEpoch(int epoch, int[] samples) throws InvalidSpecException {
+        EpochOrder order;
+        try {
+            order = orders.peek(epoch);
+        } catch (OrderNotReadyException e) {
+            return false; // nobody reads it yet
+        }
+        boolean found = false;
+        for (int i = 0; i < windows.size(); i++) {
+            StreamWindow window = windows.get(i);
+            PositionSearch.Found place = PositionSearch.inEpoch(window.stream(), order, epoch, samples);
+            if (place != null) {
+                if (!found) {
+                    orders.keep(epoch, order);
+                }
+                found = true;
+                moveTo(window, place, i);
+            }
+        }
+        return found;
+    }
+
+    private synchronized void moveTo(StreamWindow window, PositionSearch.Found place, int stream)
+            throws InvalidSpecException {
+        epochJudge.found(window, window.position(), place.position(), search.reads(), place.read().length);
+        window.jump(place.position());
+        centres[stream] = window.headSequence();
+        for (long position : place.read()) {
+            StreamWindow.Slot slot =
+                    window.nearest(index.file(window.stream().sample(position)), window.headSequence());
+            if (slot != null && slot.position == position) {
+                window.read(slot.sequence);
+            }
+        }
+        judge.reset();
+    }
+
+    /**
+     * Where a job is, for people.
+     *
+     * @param epoch the epoch that the first rank is in; the number of epochs when all is read
+     * @param position how many samples of that epoch the first rank has read
+     * @param length how many samples the first rank reads in it
+     * @param deviations reads of this dataset that did not follow the prediction
+     * @param astray set while the trainer is followed through an epoch that is not the one the job says
+     * @param inNameOrder whether hardly any read but in name order was seen for more than an epoch
+     * @param stagedAhead samples staged and unread, over all ranks, each once
+     */
+    public record Progress(
+            int epoch,
+            int position,
+            int length,
+            boolean done,
+            boolean inSync,
+            long deviations,
+            @Nullable Astray astray,
+            boolean inNameOrder,
+            int stagedAhead) {}
+
+    public synchronized Progress progress() throws InvalidSpecException {
+        if (windows.isEmpty()) {
+            return new Progress(spec.startEpoch(), 0, 0, false, true, 0, null, false, 0);
+        }
+        StreamWindow first = windows.getFirst();
+        long position = first.position();
+        boolean done = position == AccessStream.END;
+        int epoch = epoch();
+        IntSet staged = new IntOpenHashSet();
+        windows.forEach(window -> window.addStaged(staged));
+        return new Progress(
+                epoch,
+                done ? 0 : AccessStream.step(position),
+                first.stream().length(done ? spec.epochs() - 1 : epoch),
+                done,
+                judge.inSync() && epochJudge.astray() == null && !passes.areTheTrainers(),
+                judge.deviations() + epochJudge.readsAstray() + readsOfPasses,
+                epochJudge.astray(),
+                passes.mayBeTheTrainers(),
+                staged.size());
+    }
+
+    /** Lets go of everything that is staged for this job. */
+    public synchronized void close() {
+        closed = true;
+        windows.forEach(StreamWindow::close);
+    }
+}

@@ -1,0 +1,91 @@
+package io.clairfs.cache.follow;
+
+import io.clairfs.cache.order.InvalidSpecException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Looks for a trainer that does not follow the prediction: by its last reads, in the orders of all epochs, nearest first.
+ *
+ * <p>Each search in vain doubles the number of reads until the next. Its {@link JobRun} guards it, but for {@link #nearestFirst}, which may take a while.
+ */
+final class TrainerSearch {
+    private static final int EPOCHS_SEARCHED = 400;
+    private static final long LONGEST_NS = 10_000_000_000L;
+    private static final long LONGEST_PAUSE = 1 << 16;
+
+    private final int[] lastRead;
+    private final AtomicBoolean underWay = new AtomicBoolean();
+    private long reads;
+    private long dueAtRead;
+    private long pause;
+
+    /** Searches by {@code memory} reads at most. */
+    TrainerSearch(int memory) {
+        lastRead = new int[memory];
+        pause = memory;
+        dueAtRead = memory;
+    }
+
+    int memory() {
+        return lastRead.length;
+    }
+
+    /** How many reads there were. */
+    long reads() {
+        return reads;
+    }
+
+    void read(int sample) {
+        lastRead[(int) (reads % lastRead.length)] = sample;
+        reads++;
+    }
+
+    /** Whether a search should begin; true for one caller, who then calls {@link #ended}. */
+    boolean begin() {
+        return reads >= dueAtRead && underWay.compareAndSet(false, true);
+    }
+
+    void ended() {
+        underWay.set(false);
+    }
+
+    /** What to search by is worth nothing for now. */
+    void postpone() {
+        dueAtRead = reads + lastRead.length;
+    }
+
+    void judge(boolean found) {
+        pause = found ? lastRead.length : Math.min(pause * 2, LONGEST_PAUSE);
+        dueAtRead = reads + pause;
+    }
+
+    /** The samples read last, the newest first. */
+    int[] lastRead() {
+        int[] samples = new int[(int) Math.min(reads, lastRead.length)];
+        for (int i = 0; i < samples.length; i++) {
+            samples[i] = lastRead[(int) ((reads - 1 - i) % lastRead.length)];
+        }
+        return samples;
+    }
+
+    /** Whether the trainer is in this epoch. */
+    @FunctionalInterface
+    interface EpochSearch {
+        boolean finds(int epoch) throws InvalidSpecException;
+    }
+
+    /** Tries the epochs around {@code epoch}, for ten seconds at most. Returns whether the trainer was found. */
+    static boolean nearestFirst(int epoch, int epochs, EpochSearch search) throws InvalidSpecException {
+        long deadline = System.nanoTime() + LONGEST_NS;
+        for (int distance = 0; distance < 2 * EPOCHS_SEARCHED; distance++) {
+            int candidate = epoch + (distance % 2 == 0 ? -distance / 2 : (distance + 1) / 2);
+            if (candidate >= 0 && candidate < epochs && search.finds(candidate)) {
+                return true;
+            }
+            if (System.nanoTime() > deadline) {
+                return false;
+            }
+        }
+        return false;
+    }
+}

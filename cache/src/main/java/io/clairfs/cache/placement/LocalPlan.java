@@ -1,0 +1,82 @@
+package io.clairfs.cache.placement;
+
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Which tier of this node is to hold a sample; the part of a placement that concerns this node. Immutable, any thread. */
+@FunctionalInterface
+public interface LocalPlan {
+    /** In place of a tier: this node is not to hold it. */
+    int NOWHERE = -1;
+
+    /** In place of a tier: the first that has room; the plan is still being made. */
+    int ANYWHERE = -2;
+
+    /** No job, no plan. */
+    LocalPlan NONE = _ -> NOWHERE;
+
+    /** The plan waits for other nodes: nothing is kept before it is there, and nothing should be fetched ahead for long. */
+    LocalPlan PENDING = new LocalPlan() {
+        @Override
+        public int tierOf(int file) {
+            return NOWHERE;
+        }
+
+        @Override
+        public boolean isPending() {
+            return true;
+        }
+    };
+
+    /** What is read is kept as long as there is room: right for one node, and a start for several. */
+    LocalPlan WHILE_ROOM = new LocalPlan() {
+        @Override
+        public int tierOf(int file) {
+            return ANYWHERE;
+        }
+
+        @Override
+        public boolean isMeanwhile() {
+            return true;
+        }
+    };
+
+    /** The tier's place among this node's tiers, fastest first, or one of the two constants. */
+    int tierOf(int file);
+
+    /** The files that a tier is to be filled with, in this order; not to be changed. What is there already is passed over. */
+    default int[] fillOrder(int tier) {
+        return new int[0];
+    }
+
+    /** The node, of those that plan together, that keeps the copy which the others count on; null for none. */
+    default @Nullable UUID homeOf(int file) {
+        return null;
+    }
+
+    /** The room for samples with their home elsewhere that is filled by next use; null where the plan names all samples itself. */
+    default @Nullable CopyRoom copies() {
+        return null;
+    }
+
+    /** Whether it is time for another plan, though nothing has changed. */
+    default boolean isStale() {
+        CopyRoom copies = copies();
+        return copies != null && copies.isStale();
+    }
+
+    /** The same for all nodes that have made the same plan; 0 where a node plans for itself. */
+    default long digest() {
+        return 0;
+    }
+
+    /** Whether this is what is done on a node that has no plan yet, or finds none. */
+    default boolean isMeanwhile() {
+        return false;
+    }
+
+    /** Whether this only stands for a plan that is still to come. */
+    default boolean isPending() {
+        return false;
+    }
+}

@@ -1,0 +1,278 @@
+package io.clairfs.cache.placement;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.FileNumbers;
+import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Sampler;
+import io.clairfs.cache.plan.Need;
+import io.clairfs.cache.plan.NextUse;
+import io.clairfs.cache.plan.NodeStorage;
+import io.clairfs.cache.plan.PerformanceModel;
+import io.clairfs.cache.plan.Placement;
+import io.clairfs.cache.plan.PlacementPolicy;
+import io.clairfs.cache.plan.PlanLimits;
+import io.clairfs.cache.plan.PlanRequest;
+import io.clairfs.cache.plan.Planner;
+import io.clairfs.cache.plan.StorageClass;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntUnaryOperator;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Plans for this node: what the ranks of its jobs will read, over what the tiers of all nodes that plan together can hold.
+ *
+ * <p>In a group every node makes the same plan from the same facts, so all count from where the jobs began and none from what it happens to hold.
+ * A job is planned for when it is known where each of its ranks reads, and nothing is kept before that: what was put in
+ * the wrong place would have to be moved.
+ */
+public final class NodePlanner implements JobPlanner {
+    private static final String ORDER_FILE = "order-file";
+
+    private final DatasetTree tree;
+    private final TierKeeper keeper;
+    private final Supplier<Group> group;
+    private final PerformanceModel model;
+    private final PlacementPolicy policy;
+    private final PlanLimits limits;
+    private final Planner planner;
+
+    /**
+     * A planner.
+     *
+     * @param group the nodes that plan together, asked for each plan; a node's storage has one class for each tier, in their order
+     */
+    public NodePlanner(
+            DatasetTree tree,
+            TierKeeper keeper,
+            Supplier<Group> group,
+            PerformanceModel model,
+            PlacementPolicy policy,
+            PlanLimits limits) {
+        this.tree = tree;
+        this.keeper = keeper;
+        this.group = group;
+        this.model = model;
+        this.policy = policy;
+        this.limits = limits;
+        planner = new Planner(limits);
+    }
+
+    /** A planner for a node that is on its own. */
+    public static NodePlanner alone(
+            DatasetTree tree,
+            TierKeeper keeper,
+            NodeStorage storage,
+            PerformanceModel model,
+            PlacementPolicy policy,
+            PlanLimits limits) {
+        Group alone = Group.alone(storage);
+        return new NodePlanner(tree, keeper, () -> alone, model, policy, limits);
+    }
+
+    @Override
+    public LocalPlan meanwhile() {
+        return group.get().isAlone() ? LocalPlan.WHILE_ROOM : LocalPlan.PENDING;
+    }
+
+    @Override
+    public LocalPlan plan(List<JobRun> jobs) throws InvalidSpecException {
+        Group now = group.get();
+        FileNumbers numbers = now.numbers();
+        return numbers == null ? planAlone(now, jobs) : planTogether(now, numbers, jobs);
+    }
+
+    @Override
+    public LocalPlan refilled(LocalPlan plan) throws InvalidSpecException {
+        return plan instanceof Placed placed
+                ? placed.filledFromHere(keeper.tiers().size())
+                : plan;
+    }
+
+    private LocalPlan planAlone(Group now, List<JobRun> jobs) throws InvalidSpecException {
+        List<Need> needs = new ArrayList<>();
+        List<FillOrders.Reading> readings = new ArrayList<>();
+        List<BooleanSupplier> cuts = new ArrayList<>();
+        for (JobRun job : jobs) {
+            int epoch = Math.min(job.epoch(), job.spec().epochs());
+            int end = knownEnd(job, epoch);
+            needs.add(need(job, epoch, end, now, IntUnaryOperator.identity(), readsEverythingHere(job, epoch)));
+            readings.add(FillOrders.Reading.here(job, AccessStream.position(epoch, 0)));
+            if (end < job.spec().epochs()) {
+                cuts.add(() -> job.epoch() >= end - 1 && job.orders().isReady(end));
+            }
+        }
+        int files = tree.entryCount();
+        BitSet held = held(files);
+        PlanRequest request =
+                new PlanRequest(files, tree::fileSize, needs, now.storages(), model, (_, file) -> held.get(file));
+        Placement placement = planner.plan(request, policy).onlyFor(now.self());
+        BooleanSupplier isOver = () -> cuts.stream().anyMatch(BooleanSupplier::getAsBoolean);
+        Placed placed = new Placed(
+                placement, now.self(), null, List.of(), 0, null, List.copyOf(readings), isOver, new int[0][]);
+        return placed.filledFromHere(keeper.tiers().size());
+    }
+
+    private LocalPlan planTogether(Group now, FileNumbers numbers, List<JobRun> jobs) throws InvalidSpecException {
+        List<Need> needs = new ArrayList<>();
+        List<JobRun> readHere = new ArrayList<>();
+        List<FillOrders.Reading> readings = new ArrayList<>();
+        List<JobRun> inOrder = jobs.stream()
+                .sorted(Comparator.comparing(job -> job.spec().name()))
+                .toList();
+        for (JobRun job : inOrder) {
+            int[] nodes = now.ranks().of(job.spec());
+            if (Arrays.stream(nodes).noneMatch(node -> node == Group.RankNodes.UNKNOWN)) {
+                int start = job.spec().startEpoch();
+                // Where some orders are still to be written, others may see more of them: the first is there for all.
+                int end = knownEnd(job, start) < job.spec().epochs()
+                        ? start + 1
+                        : job.spec().epochs();
+                needs.add(need(job, start, end, now, numbers::numberOf, false));
+                int[] ranks = IntStream.range(0, nodes.length)
+                        .filter(rank -> nodes[rank] >= 0)
+                        .toArray();
+                readings.add(new FillOrders.Reading(job, ranks, AccessStream.position(start, 0)));
+                if (job.streams() > 0) {
+                    readHere.add(job);
+                }
+            }
+        }
+        if (needs.isEmpty()) {
+            return LocalPlan.PENDING;
+        }
+        PlanRequest request = new PlanRequest(
+                numbers.count(), number -> tree.fileSize(numbers.fileOf(number)), needs, now.storages(), model);
+        Placement placement = planner.plan(request, policy).onlyFor(now.self());
+        CopyRoom copies = policy == PlacementPolicy.CLAIRFS && readHere.size() == 1
+                ? copies(request, placement, now, numbers, readHere.getFirst())
+                : null;
+        long digest = digest(placement, now.nodes());
+        Placed placed = new Placed(
+                placement,
+                now.self(),
+                numbers,
+                now.nodes(),
+                digest,
+                copies,
+                List.copyOf(readings),
+                () -> false,
+                new int[0][]);
+        return placed.filledFromHere(keeper.tiers().size());
+    }
+
+    /** Behind the last epoch that a plan can look at: where the job ends, or earlier where orders are still to be written. */
+    private int knownEnd(JobRun job, int firstEpoch) {
+        int end = job.spec().epochs();
+        int most = end == JobSpec.UNLIMITED ? limits.epochsWhenEndless() : limits.mostEpochs();
+        for (int epoch = firstEpoch + 1; epoch < Math.min(end, (long) firstEpoch + most); epoch++) {
+            if (!job.orders().isReady(epoch)) {
+                return epoch;
+            }
+        }
+        return end;
+    }
+
+    /** The room that homes leave here; null where there is none, or where all that is read here fits into it. */
+    private @Nullable CopyRoom copies(
+            PlanRequest request, Placement placement, Group now, FileNumbers numbers, JobRun job)
+            throws InvalidSpecException {
+        NodeStorage here = now.storages().get(now.self());
+        long[] room =
+                here.classes().stream().mapToLong(StorageClass::capacityBytes).toArray();
+        long elsewhere = 0;
+        for (int number = 0; number < numbers.count(); number++) {
+            long bytes = request.sizes().bytes(number);
+            if (placement.home(number) == now.self()) {
+                int tier = placement.storageClass(now.self(), number);
+                room[tier] -= here.classes().get(tier).bytesOf(bytes);
+            } else if (placement.home(number) != Placement.NONE) {
+                elsewhere += here.bytesOf(bytes);
+            }
+        }
+        if (placement.roomForCopies(now.self()) == 0 || placement.roomForCopies(now.self()) >= elsewhere) {
+            return null;
+        }
+        int epoch = Math.min(job.epoch(), job.spec().epochs());
+        Need need = need(job, epoch, knownEnd(job, epoch), now, numbers::numberOf, false);
+        NextUse uses = NextUse.of(need, numbers.count(), now.self(), epoch);
+        CopyRoom copies = new CopyRoom(
+                numbers,
+                request.sizes(),
+                here.withCapacities(room),
+                uses,
+                job::epoch,
+                epoch,
+                job.spec().epochs(),
+                job.orders()::isReady);
+        keeper.adoptInto(copies, file -> {
+            int number = numbers.numberOf(file);
+            int home = number == FileNumbers.NONE ? Placement.NONE : placement.home(number);
+            return home != Placement.NONE && home != now.self();
+        });
+        return copies;
+    }
+
+    private static long digest(Placement placement, List<UUID> nodes) {
+        CRC32C digest = new CRC32C();
+        for (UUID node : nodes) {
+            digest.update(node.toString().getBytes(US_ASCII));
+        }
+        for (int sample = 0; sample < placement.samples(); sample++) {
+            int home = placement.home(sample);
+            digest.update(home >> Byte.SIZE);
+            digest.update(home);
+        }
+        return digest.getValue();
+    }
+
+    private BitSet held(int files) {
+        BitSet held = new BitSet(files);
+        for (int file = 0; file < files; file++) {
+            held.set(file, keeper.isHere(file));
+        }
+        return held;
+    }
+
+    private static Need need(
+            JobRun job, int firstEpoch, int endEpoch, Group now, IntUnaryOperator numberOf, boolean same)
+            throws InvalidSpecException {
+        // A sampler of its own: planning looks at many epochs, and the job's few are in use.
+        Sampler sampler = job.spec().sampler(job.index());
+        IntUnaryOperator sampleOf = sample -> {
+            int file = job.index().file(sample);
+            return file == SampleIndex.NO_FILE ? -1 : numberOf.applyAsInt(file);
+        };
+        return new Need(
+                sampler::epoch, sampleOf, firstEpoch, endEpoch, now.ranks().of(job.spec()), same);
+    }
+
+    /** Only orders that the user wrote may differ in what they read. */
+    private static boolean readsEverythingHere(JobRun job, int epoch) throws InvalidSpecException {
+        JobSpec spec = job.spec();
+        if (job.streams() < spec.world() || spec.sampler().equals(ORDER_FILE) || epoch >= spec.epochs()) {
+            return false;
+        }
+        EpochOrder order = job.orders().peek(epoch);
+        long reads = 0;
+        for (int rank = 0; rank < spec.world(); rank++) {
+            reads += order.length(rank);
+        }
+        return reads >= job.index().size();
+    }
+}

@@ -1,0 +1,197 @@
+package io.clairfs.cache.placement;
+
+import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.status.ErrorLog;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the plan of this node up to date with its jobs.
+ *
+ * <p>A plan over millions of samples and many epochs takes a while. It is made on a thread of its own; meanwhile what is fetched is kept
+ * while there is room, which is where a plan begins too. When jobs change again while one is made, another is made after it.
+ */
+public final class Planning implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(Planning.class.getName());
+    /** How often it is looked whether a plan has grown too old, or a trainer will soon need an order. */
+    private static final long STALE_LOOK_MS = 2_000;
+
+    private static final long END_TIMEOUT_MS = 1_000;
+
+    private final TierKeeper keeper;
+    private final JobPlanner planner;
+    private final List<JobRun> jobs;
+    private final Runnable planned;
+    private final ErrorLog errors;
+    private final Thread thread;
+
+    /** What each job was last said to wait for; the thread's own. */
+    private final Map<JobRun, String> told = new HashMap<>();
+
+    private boolean changed;
+    private boolean moved;
+    private boolean closed;
+
+    /**
+     * Starts the thread.
+     *
+     * @param planned is called when there is a new plan
+     */
+    public Planning(TierKeeper keeper, JobPlanner planner, List<JobRun> jobs, Runnable planned, ErrorLog errors) {
+        this.keeper = keeper;
+        this.planner = planner;
+        this.jobs = jobs;
+        this.planned = planned;
+        this.errors = errors;
+        thread = Thread.ofPlatform().daemon().name("planner").start(this::run);
+    }
+
+    /** Jobs, or what the tiers hold, are not what the plan was made for. */
+    public synchronized void jobsChanged() {
+        if (jobs.isEmpty()) {
+            keeper.followNone();
+        } else if (!keeper.hasPlan()) {
+            keeper.follow(planner.meanwhile());
+        }
+        changed = true;
+        notifyAll();
+    }
+
+    /** A trainer was found elsewhere than it was expected: what it needs first is to be filled first. */
+    public synchronized void trainerMoved() {
+        moved = true;
+        notifyAll();
+    }
+
+    private enum Due {
+        PLAN,
+        ORDER,
+        NOTHING,
+        END
+    }
+
+    private void run() {
+        try {
+            for (Due due = next(); due != Due.END; due = next()) {
+                List<JobRun> now = List.copyOf(jobs);
+                switch (due) {
+                    case PLAN -> planFor(now);
+                    case ORDER -> fillAgain(now);
+                    case NOTHING -> lookAround(now);
+                    case END -> {}
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Due next() throws InterruptedException {
+        Due due = awaitChange();
+        return due == Due.NOTHING && keeper.plan().isStale()
+                ? Due.PLAN
+                : due; // not under the lock: it may look for files
+    }
+
+    private synchronized Due awaitChange() throws InterruptedException {
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STALE_LOOK_MS);
+        for (long left = STALE_LOOK_MS; left > 0 && !changed && !moved && !closed; ) {
+            wait(left);
+            left = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
+        }
+        Due due = closed ? Due.END : changed ? Due.PLAN : moved ? Due.ORDER : Due.NOTHING;
+        changed = false;
+        moved = false;
+        return due;
+    }
+
+    private void planFor(List<JobRun> now) {
+        followMeanwhile(now);
+        LocalPlan plan = now.isEmpty() ? null : make(() -> planner.plan(now));
+        if (plan != null && !plan.isMeanwhile()) {
+            follow(plan);
+        }
+    }
+
+    private void fillAgain(List<JobRun> now) {
+        LocalPlan before = keeper.plan();
+        if (before.isMeanwhile()) {
+            followMeanwhile(now);
+        } else if (!now.isEmpty()) {
+            LocalPlan plan = make(() -> planner.refilled(before));
+            if (plan != null) {
+                follow(plan);
+            }
+        }
+    }
+
+    /** While there is no plan, tiers are filled with what is read of these jobs now. */
+    private void followMeanwhile(List<JobRun> now) {
+        if (!now.isEmpty() && keeper.plan().isMeanwhile()) {
+            LocalPlan plan = make(() -> WhileRoom.of(now));
+            if (plan != null) {
+                follow(plan);
+            }
+        }
+    }
+
+    private void lookAround(List<JobRun> now) {
+        if (keeper.plan() instanceof WhileRoom without && without.isOver()) {
+            followMeanwhile(now);
+        }
+        for (JobRun job : now) {
+            job.prepareNextEpoch();
+            String awaited = job.awaitedOrder();
+            if (awaited != null && !awaited.equals(told.put(job, awaited))) {
+                errors.add("job " + job.spec().name() + " waits for the order of its next epoch: " + awaited);
+            }
+        }
+        told.keySet().retainAll(now);
+    }
+
+    /** Makes a plan; may take its time. */
+    @FunctionalInterface
+    private interface Making {
+        LocalPlan plan() throws InvalidSpecException;
+    }
+
+    private @Nullable LocalPlan make(Making making) {
+        try {
+            return making.plan();
+        } catch (InvalidSpecException e) {
+            errors.add("no plan: " + e.getMessage() + "; what is read is kept while there is room");
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.ERROR, "a bug in the planner; what is read is kept while there is room", e);
+        }
+        return null;
+    }
+
+    private void follow(LocalPlan plan) {
+        synchronized (this) {
+            if (changed) {
+                return; // the next one is due already
+            }
+            keeper.follow(plan);
+        }
+        planned.run();
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            notifyAll();
+        }
+        try {
+            thread.join(END_TIMEOUT_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

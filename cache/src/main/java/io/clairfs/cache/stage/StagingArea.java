@@ -1,0 +1,20 @@
+package io.clairfs.cache.stage;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+
+/** Where a reader finds a sample without asking anybody: on a mount, the kernel's page cache. */
+public interface StagingArea {
+    /**
+     * Puts a whole file there. Blocks while a reader of the same file is being answered.
+     *
+     * @throws IOException when it could not be put there; a reader is then answered in the slower way
+     */
+    Staged stage(int file, MemorySegment bytes) throws IOException;
+
+    /** A file that was put there, until it is dropped. */
+    interface Staged {
+        /** Takes the file out and lets go of what kept it there. */
+        void drop();
+    }
+}

@@ -1,0 +1,290 @@
+package io.clairfs.cache.stage;
+
+import io.clairfs.cache.tier.SampleBuffer;
+import it.unimi.dsi.fastutil.ints.Int2ObjectLinkedOpenHashMap;
+import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The samples that are in the staging area, within a budget of bytes and of samples.
+ *
+ * <p>A sample is wanted by the stream positions that have not been read yet. Once nobody wants it, it stays until its room is
+ * needed, oldest first: a reader that opens a file twice, or a dataset that fits, costs no second push. Samples that are
+ * wanted are never dropped for others.
+ */
+public final class StagingBuffer {
+    private final StagingArea area;
+    private final long capacityBytes;
+    private final int capacitySamples;
+    private final Int2ObjectOpenHashMap<Place> places = new Int2ObjectOpenHashMap<>();
+
+    /** In the order in which they ceased to be wanted. */
+    private final Int2ObjectLinkedOpenHashMap<Place> unwanted = new Int2ObjectLinkedOpenHashMap<>();
+
+    private long unwantedBytes;
+    private long usedBytes;
+    private int usedSamples;
+    private boolean closed;
+
+    public StagingBuffer(StagingArea area, long capacityBytes, int capacitySamples) {
+        this.area = area;
+        this.capacityBytes = capacityBytes;
+        this.capacitySamples = capacitySamples;
+    }
+
+    /** What becomes of a sample's room, in this order; a step may be left out, none is taken back. */
+    private enum State {
+        /** Taken for a position. */
+        RESERVED,
+        /** Somebody is bringing the sample: its {@link Loading}. */
+        LOADING,
+        /** A reader finds it. */
+        STAGED,
+        /** It has to go for another, and takes its room until it has. */
+        LEAVING,
+        /** Its room is free. */
+        GONE
+    }
+
+    /** Room for one sample in the staging area. */
+    static final class Place {
+        private final int file;
+        private final long bytes;
+        private int wanted = 1;
+        private State state = State.RESERVED;
+        private StagingArea.@Nullable Staged staged;
+
+        private Place(int file, long bytes) {
+            this.file = file;
+            this.bytes = bytes;
+        }
+    }
+
+    /**
+     * The task of one thread to bring a sample into its place. Closing ends it however it went: what was to leave has left, and the room of a
+     * sample that did not come is free.
+     */
+    public final class Loading implements AutoCloseable {
+        private final Place place;
+        private final List<Place> leaving;
+        private final boolean mine;
+
+        private Loading(Place place, List<Place> leaving, boolean mine) {
+            this.place = place;
+            this.leaving = new ArrayList<>(leaving);
+            this.mine = mine;
+        }
+
+        /** Whether the sample has to be brought: nobody else does, and it is still wanted. */
+        public boolean isMine() {
+            return mine;
+        }
+
+        /** Makes room, and puts the bytes into the staging area. Waits for readers of both. */
+        public void stage(SampleBuffer buffer) throws IOException {
+            dropLeaving();
+            StagingBuffer.this.stage(place, buffer);
+        }
+
+        private void dropLeaving() {
+            while (!leaving.isEmpty()) {
+                drop(List.of(leaving.removeLast()));
+            }
+        }
+
+        @Override
+        public void close() {
+            try {
+                dropLeaving();
+            } finally {
+                if (mine) {
+                    giveUpUnlessStaged(place);
+                }
+            }
+        }
+    }
+
+    /**
+     * Takes room for a sample, or shares that of one that is there already.
+     *
+     * @param leaving takes what has to go for it; the caller hands it to {@link #drop} before it puts the sample there, without
+     *     holding locks, for a drop may wait for a reader
+     * @return null when everything is still wanted, the sample is just leaving, or the buffer is closed
+     */
+    synchronized @Nullable Place reserve(int file, long bytes, List<Place> leaving) {
+        if (closed || bytes > capacityBytes) {
+            return null;
+        }
+        Place present = places.get(file);
+        if (present != null) {
+            if (present.state == State.LEAVING) {
+                return null;
+            }
+            if (unwanted.remove(file) != null) {
+                unwantedBytes -= present.bytes;
+            }
+            present.wanted++;
+            return present;
+        }
+        if (usedBytes - unwantedBytes + bytes > capacityBytes || usedSamples - unwanted.size() >= capacitySamples) {
+            return null;
+        }
+        // What leaves for one sample makes room for that one alone, and counts until it has left.
+        long bytesLeft = capacityBytes - usedBytes;
+        int placesLeft = capacitySamples - usedSamples;
+        while ((bytesLeft < bytes || placesLeft < 1) && !unwanted.isEmpty()) {
+            Place oldest = unwanted.removeFirst();
+            oldest.state = State.LEAVING;
+            unwantedBytes -= oldest.bytes;
+            bytesLeft += oldest.bytes;
+            placesLeft++;
+            leaving.add(oldest);
+        }
+        if (bytesLeft < bytes || placesLeft < 1) {
+            throw new AssertionError("there was room among the unwanted");
+        }
+        Place place = new Place(file, bytes);
+        places.put(file, place);
+        usedBytes += bytes;
+        usedSamples++;
+        return place;
+    }
+
+    /** Whether this file has to go and has not gone yet: there is no room for it meanwhile. */
+    synchronized boolean isLeaving(int file) {
+        Place place = places.get(file);
+        return closed || (place != null && place.state == State.LEAVING);
+    }
+
+    /** Takes samples out of the staging area. */
+    void drop(List<Place> leaving) {
+        for (Place place : leaving) {
+            StagingArea.Staged staged;
+            synchronized (this) {
+                staged = place.staged;
+                place.staged = null;
+            }
+            try {
+                if (staged != null) {
+                    staged.drop();
+                }
+            } finally {
+                synchronized (this) {
+                    remove(place);
+                }
+            }
+        }
+    }
+
+    /**
+     * Begins to bring a sample into its place.
+     *
+     * @param leaving as {@link #reserve} gave it
+     */
+    public synchronized Loading load(Place place, List<Place> leaving) {
+        boolean mine = !closed && place.state == State.RESERVED;
+        if (mine) {
+            place.state = State.LOADING;
+        }
+        return new Loading(place, leaving, mine);
+    }
+
+    /** Whether the sample of this place can be read without asking. */
+    public synchronized boolean isStaged(Place place) {
+        return place.staged != null;
+    }
+
+    /** Whether this file can be read without asking. */
+    public synchronized boolean isStaged(int file) {
+        Place place = places.get(file);
+        return place != null && place.staged != null;
+    }
+
+    private void stage(Place place, SampleBuffer buffer) throws IOException {
+        StagingArea.Staged staged = area.stage(place.file, buffer.bytes());
+        synchronized (this) {
+            if (place.state == State.LOADING) {
+                place.staged = staged;
+                place.state = State.STAGED;
+                if (place.wanted == 0) {
+                    keepUnwanted(place);
+                }
+                return;
+            }
+        }
+        staged.drop(); // closed meanwhile
+    }
+
+    private synchronized void giveUpUnlessStaged(Place place) {
+        if (place.state == State.LOADING) {
+            remove(place);
+        }
+    }
+
+    /** One position does not want the sample any more. */
+    synchronized void release(Place place) {
+        place.wanted--;
+        if (place.wanted > 0) {
+            return;
+        }
+        switch (place.state) {
+            case RESERVED -> remove(place);
+            case STAGED -> keepUnwanted(place);
+            case LOADING, LEAVING, GONE -> {}
+        }
+    }
+
+    /** Nobody wants it; it waits until its room is needed. */
+    private void keepUnwanted(Place place) {
+        unwanted.put(place.file, place);
+        unwantedBytes += place.bytes;
+    }
+
+    private void remove(Place place) {
+        place.state = State.GONE;
+        if (places.remove(place.file, place)) {
+            usedBytes -= place.bytes;
+            usedSamples--;
+        }
+    }
+
+    /** Drops everything, wanted or not; nothing can be staged afterwards. */
+    public void close() {
+        List<StagingArea.Staged> drops = new ArrayList<>();
+        synchronized (this) {
+            closed = true;
+            for (Place place : places.values()) {
+                place.state = State.GONE;
+                if (place.staged != null) {
+                    drops.add(place.staged);
+                    place.staged = null;
+                }
+            }
+            places.clear();
+            unwanted.clear();
+            unwantedBytes = 0;
+            usedBytes = 0;
+            usedSamples = 0;
+        }
+        drops.forEach(StagingArea.Staged::drop);
+    }
+
+    public long capacityBytes() {
+        return capacityBytes;
+    }
+
+    int capacitySamples() {
+        return capacitySamples;
+    }
+
+    public synchronized long usedBytes() {
+        return Math.min(usedBytes, capacityBytes); // more only in the moment between taking room and making it
+    }
+
+    public synchronized int samples() {
+        return usedSamples;
+    }
+}

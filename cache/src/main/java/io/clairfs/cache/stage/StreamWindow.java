@@ -1,0 +1,400 @@
+package io.clairfs.cache.stage;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderNotReadyException;
+import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
+import it.unimi.dsi.fastutil.ints.IntSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of one rank's access stream that lies before the trainer: what is to be staged next, and what has been read.
+ *
+ * <p>The window begins at the first position that has not been read. Loaders of a trainer read ahead of it and of each other,
+ * so positions are read in a slightly different order; each is ticked off by itself.
+ *
+ * <p>Numbering: {@code sequence} counts the positions of this stream since the last jump, without gaps across epochs. Not
+ * thread-safe; the job that it belongs to guards it.
+ */
+public final class StreamWindow {
+    /** How far ahead of the trainer a read is recognised, positions, however small the staging buffer is. */
+    public static final int RECOGNISED_AHEAD = 4096;
+
+    /** The gap in the numbering at a jump, so that reads before it are never neighbours of reads after it. */
+    private static final int JUMP_GAP = 1024;
+
+    /** Where reads are not reported, one position in so many is left for the reader to ask for. */
+    private static final int TRACER_EVERY = 16;
+
+    private final AccessStream stream;
+    private final SampleIndex index;
+    private final DatasetTree tree;
+    private final StagingBuffer staging;
+
+    /** Of small samples the budget has room for epochs without end, and each position takes memory. */
+    private final long mostAhead;
+
+    /** The first position of each file in the window; further ones are chained to it in order. */
+    private final Int2ObjectOpenHashMap<Slot> byFile = new Int2ObjectOpenHashMap<>();
+
+    private Slot[] ring = new Slot[2 * RECOGNISED_AHEAD];
+    private long begin;
+    private long head;
+    private long toStage;
+
+    /** Behind the last position that may have room: behind {@link #toStage} when positions before that are to be staged once more. */
+    private long placedTo;
+
+    private long tail;
+
+    /** The first position behind the window, or the one after its last where the next epoch was not looked at yet. */
+    private long tailPosition;
+
+    private @Nullable String notReady;
+    private boolean tracers;
+    private int stagedUnread;
+    private long stagedUnreadBytes;
+
+    public StreamWindow(AccessStream stream, SampleIndex index, DatasetTree tree, StagingBuffer staging, long start)
+            throws InvalidSpecException {
+        this.stream = stream;
+        this.index = index;
+        this.tree = tree;
+        this.staging = staging;
+        mostAhead = Math.max(RECOGNISED_AHEAD, 2L * index.size());
+        begin(start);
+        extend(AccessStream.epoch(start));
+    }
+
+    /** One position. */
+    public static final class Slot {
+        public final long sequence;
+        public final long position;
+        final int file;
+        private boolean read;
+        private StagingBuffer.@Nullable Place place;
+        private @Nullable Slot later;
+
+        private Slot(long sequence, long position, int file) {
+            this.sequence = sequence;
+            this.position = position;
+            this.file = file;
+        }
+    }
+
+    /** A file to put into the staging area, the room taken for it, and what has to leave for that before. */
+    public record ToStage(int file, StagingBuffer.Place place, List<StagingBuffer.Place> leaving) {}
+
+    public AccessStream stream() {
+        return stream;
+    }
+
+    /** From now on some positions are not staged, so that their requests tell where the trainer is. */
+    public void leaveTracers() {
+        tracers = true;
+    }
+
+    /** Why the next epoch's order is not ready though everything before it was read; null when that is not so. */
+    @Nullable
+    public String awaitedOrder() {
+        return head == tail ? notReady : null;
+    }
+
+    /** The first position that the window has not come to; {@link AccessStream#END} when there is none. */
+    public long tailPosition() {
+        return tailPosition;
+    }
+
+    /** Where the trainer is: the first unread position, or {@link AccessStream#END}. */
+    public long position() {
+        return head < tail ? slot(head).position : tailPosition;
+    }
+
+    public long headSequence() {
+        return head;
+    }
+
+    /** Unread samples that are staged or on their way there. */
+    int underWay() {
+        return stagedUnread;
+    }
+
+    /** Whether less than {@code bytes} of unread samples are staged or on their way while there is more to stage. */
+    public boolean isHungry(long bytes) {
+        return stagedUnreadBytes < bytes && toStage < tail && toStage - head < mostAhead;
+    }
+
+    /** The first {@code most} positions that are to be staged next: their files go to {@code each}. */
+    public void forEachToStage(int most, IntConsumer each) {
+        int seen = 0;
+        for (long s = Math.max(head, toStage); s < tail && seen < most; s++) {
+            if (!slot(s).read && slot(s).place == null) {
+                each.accept(slot(s).file);
+                seen++;
+            }
+        }
+    }
+
+    /** How many of the next {@code most} unread positions can be read without asking, up to the first that cannot. */
+    public int readyAhead(int most) {
+        int ready = 0;
+        for (long s = head; s < stagedUpTo() && ready < most; s++) {
+            Slot slot = slot(s);
+            if (!slot.read) {
+                if (slot.place == null || !staging.isStaged(slot.place)) {
+                    break;
+                }
+                ready++;
+            }
+        }
+        return ready;
+    }
+
+    /** The samples that are staged and unread go into {@code files}, each once. */
+    public void addStaged(IntSet files) {
+        for (long s = head; s < placedTo; s++) {
+            StagingBuffer.Place place = slot(s).place;
+            if (place != null && staging.isStaged(place)) {
+                files.add(slot(s).file);
+            }
+        }
+    }
+
+    /** Moves the window to the first position at or after {@code position}; everything wanted before is let go. */
+    public void jump(long position) throws InvalidSpecException {
+        begin(position);
+        extend();
+    }
+
+    private void begin(long position) {
+        for (long s = head; s < tail; s++) {
+            letGo(slot(s));
+        }
+        byFile.clear();
+        head = tail + JUMP_GAP;
+        begin = head;
+        toStage = head;
+        placedTo = head;
+        tail = head;
+        tailPosition = position;
+    }
+
+    /**
+     * The next position to stage, with room for it taken; null when the trainer has to read something first, or nothing is
+     * left.
+     *
+     * @param shareBytes what this stream may have staged and unread
+     */
+    @Nullable
+    public ToStage nextToStage(long shareBytes) throws InvalidSpecException {
+        extend();
+        while (toStage < tail) {
+            Slot slot = slot(toStage);
+            if (tracers && slot.sequence % TRACER_EVERY == 0) {
+                toStage++;
+                continue;
+            }
+            long bytes = slot.read ? 0 : tree.entry(slot.file).size();
+            if (slot.read || slot.place != null || bytes > staging.capacityBytes()) {
+                toStage++; // what never fits is left to its reader's own requests
+                continue;
+            }
+            if (stagedUnread > 0 && (stagedUnreadBytes + bytes > shareBytes || toStage - head >= mostAhead)) {
+                if (letGoFarthest()) {
+                    continue;
+                }
+                return null;
+            }
+            List<StagingBuffer.Place> leaving = new ArrayList<>();
+            StagingBuffer.Place place = staging.reserve(slot.file, bytes, leaving);
+            if (place == null) {
+                if (!staging.isLeaving(slot.file) && letGoFarthest()) {
+                    continue;
+                }
+                return null;
+            }
+            slot.place = place;
+            stagedUnread++;
+            stagedUnreadBytes += bytes;
+            toStage++;
+            placedTo = Math.max(placedTo, toStage);
+            return new ToStage(slot.file, place, leaving);
+        }
+        return null;
+    }
+
+    /** What is to be staged once more goes before what lies behind it: the farthest position gives its room. Returns whether there was one. */
+    private boolean letGoFarthest() {
+        while (placedTo > toStage) {
+            placedTo--;
+            if (slot(placedTo).place != null) {
+                letGo(slot(placedTo));
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The position in the window at which this file is read that is nearest to {@code sequence}; null when there is none. */
+    @Nullable
+    public Slot nearest(int file, long sequence) {
+        Slot best = byFile.get(file);
+        for (Slot s = best; s != null && best != null; s = s.later) {
+            if (Math.abs(s.sequence - sequence) < Math.abs(best.sequence - sequence)) {
+                best = s;
+            }
+        }
+        return best;
+    }
+
+    /** The position with this number has been read; nothing if it is not in the window. Returns whether that was news. */
+    public boolean read(long sequence) throws InvalidSpecException {
+        if (sequence < head || sequence >= tail) {
+            return false;
+        }
+        boolean isNew = !slot(sequence).read;
+        tick(slot(sequence));
+        extend();
+        return isNew;
+    }
+
+    /** It was not the trainer that read the position with this number: it is still to be read, and to be staged again. */
+    public void unread(long sequence) {
+        if (sequence < begin || sequence >= tail || tail - sequence > ring.length) {
+            return;
+        }
+        Slot slot = slot(sequence);
+        slot.read = false;
+        if (sequence < head) { // those between are behind the trainer all the same
+            slot.later = byFile.put(slot.file, slot);
+            head = sequence;
+        }
+        toStage = Math.min(toStage, sequence);
+    }
+
+    /** Everything up to a position, itself included, has been read or is given up. */
+    public void readUpTo(long sequence) throws InvalidSpecException {
+        for (long s = head; s < tail && s <= sequence; s++) {
+            tick(slot(s));
+        }
+        extend();
+    }
+
+    /** Behind the last position that was handed out for staging, as a sequence number. */
+    public long stagedUpTo() {
+        return Math.max(toStage, placedTo);
+    }
+
+    /** Lets everything go. */
+    public void close() {
+        for (long s = head; s < tail; s++) {
+            letGo(slot(s));
+        }
+        head = tail;
+        toStage = tail;
+        placedTo = tail;
+        byFile.clear();
+    }
+
+    private void tick(Slot slot) {
+        slot.read = true;
+        letGo(slot);
+    }
+
+    private void letGo(Slot slot) {
+        StagingBuffer.Place place = slot.place;
+        if (place != null) {
+            slot.place = null;
+            stagedUnread--;
+            stagedUnreadBytes -= tree.entry(slot.file).size();
+            staging.release(place);
+        }
+    }
+
+    private void extend() throws InvalidSpecException {
+        extend(Integer.MAX_VALUE);
+    }
+
+    /**
+     * Lets the window reach as far ahead as it should, but not beyond the end of an epoch. It ends before an epoch whose order is
+     * not ready, and goes on there with a later call.
+     *
+     * @return whether it was this epoch's end that it stopped at
+     */
+    public boolean extend(int lastEpoch) throws InvalidSpecException {
+        passRead();
+        boolean more = false;
+        notReady = null;
+        try {
+            while (!more && tail - Math.max(head, toStage) < RECOGNISED_AHEAD && tailPosition != AccessStream.END) {
+                tailPosition = stream.atOrAfter(tailPosition);
+                more = tailPosition != AccessStream.END && AccessStream.epoch(tailPosition) > lastEpoch;
+                if (!more && tailPosition != AccessStream.END) {
+                    append(index.file(stream.sample(tailPosition)));
+                }
+            }
+        } catch (OrderNotReadyException e) {
+            notReady = e.getMessage();
+        }
+        passRead();
+        return more;
+    }
+
+    private void append(int file) {
+        if (tail - head == ring.length) {
+            grow();
+        }
+        Slot slot = new Slot(tail, tailPosition, file);
+        ring[(int) (tail & (ring.length - 1))] = slot;
+        if (file == SampleIndex.NO_FILE) {
+            slot.read = true;
+        } else {
+            chain(slot);
+        }
+        tail++;
+        tailPosition++;
+    }
+
+    private void passRead() {
+        while (head < tail && slot(head).read) {
+            Slot first = slot(head);
+            if (first.file != SampleIndex.NO_FILE
+                    && byFile.get(first.file) == first) { // being the oldest, it is the first of its file
+                if (first.later == null) {
+                    byFile.remove(first.file);
+                } else {
+                    byFile.put(first.file, first.later);
+                }
+            }
+            head++;
+        }
+        toStage = Math.max(toStage, head);
+    }
+
+    private void chain(Slot slot) {
+        Slot first = byFile.putIfAbsent(slot.file, slot);
+        if (first != null) {
+            while (first.later != null) {
+                first = first.later;
+            }
+            first.later = slot;
+        }
+    }
+
+    private void grow() {
+        Slot[] larger = new Slot[ring.length * 2];
+        for (long s = head; s < tail; s++) {
+            larger[(int) (s & (larger.length - 1))] = slot(s);
+        }
+        ring = larger;
+    }
+
+    private Slot slot(long sequence) {
+        return ring[(int) (sequence & (ring.length - 1))];
+    }
+}

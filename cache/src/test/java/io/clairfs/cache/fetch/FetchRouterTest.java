@@ -1,0 +1,530 @@
+package io.clairfs.cache.fetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.placement.LocalPlan;
+import io.clairfs.cache.placement.TierKeeper;
+import io.clairfs.cache.plan.FetchCosts;
+import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.plan.Place;
+import io.clairfs.cache.posix.NativeMemory;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.source.SourceFailedException;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.testing.Await;
+import io.clairfs.cache.testing.FakeDataset;
+import io.clairfs.cache.testing.RecordingTier;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** From where a sample comes, and how often. */
+@Timeout(120)
+final class FetchRouterTest {
+    private static final int SAMPLES = 60;
+    private static final long SIZE = 100;
+    private static final int DISK = 1;
+
+    private final FakeDataset dataset;
+    private final MemoryTier memory = new MemoryTier(SAMPLES * SIZE);
+    private final RecordingTier disk = new RecordingTier(SAMPLES * SIZE);
+    private final FakePeers peers = new FakePeers();
+    private final SamplesInUse inUse = new SamplesInUse();
+    private final Counters counters = new Counters();
+    private final TierKeeper keeper;
+    private final ObservedRates rates;
+    private final FetchRouter router;
+    private volatile double peerSeconds = 1e-2;
+    private volatile double diskSeconds = 1e-3;
+
+    FetchRouterTest() throws Exception {
+        dataset = new FakeDataset(SAMPLES, _ -> SIZE);
+        keeper = new TierKeeper(dataset.tree, memory, List.of(disk), 10 * SIZE);
+        FetchCosts costs = (place, _) -> switch (place) {
+            case Place.Source() -> 1;
+            case Place.Peer() -> peerSeconds;
+            case Place.Local(int tier) -> tier == DISK ? diskSeconds : 1e-6;
+        };
+        rates = new ObservedRates(costs, 60, System::nanoTime);
+        router = new FetchRouter(dataset.tree, dataset, keeper, inUse, peers, rates, counters);
+    }
+
+    @AfterEach
+    void close() {
+        keeper.close();
+        memory.close();
+        disk.close();
+        inUse.close();
+    }
+
+    /** Peers that are known to have some samples, and give them or not. */
+    private final class FakePeers implements PeerFetch {
+        private final ConcurrentHashMap<Integer, Boolean> answersBySample = new ConcurrentHashMap<>();
+        private final List<Integer> asked = Collections.synchronizedList(new ArrayList<>());
+
+        @Override
+        public boolean mayHave(int file) {
+            return answersBySample.containsKey(dataset.index.sampleOf(file));
+        }
+
+        @Override
+        public @Nullable SampleBuffer fetch(int file) {
+            int sample = dataset.index.sampleOf(file);
+            asked.add(sample);
+            return answersBySample.getOrDefault(sample, false) ? dataset.sample(sample) : null;
+        }
+    }
+
+    private void planAll(int tier) {
+        keeper.follow(_ -> tier);
+    }
+
+    private void requireFetched(int sample) throws SourceException {
+        SampleBuffer buffer = router.fetch(dataset.file(sample), false);
+        assertThat(dataset.isRight(sample, buffer)).isTrue();
+        buffer.release();
+    }
+
+    private void putOnDisk(int sample) {
+        SampleBuffer buffer = dataset.sample(sample);
+        assertThat(disk.keep(dataset.file(sample), buffer)).isTrue();
+        buffer.release();
+        disk.operations();
+    }
+
+    @Test
+    void sampleThatIsNowhere_comesFromTheSource_andBelongsToTheCallerAlone() throws Exception {
+        SampleBuffer buffer = router.fetch(dataset.file(3), false);
+        assertThat(dataset.isRight(3, buffer)).isTrue();
+        assertThat(router.isUnderWay(dataset.file(3))).isFalse();
+        buffer.release();
+        assertThat(buffer.tryRetain()).isFalse();
+        assertThat(dataset.reads()).containsExactly(3);
+        assertThat(counters.fromSource.bytes()).isEqualTo(SIZE);
+    }
+
+    @Test
+    void cheapestPlaceThatHasIt_isAsked() throws Exception {
+        int file = dataset.file(1);
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.SOURCE);
+        peers.answersBySample.put(1, true);
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.PEER);
+        requireFetched(1);
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(counters.fromPeer.count()).isEqualTo(1);
+
+        putOnDisk(1);
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(new Place.Local(DISK));
+        requireFetched(1);
+        assertThat(disk.operations()).containsExactly("get " + file);
+        assertThat(counters.fromSsd.count()).isEqualTo(1);
+
+        SampleBuffer held = dataset.sample(1);
+        memory.keep(file, held);
+        held.release();
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(new Place.Local(0));
+        requireFetched(1);
+        assertThat(counters.fromMemory.count()).isEqualTo(1);
+        assertThat(disk.operations()).isEmpty();
+        assertThat(dataset.reads()).isEmpty();
+    }
+
+    @Test
+    void diskThatIsSlowerThanPeers_isPassedOver() throws Exception {
+        putOnDisk(1);
+        peers.answersBySample.put(1, true);
+        diskSeconds = 0.5;
+        requireFetched(1);
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(disk.operations()).isEmpty();
+    }
+
+    @Test
+    void sourceIsAskedWhenEverythingElseIsMuchSlower() throws Exception {
+        putOnDisk(1);
+        diskSeconds = 3.9;
+        assertThat(router.cheapest(dataset.file(1), SIZE))
+                .as("it is shared with others")
+                .isEqualTo(new Place.Local(DISK));
+        diskSeconds = 4.1;
+        requireFetched(1);
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    @Test
+    void peersThatWereSlow_areAskedByOneFetchAtATime_untilTheyAreQuickAgain() throws Exception {
+        int file = dataset.file(1);
+        peers.answersBySample.put(1, true);
+        for (int i = 0; i < 5; i++) {
+            rates.record(Place.PEER, SIZE, 30_000_000_000L);
+        }
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.SOURCE);
+        requireFetched(1);
+        requireFetched(1);
+        assertThat(peers.asked).hasSize(2);
+        assertThat(router.cheapest(file, SIZE)).as("not proved yet").isEqualTo(Place.SOURCE);
+        requireFetched(1);
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.PEER);
+        assertThat(dataset.reads()).isEmpty();
+        assertThat(counters.fromPeer.count()).isEqualTo(3);
+    }
+
+    @Test
+    void slowPeersThatHaveNothing_areAskedOnceAndTheSourceGivesIt() throws Exception {
+        peers.answersBySample.put(1, false);
+        peerSeconds = 30;
+        requireFetched(1);
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    @Test
+    void placesThatDoNotGiveWhatTheySaid_arePassedOverOnceEach() throws Exception {
+        putOnDisk(1);
+        disk.damage(dataset.file(1));
+        peers.answersBySample.put(1, false);
+        requireFetched(1);
+        assertThat(disk.operations()).containsExactly("lose " + dataset.file(1));
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(dataset.reads()).containsExactly(1);
+        assertThat(counters.fromSsd.count()).isZero();
+        assertThat(counters.fromPeer.count()).isZero();
+    }
+
+    @Test
+    void diskThatLostASample_getsItBack() throws Exception {
+        planAll(DISK);
+        putOnDisk(1);
+        disk.damage(dataset.file(1));
+        requireFetched(1);
+        assertThat(keeper.writeNext(DISK)).isTrue();
+        assertThat(disk.operations()).containsExactly("lose " + dataset.file(1), "keep " + dataset.file(1));
+        requireFetched(1);
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    @Test
+    void sampleInALoadersHands_isNotFetchedAgain() throws Exception {
+        SampleBuffer mine = router.fetch(dataset.file(2), false);
+        inUse.take(dataset.file(2), mine);
+        SampleBuffer shared = router.fetch(dataset.file(2), true);
+        assertThat(shared).isSameAs(mine);
+        inUse.letGo(dataset.file(2), mine);
+        mine.release();
+        assertThat(dataset.isRight(2, shared)).isTrue();
+        shared.release();
+        assertThat(dataset.reads()).containsExactly(2);
+    }
+
+    @Test
+    void sampleOnItsWayToTheDisk_isNotFetchedAgain() throws Exception {
+        planAll(DISK);
+        requireFetched(2);
+        requireFetched(2);
+        assertThat(dataset.reads()).containsExactly(2);
+        assertThat(counters.fromMemory.count()).isEqualTo(1);
+    }
+
+    @Test
+    void readersSample_isKeptForTheNextReader_aPrefetchersIsNot() throws Exception {
+        SampleBuffer read = router.fetch(dataset.file(1), true);
+        read.release();
+        assertThat(memory.contains(dataset.file(1))).isTrue();
+        requireFetched(2);
+        assertThat(memory.contains(dataset.file(2))).isFalse();
+    }
+
+    @Test
+    void newPlan_movesASampleToTheTierItIsPlannedFor_withoutTheSource() throws Exception {
+        planAll(0);
+        requireFetched(1);
+        planAll(DISK);
+        requireFetched(1);
+        assertThat(keeper.writeNext(DISK)).isTrue();
+        assertThat(disk.contains(dataset.file(1))).isTrue();
+        memory.evict(dataset.file(1));
+        planAll(0);
+        requireFetched(1);
+        assertThat(memory.contains(dataset.file(1))).isTrue();
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    private static <T> List<FutureTask<T>> start(int count, Callable<T> work) {
+        List<FutureTask<T>> tasks = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            FutureTask<T> task = new FutureTask<>(work);
+            tasks.add(task);
+            Thread.ofPlatform().daemon().name("fetch-" + i).start(task);
+        }
+        return tasks;
+    }
+
+    /** Whether the thread waits for what another thread fetches, and not for anything on the way there. */
+    private static boolean waitsForAnother(Thread thread) {
+        return Stream.of(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals(CompletableFuture.class.getName()));
+    }
+
+    /** Starts threads that fetch the same sample, and returns when all but the one who reads the source wait for it. */
+    private List<FutureTask<SampleBuffer>> startWaiting(int count, int sample) throws InterruptedException {
+        List<Thread> threads = Collections.synchronizedList(new ArrayList<>());
+        List<FutureTask<SampleBuffer>> tasks = start(count, () -> {
+            threads.add(Thread.currentThread());
+            return router.fetch(dataset.file(sample), false);
+        });
+        dataset.awaitReads(1);
+        Await.until(
+                "all wait",
+                () -> List.copyOf(threads).stream()
+                                .filter(FetchRouterTest::waitsForAnother)
+                                .count()
+                        == count - 1);
+        return tasks;
+    }
+
+    @Test
+    void whoAsksForASampleUnderWay_waitsForItAndSharesIt() throws Exception {
+        CountDownLatch gate = dataset.hang();
+        planAll(0);
+        List<FutureTask<SampleBuffer>> tasks = startWaiting(12, 5);
+        assertThat(router.isUnderWay(dataset.file(5))).isTrue();
+        gate.countDown();
+        List<SampleBuffer> got = new ArrayList<>();
+        for (FutureTask<SampleBuffer> task : tasks) {
+            got.add(task.get(30, TimeUnit.SECONDS));
+        }
+        assertThat(dataset.reads()).containsExactly(5);
+        assertThat(got).allMatch(each -> dataset.isRight(5, each));
+        got.forEach(SampleBuffer::release);
+        memory.evict(dataset.file(5));
+        assertThat(got).noneMatch(SampleBuffer::tryRetain);
+        assertThat(router.isUnderWay(dataset.file(5))).isFalse();
+    }
+
+    // Promise W2
+    @Test
+    void fetchThatIsLost_isMadeAnew_andNobodyWaitsForIt() throws Exception {
+        FetchRouter impatient =
+                new FetchRouter(dataset.tree, dataset, keeper, inUse, peers, router.rates(), counters, 1);
+        CountDownLatch lost = dataset.hang();
+        FutureTask<SampleBuffer> first = new FutureTask<>(() -> impatient.fetch(dataset.file(5), false));
+        Thread.ofPlatform().daemon().start(first);
+        dataset.awaitReads(1);
+        dataset.hang().countDown(); // from now on the source answers
+        SampleBuffer again = impatient.fetch(dataset.file(5), false);
+        assertThat(dataset.isRight(5, again)).isTrue();
+        assertThat(dataset.reads()).containsExactly(5, 5);
+        assertThat(first.isDone()).isFalse();
+        lost.countDown();
+        SampleBuffer late = first.get(30, TimeUnit.SECONDS);
+        assertThat(dataset.isRight(5, late)).isTrue();
+        assertThat(impatient.isUnderWay(dataset.file(5))).isFalse();
+        again.release();
+        late.release();
+    }
+
+    @Test
+    void sampleThatCouldNotBeKeptBecauseOfABug_isNotLeaked() {
+        keeper.follow(_ -> {
+            throw new IllegalStateException("injected");
+        });
+        long held = NativeMemory.heldBytes();
+        assertThatThrownBy(() -> router.fetch(dataset.file(1), true)).hasMessage("injected");
+        assertThat(NativeMemory.heldBytes()).isEqualTo(held);
+        assertThat(router.isUnderWay(dataset.file(1))).isFalse();
+    }
+
+    /** Three samples of which one keeps the source busy. */
+    private final class BusySource implements AutoCloseable {
+        final FakeDataset large = new FakeDataset(3, _ -> InFlightLimit.PIECE_BYTES);
+        final MemoryTier room = new MemoryTier(10 * InFlightLimit.PIECE_BYTES);
+        final TierKeeper kept = new TierKeeper(large.tree, room, List.of(), 0);
+        final FetchRouter busy = new FetchRouter(
+                large.tree,
+                large,
+                kept,
+                inUse,
+                PeerFetch.NONE,
+                rates,
+                counters,
+                Long.MAX_VALUE,
+                SourceTurns.MOST_BEGUN_BYTES,
+                () -> 0);
+        final CountDownLatch gate = large.hang();
+        final FutureTask<SampleBuffer> first =
+                start(1, () -> busy.fetch(large.file(0), true)).getFirst();
+
+        BusySource() throws Exception {
+            kept.follow(_ -> 0);
+            large.awaitReads(1);
+        }
+
+        FutureTask<FetchRouter.Filling> fill(int sample) {
+            int others = busy.waitingForSource();
+            FutureTask<FetchRouter.Filling> fill =
+                    start(1, () -> busy.fill(large.file(sample), 0)).getFirst();
+            Await.until("it waits for its turn", () -> busy.waitingForSource() > others);
+            return fill;
+        }
+
+        @Override
+        public void close() {
+            gate.countDown();
+            try {
+                first.get(30, TimeUnit.SECONDS).release();
+            } catch (InterruptedException | ExecutionException | TimeoutException e) {
+                throw new AssertionError(e);
+            }
+            kept.close();
+            room.close();
+        }
+    }
+
+    @Test
+    void fillThatThePlanDoesNotWantAnyMoreWhenItsTurnComes_readsNothing() throws Exception {
+        try (BusySource source = new BusySource()) {
+            FutureTask<FetchRouter.Filling> fill = source.fill(1);
+            source.kept.follow(_ -> LocalPlan.NOWHERE);
+            source.gate.countDown();
+            assertThat(fill.get(30, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.NOT_NEEDED);
+            assertThat(source.large.reads()).containsExactly(0);
+        }
+    }
+
+    @Test
+    void fillThatSomebodyElseJoined_isFetchedWhateverThePlanWants_once() throws Exception {
+        try (BusySource source = new BusySource()) {
+            FutureTask<FetchRouter.Filling> fill = source.fill(1);
+            CompletableFuture<SampleBuffer> reader =
+                    Objects.requireNonNull(source.busy.arriving(source.large.file(1), 10));
+            source.kept.follow(_ -> LocalPlan.NOWHERE);
+            source.gate.countDown();
+            SampleBuffer read = reader.get(30, TimeUnit.SECONDS);
+            assertThat(source.large.isRight(1, read)).isTrue();
+            read.release();
+            assertThat(fill.get(30, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.BROUGHT);
+            assertThat(source.large.reads()).containsExactly(0, 1);
+        }
+    }
+
+    @Test
+    void fillThatAReaderBeginsToWaitFor_overtakesWhatIsStaged() throws Exception {
+        try (BusySource source = new BusySource()) {
+            FutureTask<SampleBuffer> staged = start(
+                            1, () -> source.busy.fetch(source.large.file(2), FetchUrgency.STAGING, 0))
+                    .getFirst();
+            Await.until("it waits for its turn", () -> source.busy.waitingForSource() == 1);
+            FutureTask<FetchRouter.Filling> fill = source.fill(1);
+            CompletableFuture<SampleBuffer> reader =
+                    Objects.requireNonNull(source.busy.arriving(source.large.file(1), 10));
+            source.gate.countDown();
+            reader.get(30, TimeUnit.SECONDS).release();
+            staged.get(30, TimeUnit.SECONDS).release();
+            assertThat(fill.get(30, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.BROUGHT);
+            assertThat(source.large.reads()).containsExactly(0, 1, 2);
+        }
+    }
+
+    // Promise E2
+    @Test
+    void failureOfTheSource_reachesAllWhoWait_andTheNextTriesAgain() throws Exception {
+        CountDownLatch gate = dataset.hang();
+        dataset.fail(true);
+        List<FutureTask<SampleBuffer>> tasks = startWaiting(12, 5);
+        gate.countDown();
+        for (FutureTask<SampleBuffer> task : tasks) {
+            assertThatThrownBy(() -> task.get(30, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOf(SourceFailedException.class)
+                    .hasMessageContaining("injected");
+        }
+        assertThat(dataset.reads()).containsExactly(5);
+        assertThat(router.isUnderWay(dataset.file(5))).isFalse();
+        assertThat(memory.samples()).isZero();
+        dataset.fail(false);
+        requireFetched(5);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3, 4, 5})
+    void manyThreadsOverAllSamples_theSourceIsReadOnceForEach(long seed) throws Exception {
+        System.out.println("seed " + seed);
+        keeper.follow(file -> file % 2);
+        int threads = 6;
+        CyclicBarrier together = new CyclicBarrier(threads + 1);
+        AtomicInteger number = new AtomicInteger();
+        List<FutureTask<@Nullable Void>> tasks = start(threads, () -> {
+            Random random = new Random(seed * 31 + number.getAndIncrement());
+            List<Integer> order =
+                    new ArrayList<>(IntStream.range(0, SAMPLES).boxed().toList());
+            Collections.shuffle(order, random);
+            together.await(30, TimeUnit.SECONDS);
+            for (int sample : order) {
+                requireFetched(sample);
+                keeper.writeNext(DISK);
+            }
+            return null;
+        });
+        together.await(30, TimeUnit.SECONDS);
+        for (FutureTask<@Nullable Void> task : tasks) {
+            task.get(60, TimeUnit.SECONDS);
+        }
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            assertThat(dataset.readsOf(sample)).as("reads of " + sample).isEqualTo(1);
+        }
+        assertThat(counters.fromSource.count()).isEqualTo(SAMPLES);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3})
+    void sourceThatFailsNowAndThen_nothingIsLostAndNobodyHangs(long seed) throws Exception {
+        System.out.println("seed " + seed);
+        planAll(0);
+        AtomicInteger number = new AtomicInteger();
+        List<FutureTask<@Nullable Void>> tasks = start(6, () -> {
+            Random random = new Random(seed * 31 + number.getAndIncrement());
+            for (int n = 0; n < 3_000; n++) {
+                dataset.fail(random.nextInt(3) == 0);
+                int sample = random.nextInt(SAMPLES);
+                try {
+                    requireFetched(sample);
+                } catch (SourceFailedException e) {
+                    assertThat(e).hasMessageContaining("injected");
+                }
+                if (random.nextBoolean()) {
+                    memory.evict(dataset.file(random.nextInt(SAMPLES)));
+                }
+            }
+            return null;
+        });
+        for (FutureTask<@Nullable Void> task : tasks) {
+            task.get(60, TimeUnit.SECONDS);
+        }
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            assertThat(router.isUnderWay(dataset.file(sample))).isFalse();
+        }
+    }
+}

@@ -1,0 +1,180 @@
+package io.clairfs.cache.fetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.placement.TierKeeper;
+import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.source.SourceFailedException;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.testing.Await;
+import io.clairfs.cache.testing.FakeDataset;
+import io.clairfs.cache.testing.RecordingTier;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Where a reader's bytes come from. Sample 0 is too large to be fetched for a reader of a part of it; the others are small. */
+@Timeout(120)
+final class SampleReaderTest {
+    private static final int SAMPLES = 301;
+    private static final long SMALL = 100;
+    private static final long LARGE = SamplesInUse.READERS_BYTES / 4 + 10_000;
+    private static final int LARGE_ONE = 0;
+    private static final long TIMEOUT_MS = 60_000;
+
+    private final FakeDataset dataset;
+    private final MemoryTier memory = new MemoryTier(2 * LARGE);
+    private final RecordingTier disk = new RecordingTier(2 * LARGE);
+    private final SamplesInUse inUse = new SamplesInUse();
+    private final Counters counters = new Counters();
+    private final TierKeeper keeper;
+    private final FetchRouter router;
+    private final SampleReader reader;
+
+    SampleReaderTest() throws Exception {
+        dataset = new FakeDataset(SAMPLES, sample -> sample == LARGE_ONE ? LARGE : SMALL);
+        keeper = new TierKeeper(dataset.tree, memory, List.of(disk), LARGE);
+        ObservedRates rates = new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime);
+        router = new FetchRouter(dataset.tree, dataset, keeper, inUse, PeerFetch.NONE, rates, counters);
+        reader = new SampleReader(dataset.tree, dataset, router, inUse, counters, TIMEOUT_MS);
+    }
+
+    @AfterEach
+    void close() {
+        reader.close();
+        keeper.close();
+        memory.close();
+        disk.close();
+        inUse.close();
+    }
+
+    private void requireRead(int sample, long offset, int bytes) throws Exception {
+        SampleBuffer right = dataset.sample(sample);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment into = arena.allocate(bytes);
+            assertThat(reader.read(dataset.file(sample), offset, into)).isEqualTo(bytes);
+            assertThat(into.mismatch(right.bytes().asSlice(offset, bytes))).isEqualTo(-1);
+        } finally {
+            right.release();
+        }
+    }
+
+    private void put(io.clairfs.cache.tier.Tier tier, int sample) {
+        SampleBuffer buffer = dataset.sample(sample);
+        assertThat(tier.keep(dataset.file(sample), buffer)).isTrue();
+        buffer.release();
+    }
+
+    @Test
+    void largeSampleInMemory_isServedFromThere() throws Exception {
+        put(memory, LARGE_ONE);
+        dataset.fail(true);
+        requireRead(LARGE_ONE, 1_000_000, 1000);
+        requireRead(LARGE_ONE, LARGE - 1000, 1000);
+        assertThat(dataset.reads()).isEmpty();
+    }
+
+    // Promise C3
+    @Test
+    void largeSampleOnADisk_isReadFromThereOnce_forAllRequestsThatFollow() throws Exception {
+        put(disk, LARGE_ONE);
+        disk.operations();
+        dataset.fail(true);
+        requireRead(LARGE_ONE, 0, 1000);
+        requireRead(LARGE_ONE, 1000, 1000);
+        requireRead(LARGE_ONE, LARGE - 1000, 1000);
+        assertThat(disk.operations()).containsExactly("get " + dataset.file(LARGE_ONE));
+        assertThat(dataset.reads()).isEmpty();
+    }
+
+    @Test
+    void largeSampleThatIsNowhere_isReadPieceByPiece() throws Exception {
+        requireRead(LARGE_ONE, 5000, 1000);
+        assertThat(counters.fromSource.bytes()).isEqualTo(1000);
+        dataset.fail(true);
+        assertThatThrownBy(() -> requireRead(LARGE_ONE, 6000, 1000)).isInstanceOf(SourceFailedException.class);
+    }
+
+    @Test
+    void largeSampleUnderWay_isServedAsItArrives_andNotReadOnceMore() throws Exception {
+        CountDownLatch gate = dataset.hangFrom(2 * InFlightLimit.PIECE_BYTES);
+        FutureTask<SampleBuffer> staged =
+                new FutureTask<>(() -> router.fetch(dataset.file(LARGE_ONE), FetchUrgency.STAGING, 0));
+        Thread.ofPlatform().daemon().start(staged);
+        dataset.awaitReads(3);
+        requireRead(LARGE_ONE, 0, 1000);
+        requireRead(LARGE_ONE, 2 * InFlightLimit.PIECE_BYTES - 1000, 1000);
+        FutureTask<Void> last = new FutureTask<>(() -> {
+            requireRead(LARGE_ONE, LARGE - 1000, 1000);
+            return null;
+        });
+        Thread.ofPlatform().daemon().start(last);
+        gate.countDown();
+        last.get(30, TimeUnit.SECONDS);
+        staged.get(30, TimeUnit.SECONDS).release();
+        assertThat(dataset.readsOf(LARGE_ONE)).isEqualTo(Math.ceilDiv(LARGE, InFlightLimit.PIECE_BYTES));
+    }
+
+    @Test
+    void sampleUnderWay_isHeldForItsReader_whenItHasArrived() throws Exception {
+        CountDownLatch gate = dataset.hang();
+        FutureTask<SampleBuffer> staged =
+                new FutureTask<>(() -> router.fetch(dataset.file(1), FetchUrgency.STAGING, 0));
+        Thread.ofPlatform().daemon().start(staged);
+        dataset.awaitReads(1);
+        FutureTask<Void> first = new FutureTask<>(() -> {
+            requireRead(1, 0, 40);
+            return null;
+        });
+        Thread reading = Thread.ofPlatform().daemon().start(first);
+        Await.until("the reader waits", () -> reading.getState() == Thread.State.TIMED_WAITING);
+        gate.countDown();
+        first.get(30, TimeUnit.SECONDS);
+        SampleBuffer buffer = staged.get(30, TimeUnit.SECONDS);
+        inUse.letGo(dataset.file(1), buffer);
+        buffer.release();
+        requireRead(1, 40, 60);
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    // Promise W1
+    @Test
+    void moreReadersThanThreads_waitForTheirSamplesWithinTheTimeout() throws Exception {
+        CountDownLatch gate = dataset.hang();
+        List<FutureTask<Void>> readers = new ArrayList<>();
+        for (int sample = 1; sample < SAMPLES; sample++) {
+            int mine = sample;
+            FutureTask<Void> task = new FutureTask<>(() -> {
+                requireRead(mine, 0, (int) SMALL);
+                return null;
+            });
+            readers.add(task);
+            Thread.ofPlatform().daemon().start(task);
+        }
+        dataset.awaitReads(256);
+        gate.countDown();
+        for (FutureTask<Void> task : readers) {
+            task.get(60, TimeUnit.SECONDS);
+        }
+        assertThat(dataset.reads()).hasSize(SAMPLES - 1);
+    }
+
+    @Test
+    void sampleThatIsReadInPieces_countsOnce_withTheBytesThatWereHandedOut() throws Exception {
+        put(memory, 1);
+        requireRead(1, 0, 40);
+        requireRead(1, 40, 40);
+        assertThat(counters.fromMemory.count()).isEqualTo(1);
+        assertThat(counters.fromMemory.bytes()).isEqualTo(80);
+    }
+}

@@ -1,0 +1,41 @@
+package io.clairfs.cache.fetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.cache.tier.SampleBuffer;
+import org.junit.jupiter.api.Test;
+
+/** What readers have in hand is held until they close it. */
+final class SamplesInUseTest {
+    @Test
+    void closed_letsGoOfWhatThatReaderHadInHandAndOfNothingElse() {
+        try (SamplesInUse inUse = new SamplesInUse()) {
+            SampleBuffer first = SampleBuffer.allocate(100);
+            SampleBuffer second = SampleBuffer.allocate(100);
+            inUse.readInPieces(1, first);
+            inUse.readInPieces(2, second);
+            first.release();
+            second.release();
+            inUse.closed(new int[] {3, 1, 2}, 2);
+            assertThat(first.tryRetain()).as("nobody holds it").isFalse();
+            assertThat(inUse.get(1)).isNull();
+            SampleBuffer again = inUse.get(2);
+            assertThat(again).isSameAs(second);
+            second.release();
+        }
+    }
+
+    @Test
+    void closed_whileALoaderHasIt_leavesItToTheLoader() {
+        try (SamplesInUse inUse = new SamplesInUse()) {
+            SampleBuffer sample = SampleBuffer.allocate(100);
+            inUse.take(1, sample);
+            inUse.closed(new int[] {1}, 1);
+            SampleBuffer got = inUse.get(1);
+            assertThat(got).isSameAs(sample);
+            sample.release();
+            inUse.letGo(1, sample);
+            sample.release();
+        }
+    }
+}

@@ -1,0 +1,470 @@
+package io.clairfs.cache.follow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.stage.StagingBuffer;
+import io.clairfs.cache.stage.StreamWindow;
+import io.clairfs.cache.testing.RecordingArea;
+import io.clairfs.cache.testing.SmallDataset;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Trainers that keep to their order, leave it, and come back. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class JobRunTest {
+    private static final int SAMPLES = 1200;
+    private static final int BATCH = 16;
+
+    private SmallDataset dataset;
+
+    @BeforeAll
+    void makeDataset(@TempDir Path directory) throws Exception {
+        dataset = new SmallDataset(directory, SAMPLES, 0, 1);
+    }
+
+    @AfterAll
+    void closeDataset() {
+        dataset.close();
+    }
+
+    private JobRun start(String line) throws InvalidSpecException {
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
+        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, System::nanoTime);
+    }
+
+    private List<Integer> epoch(String line, int epoch, int rank) throws InvalidSpecException {
+        EpochOrder order = JobSpec.parse(line).sampler(SAMPLES).epoch(epoch);
+        return IntStream.range(0, order.length(rank))
+                .map(step -> order.sample(rank, step))
+                .boxed()
+                .toList();
+    }
+
+    private void read(JobRun run, List<Integer> samples) throws InvalidSpecException {
+        for (int sample : samples) {
+            run.read(dataset.index.file(sample));
+            if (run.wantsSearch()) {
+                run.search();
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0} workers")
+    @CsvSource({"0", "1", "2", "4", "8"})
+    void inSync_whateverTheNumberOfWorkers(int workers) throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        Random random = new Random(workers);
+        for (int epoch = 0; epoch < 3; epoch++) {
+            read(run, LoaderOrder.of(epoch(line, epoch, 0), BATCH, workers, 2, random));
+            assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        }
+        assertThat(run.progress().done()).isTrue();
+        assertThat(run.progress().deviations()).isLessThanOrEqualTo(SAMPLES * 3 / 100);
+    }
+
+    @Test
+    void loadersThatReachNotFar_everyReadIsTickedOff() throws Exception {
+        String line = "seed=5 epochs=2 batch=4 workers=0";
+        JobRun run = start(line);
+        for (int epoch = 0; epoch < 2; epoch++) {
+            read(run, epoch(line, epoch, 0));
+            assertThat(run.progress().epoch()).isEqualTo(epoch + 1);
+            assertThat(run.progress().position()).isZero();
+        }
+        assertThat(run.progress().done()).isTrue();
+    }
+
+    @Test
+    void wrongSeed_isOutOfSyncAndCounted() throws Exception {
+        JobRun run = start("seed=5 epochs=3 batch=16");
+        read(run, LoaderOrder.of(epoch("seed=1234", 0, 0), BATCH, 2, 2, new Random(1)));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        assertThat(run.progress().deviations()).isGreaterThan(SAMPLES / 2);
+    }
+
+    @Test
+    void comesBackToTheOrder_inSyncAgainAtTheRightPlace() throws Exception {
+        String line = "seed=5 epochs=4 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0).subList(0, 400));
+        List<Integer> astray = new ArrayList<>(epoch("seed=99", 0, 0).subList(0, 300));
+        read(run, astray);
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        read(run, LoaderOrder.of(epoch(line, 1, 0).subList(0, 640), BATCH, 2, 2, new Random(1)));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(1);
+        assertThat(run.progress().position()).isBetween(640 - 4 * BATCH, 640);
+    }
+
+    @ParameterizedTest(name = "epoch {0} from sample {1}")
+    @CsvSource({"0,480", "1,320", "2,640", "7,160"})
+    void startedInMidRun_isFound(int epoch, int from) throws Exception {
+        String line = "seed=5 epochs=9 batch=16 workers=4";
+        JobRun run = start(line);
+        List<Integer> rest = epoch(line, epoch, 0).subList(from, from + 320);
+        read(run, LoaderOrder.of(rest, BATCH, 4, 2, new Random(2)));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(epoch);
+        assertThat(run.progress().position()).isBetween(from + 320 - 10 * BATCH, from + 320);
+    }
+
+    @Test
+    void setEpochForgotten_isToldAndFollowed() throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        List<Integer> first = epoch(line, 0, 0);
+        read(run, LoaderOrder.of(first, BATCH, 2, 2, new Random(1)));
+        read(run, LoaderOrder.of(first, BATCH, 2, 2, new Random(2)).subList(0, 600));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        assertThat(run.progress().astray()).isEqualTo(new JobRun.Astray(0, 1));
+        assertThat(run.progress().deviations()).isGreaterThan(400);
+        assertThat(run.progress().position()).as("it follows nevertheless").isBetween(500, 600);
+    }
+
+    @Test
+    void setEpochForgottenForThreeEpochs_isToldThroughout() throws Exception {
+        String line = "seed=5 epochs=4 batch=16";
+        JobRun run = start(line);
+        List<Integer> first = epoch(line, 0, 0);
+        for (int epoch = 0; epoch < 4; epoch++) {
+            read(run, first);
+            assertThat(run.progress().inSync()).as(run.progress().toString()).isEqualTo(epoch == 0);
+        }
+    }
+
+    @Test
+    void setEpochRemembered_inSyncAgain() throws Exception {
+        String line = "seed=5 epochs=4 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0));
+        read(run, epoch(line, 0, 0));
+        read(run, epoch(line, 2, 0).subList(0, 600));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(2);
+    }
+
+    @Test
+    void seedOffByOne_isFollowedButToldApart() throws Exception {
+        JobRun run = start("seed=5 epochs=4 batch=16");
+        for (int epoch = 0; epoch < 3; epoch++) {
+            read(run, epoch("seed=6", epoch, 0));
+            assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        }
+        assertThat(run.progress().astray()).isEqualTo(new JobRun.Astray(1, 0));
+        assertThat(run.progress().deviations()).isGreaterThan(SAMPLES / 2);
+    }
+
+    @Test
+    void restartedFromTheBeginning_isFound() throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0));
+        read(run, epoch(line, 1, 0).subList(0, 700));
+        read(run, epoch(line, 0, 0).subList(0, 300));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isZero();
+    }
+
+    @Test
+    void extraReaderInNameOrder_isCountedAndTheTrainerStillFollowed() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> trainer = epoch(line, 0, 0);
+        for (int i = 0; i < 600; i++) {
+            read(run, List.of(trainer.get(i), i));
+        }
+        assertThat(run.progress().deviations()).isGreaterThan(300);
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        read(run, trainer.subList(600, 1000));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().position()).isBetween(960, 1000);
+    }
+
+    @ParameterizedTest(name = "{0} samples, batch {1}, {2} workers, {3} reads of the other for one of the trainer")
+    @CsvSource({
+        "100,4,0,4",
+        "100,4,2,1",
+        "200,8,2,1",
+        "200,8,4,7",
+        "400,16,2,3",
+        "700,8,3,1",
+        "1200,16,4,2",
+        "3000,16,4,5"
+    })
+    void passInNameOrder_movesTheTrainerNowhere(int samples, int batch, int workers, int others, @TempDir Path where)
+            throws Exception {
+        try (SmallDataset small = new SmallDataset(where, samples, 10, 1)) {
+            String line = "seed=5 epochs=3 batch=" + batch + (workers == 0 ? "" : " workers=" + workers);
+            StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
+            JobRun run = new JobRun(JobSpec.parse(line), small.index, small.tree, staging, System::nanoTime);
+            passOver(run, small, 0, samples); // before the trainer begins
+            expectAt(run, 0, 0);
+            int other = 0;
+            for (int epoch = 0; epoch < 3; epoch++) {
+                EpochOrder order = JobSpec.parse(line).sampler(samples).epoch(epoch);
+                List<Integer> reads = new ArrayList<>();
+                for (int step = 0; step < samples; step++) {
+                    reads.add(order.sample(0, step));
+                }
+                List<Integer> loaded = LoaderOrder.of(reads, batch, workers, 2, new Random(epoch));
+                for (int i = 0; i < samples; i++) {
+                    readAndSearch(run, small, loaded.get(i));
+                    if (i > samples / 4 && i < samples / 2) { // beside it
+                        for (int n = 0; n < others; n++) {
+                            readAndSearch(run, small, other++ % samples);
+                        }
+                    }
+                    if (i == samples / 2 + samples / 8) { // while it pauses
+                        JobRun.Progress before = run.progress();
+                        passOver(run, small, 0, samples);
+                        assertThat(run.progress().position()).isEqualTo(before.position());
+                        assertThat(run.progress().epoch()).isEqualTo(epoch);
+                        assertThat(run.progress().inSync()).isTrue();
+                    }
+                }
+                passOver(run, small, 0, samples); // between epochs
+                expectAt(run, epoch + 1, 0);
+            }
+            assertThat(run.progress().done()).isTrue();
+            assertThat(run.progress().deviations()).isGreaterThan(4L * samples);
+        }
+    }
+
+    private static void passOver(JobRun run, SmallDataset small, int from, int to) throws InvalidSpecException {
+        for (int sample = from; sample < to; sample++) {
+            readAndSearch(run, small, sample);
+        }
+    }
+
+    private static void readAndSearch(JobRun run, SmallDataset small, int sample) throws InvalidSpecException {
+        run.read(small.index.file(sample));
+        if (run.wantsSearch()) {
+            run.search();
+        }
+    }
+
+    private static void expectAt(JobRun run, int epoch, int position) throws InvalidSpecException {
+        assertThat(run.progress().epoch()).as(run.progress().toString()).isEqualTo(epoch);
+        assertThat(run.progress().position()).as(run.progress().toString()).isEqualTo(position);
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+    }
+
+    @Test
+    void samplesThatAPassSeemedToHaveUsed_areStagedAgain() throws Exception {
+        String line = "seed=5 epochs=1 batch=16";
+        JobRun run = start(line);
+        List<Integer> order = epoch(line, 0, 0);
+        int first = order.indexOf(0); // where the first samples of the pass are to be read
+        read(run, order.subList(0, first - 20));
+        while (run.nextToStage(0, 1 << 20) != null) {}
+        read(run, List.of(0, 1, 2, 3, 4, 5, 6, 7));
+        read(run, order.subList(first - 20, first));
+        List<Integer> staged = new ArrayList<>();
+        StreamWindow.ToStage next;
+        while ((next = run.nextToStage(0, 1 << 20)) != null) {
+            staged.add(dataset.index.sampleOf(next.file()));
+        }
+        assertThat(staged.getFirst()).isZero();
+        assertThat(run.progress().position()).isEqualTo(first);
+    }
+
+    @Test
+    void passThatSeemsToGoOnFromTheTrainer_undoesNothingOfTheTrainers() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> order = epoch(line, 0, 0);
+        int to = 400;
+        while (order.get(to - 1) > SAMPLES / 2) {
+            to++;
+        }
+        read(run, order.subList(0, to));
+        int last = order.get(to - 1);
+        read(run, IntStream.range(last + 1, last + 100).boxed().toList());
+        assertThat(run.progress().position()).isEqualTo(to);
+    }
+
+    @Test
+    void trainerThatDoesNotShuffle_isToldInItsSecondEpoch_andOutOfSyncAfterFour() throws Exception {
+        JobRun run = start("seed=5 epochs=9 batch=16");
+        List<Integer> unshuffled = IntStream.range(0, SAMPLES).boxed().toList();
+        read(run, unshuffled);
+        assertThat(run.progress().inNameOrder()).isFalse();
+        read(run, unshuffled);
+        assertThat(run.progress().inNameOrder()).isTrue();
+        assertThat(run.progress().inSync()).isTrue();
+        read(run, unshuffled);
+        read(run, unshuffled);
+        read(run, unshuffled);
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        assertThat(run.progress().deviations()).isGreaterThan(4 * SAMPLES);
+        read(run, epoch("seed=5", 0, 0).subList(0, 300));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().inNameOrder()).isFalse();
+        assertThat(run.progress().position()).isEqualTo(300);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " workers=4"})
+    void trainerThatIsToReadInNameOrder_isFollowed(String further) throws Exception {
+        String line = "sampler=sequential epochs=2 batch=16" + further;
+        JobRun run = start(line);
+        for (int epoch = 0; epoch < 2; epoch++) {
+            read(run, LoaderOrder.of(IntStream.range(0, SAMPLES).boxed().toList(), BATCH, 4, 2, new Random(1)));
+        }
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().done()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().deviations()).isLessThan(SAMPLES / 50);
+    }
+
+    @Test
+    void severalRanksOnOneNode_areEachFollowed() throws Exception {
+        String line = "seed=3 epochs=2 batch=16 world=4 ranks=1-2";
+        JobRun run = start(line);
+        List<Integer> one = epoch(line, 0, 1);
+        List<Integer> two = epoch(line, 0, 2);
+        List<Integer> both = new ArrayList<>();
+        for (int i = 0; i < one.size(); i++) {
+            Collections.addAll(both, one.get(i), two.get(i));
+        }
+        read(run, both);
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(1);
+        assertThat(run.progress().deviations()).isZero();
+    }
+
+    @Test
+    void reportsLost_theTrainerIsFoundAgain() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> order = epoch(line, 0, 0);
+        read(run, order.subList(0, 200));
+        for (int i = 0; i < 40; i++) {
+            run.nextToStage(0, 1 << 20);
+        }
+        run.reportsLost(); // reads 200 to 300 are never reported
+        read(run, order.subList(300, 700));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().position()).isBetween(690, 700);
+    }
+
+    @Test
+    void crossesTheEpochBoundary_stagingTheNextEpochBeforeTheLastEnds() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> first = epoch(line, 0, 0);
+        List<Integer> second = epoch(line, 1, 0);
+        read(run, first.subList(0, SAMPLES - 20));
+        List<Integer> staged = new ArrayList<>();
+        StreamWindow.ToStage next;
+        while ((next = run.nextToStage(0, 1 << 20)) != null) {
+            staged.add(dataset.index.sampleOf(next.file()));
+        }
+        List<Integer> expected = new ArrayList<>(first.subList(SAMPLES - 20, SAMPLES));
+        expected.addAll(second.subList(0, 60));
+        assertThat(staged).isSubsetOf(expected).hasSizeGreaterThan(50);
+        assertThat(staged.subList(0, 20)).isEqualTo(first.subList(SAMPLES - 20, SAMPLES));
+    }
+
+    @Test
+    void repeatedly_neverMoreStagedThanTheBufferHolds() throws IOException, InvalidSpecException {
+        JobRun run = start("seed=8 epochs=2 batch=16");
+        int staged = 0;
+        while (run.nextToStage(0, 1 << 20) != null) {
+            staged++;
+        }
+        assertThat(staged).isEqualTo(64);
+    }
+
+    @Test
+    void nextUse_isTheNextTimeThatARankHereReadsTheSample() throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        List<Integer> first = epoch(line, 0, 0);
+        List<Integer> second = epoch(line, 1, 0);
+        int sample = first.get(700);
+        int file = dataset.index.file(sample);
+        assertThat(run.nextUse(file)).isEqualTo(new Whereabouts.NextUse("train", 0, 0, 700, 700));
+        read(run, first.subList(0, 700));
+        assertThat(run.nextUse(file)).isEqualTo(new Whereabouts.NextUse("train", 0, 0, 700, 0));
+        read(run, first.subList(700, 800));
+        int again = second.indexOf(sample);
+        assertThat(run.nextUse(file)).isEqualTo(new Whereabouts.NextUse("train", 0, 1, again, SAMPLES - 800 + again));
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3, 4})
+    void nextUse_overSeveralRanks_isTheNearestOfAll(long seed) throws Exception {
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        String line = "seed=" + seed + " epochs=3 batch=16 world=4 ranks=1-3 name=several";
+        JobRun run = start(line);
+        List<List<Integer>> streams = new ArrayList<>();
+        for (int rank = 1; rank <= 3; rank++) {
+            List<Integer> stream = new ArrayList<>();
+            for (int epoch = 0; epoch < 3; epoch++) {
+                stream.addAll(epoch(line, epoch, rank));
+            }
+            streams.add(stream);
+        }
+        int length = SAMPLES / 4;
+        int[] at = new int[3];
+        for (int look = 0; look < 20; look++) {
+            for (int rank = 0; rank < 3; rank++) {
+                int to = Math.min(3 * length, at[rank] + random.nextInt(2 * length / 20));
+                read(run, streams.get(rank).subList(at[rank], to));
+                at[rank] = to;
+            }
+            for (int n = 0; n < 50; n++) {
+                int sample = random.nextInt(SAMPLES);
+                Whereabouts.NextUse nearest = null;
+                for (int rank = 0; rank < 3; rank++) {
+                    int ahead = streams.get(rank).subList(at[rank], 3 * length).indexOf(sample);
+                    if (ahead >= 0 && (nearest == null || ahead < nearest.samplesBefore())) {
+                        int position = at[rank] + ahead;
+                        nearest = new Whereabouts.NextUse(
+                                "several", rank + 1, position / length, position % length, ahead);
+                    }
+                }
+                assertThat(run.nextUse(dataset.index.file(sample)))
+                        .as("sample %d, read %s", sample, Arrays.toString(at))
+                        .isEqualTo(nearest);
+            }
+        }
+    }
+
+    @Test
+    void nextUse_ofASampleThatIsNeverReadAgain_isNone() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0));
+        read(run, epoch(line, 1, 0).subList(0, 600));
+        assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(300)))).isNull();
+        assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(900))))
+                .isEqualTo(new Whereabouts.NextUse("train", 0, 1, 900, 300));
+        read(run, epoch(line, 1, 0).subList(600, SAMPLES));
+        assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(900)))).isNull();
+    }
+
+    @Test
+    void nextUse_ofAFileThatIsNoSample_isNone() throws Exception {
+        assertThat(start("seed=5 epochs=2").nextUse(dataset.tree.entryCount())).isNull();
+    }
+}

@@ -1,0 +1,167 @@
+package io.clairfs.cache.placement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.cache.dataset.FileNumbers;
+import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.plan.NodeStorage;
+import io.clairfs.cache.plan.PerformanceModel;
+import io.clairfs.cache.plan.PlacementPolicy;
+import io.clairfs.cache.plan.PlanLimits;
+import io.clairfs.cache.plan.StorageClass;
+import io.clairfs.cache.stage.StagingBuffer;
+import io.clairfs.cache.testing.FakeDataset;
+import io.clairfs.cache.testing.RecordingArea;
+import io.clairfs.cache.testing.RecordingTier;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** The plan of a node on its own. Samples have 1,000 bytes; the tiers have room for 10 and 20 of 90. */
+final class NodePlannerTest {
+    private static final int SAMPLES = 90;
+    private static final long SIZE = 1_000;
+
+    private final FakeDataset dataset;
+    private final MemoryTier memory = new MemoryTier(10 * SIZE);
+    private final RecordingTier disk = new RecordingTier(20 * SIZE);
+    private final TierKeeper keeper;
+    private final NodePlanner planner;
+    private final JobRun job;
+
+    NodePlannerTest() throws Exception {
+        dataset = new FakeDataset(SAMPLES, _ -> SIZE);
+        keeper = new TierKeeper(dataset.tree, memory, List.of(disk), SAMPLES * SIZE);
+        NodeStorage storage = NodeStorage.of(StorageClass.memory(10 * SIZE), RecordingTier.asClass(20 * SIZE));
+        planner = NodePlanner.alone(
+                dataset.tree,
+                keeper,
+                storage,
+                PerformanceModel.unmeasured(),
+                PlacementPolicy.CLAIRFS,
+                PlanLimits.DEFAULT);
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
+        JobSpec spec = JobSpec.parse("seed=1 epochs=5");
+        job = new JobRun(spec, dataset.index, dataset.tree, staging, System::nanoTime);
+    }
+
+    private List<Integer> plannedFor(LocalPlan plan, int tier) {
+        List<Integer> planned = new ArrayList<>();
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            if (plan.tierOf(dataset.file(sample)) == tier) {
+                planned.add(sample);
+            }
+        }
+        return planned;
+    }
+
+    @Test
+    void plan_fillsTheTiersAndNoMore() throws Exception {
+        LocalPlan plan = planner.plan(List.of(job));
+        assertThat(plannedFor(plan, 0)).hasSizeBetween(9, 10);
+        assertThat(plannedFor(plan, 1)).hasSizeBetween(17, 20);
+        assertThat(plan.tierOf(dataset.tree.entryCount())).isEqualTo(LocalPlan.NOWHERE);
+    }
+
+    @Test
+    void plan_prefersWhatIsHere_alsoWhatIsOnItsWayToTheDisk() throws Exception {
+        keeper.follow(LocalPlan.WHILE_ROOM);
+        List<Integer> here = new ArrayList<>();
+        for (int sample = 3; sample < SAMPLES; sample += 4) {
+            SampleBuffer buffer = dataset.sample(sample);
+            keeper.fetched(dataset.file(sample), buffer, false);
+            buffer.release();
+            here.add(sample);
+        }
+        assertThat(memory.samples()).isEqualTo(10);
+        for (int i = 0; i < 3; i++) {
+            assertThat(keeper.writeNext(1)).isTrue();
+        }
+        assertThat(here).hasSize(22).allMatch(sample -> keeper.isHere(dataset.file(sample)));
+        LocalPlan plan = planner.plan(List.of(job));
+        List<Integer> planned = new ArrayList<>(plannedFor(plan, 0));
+        planned.addAll(plannedFor(plan, 1));
+        assertThat(planned).containsAll(here);
+        keeper.close();
+        memory.close();
+        disk.close();
+    }
+
+    /** This is the first of two nodes, each with room for 52 of 90 samples, about half of which have their home here. */
+    @Test
+    void planTogether_roomThatHomesLeave_isForTheSamplesUsedNext() throws Exception {
+        MemoryTier large = new MemoryTier(52 * SIZE);
+        TierKeeper keeps = new TierKeeper(dataset.tree, large, List.of(), SIZE);
+        JobSpec spec = JobSpec.parse("seed=1 epochs=9 world=2 ranks=0");
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
+        JobRun run = new JobRun(spec, dataset.index, dataset.tree, staging, System::nanoTime);
+        NodeStorage storage = NodeStorage.of(StorageClass.memory(52 * SIZE));
+        UUID here = new UUID(1, 1);
+        Group two = new Group(
+                List.of(here, new UUID(2, 2)), List.of(storage, storage), 0, FileNumbers.of(dataset.tree), _ ->
+                        new int[] {0, 1});
+        NodePlanner together = new NodePlanner(
+                dataset.tree,
+                keeps,
+                () -> two,
+                PerformanceModel.unmeasured(),
+                PlacementPolicy.CLAIRFS,
+                PlanLimits.DEFAULT);
+        LocalPlan plan = together.plan(List.of(run));
+        keeps.follow(plan);
+        int homes = 0;
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            homes += here.equals(plan.homeOf(dataset.file(sample))) ? 1 : 0;
+        }
+        assertThat(homes).isBetween(38, 51);
+        int room = 52 - homes;
+        assertThat(plan.digest()).isNotZero();
+
+        EpochOrder first = run.orders().epoch(0);
+        List<Integer> offered = new ArrayList<>();
+        for (int step = 0; step < first.length(0); step++) {
+            int file = dataset.file(first.sample(0, step));
+            SampleBuffer buffer = dataset.sample(first.sample(0, step));
+            keeps.fetched(file, buffer, false);
+            buffer.release();
+            if (!here.equals(plan.homeOf(file))) {
+                offered.add(first.sample(0, step));
+            }
+        }
+        List<Integer> kept = new ArrayList<>();
+        List<Integer> left = new ArrayList<>();
+        for (int sample : offered) {
+            (large.contains(dataset.file(sample)) ? kept : left).add(nextUse(run, sample));
+        }
+        assertThat(kept).hasSize(room);
+        assertThat(left).isNotEmpty();
+        assertThat(Collections.max(kept)).isLessThanOrEqualTo(Collections.min(left));
+
+        CopyRoom again = Objects.requireNonNull(together.plan(List.of(run)).copies());
+        assertThat(offered.stream().filter(sample -> again.tierOf(dataset.file(sample)) == 0))
+                .as("what is kept is kept under a new plan, too")
+                .hasSize(room);
+        keeps.close();
+        large.close();
+    }
+
+    /** The first epoch after the one that begins in which the first rank reads the sample. */
+    private static int nextUse(JobRun run, int sample) throws Exception {
+        for (int epoch = 1; epoch < run.spec().epochs(); epoch++) {
+            EpochOrder order = run.orders().peek(epoch);
+            for (int step = 0; step < order.length(0); step++) {
+                if (order.sample(0, step) == sample) {
+                    return epoch;
+                }
+            }
+        }
+        return Integer.MAX_VALUE;
+    }
+}

@@ -1,0 +1,406 @@
+package io.clairfs.cache.placement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.cache.testing.FakeDataset;
+import io.clairfs.cache.testing.RecordingTier;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.tier.Tier;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What goes where, and what has to go for it. Every sample has 100 bytes, but for the last, which has 10,000. */
+final class TierKeeperTest {
+    private static final int SIZE = 100;
+    private static final int SAMPLES = 20;
+    private static final int GIANT = 19;
+    private static final int MEMORY = 0;
+    private static final int DISK = 1;
+
+    private final List<SampleBuffer> made = new ArrayList<>();
+    private final FakeDataset dataset;
+    private final MemoryTier memory;
+    private final RecordingTier disk;
+    private final TierKeeper keeper;
+
+    TierKeeperTest() throws Exception {
+        dataset = new FakeDataset(SAMPLES, i -> i == GIANT ? 10_000 : SIZE);
+        memory = new MemoryTier(3 * SIZE);
+        disk = new RecordingTier(4 * SIZE);
+        keeper = new TierKeeper(dataset.tree, memory, List.of(disk), 2 * SIZE);
+    }
+
+    @BeforeEach
+    void followAPlan() {
+        plan(Map.of());
+    }
+
+    @AfterEach
+    void everythingIsGivenBack() {
+        keeper.close();
+        memory.close();
+        disk.close();
+        assertThat(made).as("still held").noneMatch(SampleBuffer::tryRetain);
+    }
+
+    /** From now on these samples belong into these tiers, the others nowhere. */
+    private void plan(Map<Integer, Integer> tierOf) {
+        Map<Integer, Integer> byFile = new HashMap<>();
+        tierOf.forEach((sample, tier) -> byFile.put(dataset.file(sample), tier));
+        keeper.follow(file -> byFile.getOrDefault(file, LocalPlan.NOWHERE));
+    }
+
+    private void fetched(int sample, boolean byReader) {
+        SampleBuffer buffer = dataset.sample(sample);
+        made.add(buffer);
+        keeper.fetched(dataset.file(sample), buffer, byReader);
+        buffer.release();
+    }
+
+    private void fetched(int... samples) {
+        for (int sample : samples) {
+            fetched(sample, false);
+        }
+    }
+
+    @Test
+    void get_ofADamagedSample_isTold() {
+        List<String> told = new ArrayList<>();
+        keeper.tell(into(told));
+        plan(Map.of(1, DISK));
+        fetched(1);
+        writeAll();
+        int file = dataset.file(1);
+        SampleBuffer sound = keeper.get(DISK, file);
+        assertThat(sound).isNotNull();
+        sound.release();
+        disk.damage(file);
+        assertThat(keeper.get(DISK, file)).isNull();
+        assertThat(told).containsExactly("kept 1 " + file, "gone 1 " + file);
+    }
+
+    @Test
+    void tellAll_tellsOfWhatThePlanKeepsAndNotOfWhatReadersLeft() {
+        plan(Map.of(1, MEMORY));
+        fetched(1);
+        fetched(2, /* byReader */ true);
+        assertThat(keeper.isInMemory(dataset.file(2))).isTrue();
+        List<String> told = new ArrayList<>();
+        keeper.tell(into(told));
+        keeper.tellAll();
+        assertThat(told).containsExactly("kept 0 " + dataset.file(1));
+    }
+
+    private static Holdings into(List<String> told) {
+        return new Holdings() {
+            @Override
+            public void kept(int tier, int file) {
+                told.add("kept " + tier + " " + file);
+            }
+
+            @Override
+            public void gone(int tier, int file) {
+                told.add("gone " + tier + " " + file);
+            }
+        };
+    }
+
+    private void writeAll() {
+        while (keeper.writeNext(DISK)) {
+            assertThat(keeper.writeNext(MEMORY)).as("memory has no queue").isFalse();
+        }
+    }
+
+    private List<Integer> in(Tier tier) {
+        List<Integer> found = new ArrayList<>();
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            if (tier.contains(dataset.file(sample))) {
+                found.add(sample);
+            }
+        }
+        return found;
+    }
+
+    private List<Integer> onTheirWay() {
+        List<Integer> found = new ArrayList<>();
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            if (keeper.isInMemory(dataset.file(sample)) && !memory.contains(dataset.file(sample))) {
+                found.add(sample);
+            }
+        }
+        return found;
+    }
+
+    @Test
+    void roomThatIsTakenForWhatIsBeingFetched_isNobodyElses() {
+        keeper.follow(LocalPlan.WHILE_ROOM);
+        List<TierKeeper.Room> rooms = new ArrayList<>();
+        for (int sample = 0; sample < 3; sample++) {
+            TierKeeper.Room room = keeper.reserve(dataset.file(sample), MEMORY);
+            assertThat(room).isNotNull();
+            rooms.add(room);
+        }
+        assertThat(keeper.reserve(dataset.file(3), MEMORY)).as("no room").isNull();
+        assertThat(keeper.reserve(dataset.file(2), MEMORY)).as("has some").isNull();
+        fetched(4);
+        assertThat(in(memory)).isEmpty();
+        assertThat(onTheirWay()).as("to the disk").containsExactly(4);
+        fetched(0, 1, 2);
+        assertThat(in(memory)).containsExactly(0, 1, 2);
+        rooms.forEach(TierKeeper.Room::close);
+        assertThat(keeper.reserve(dataset.file(3), MEMORY)).as("it is full").isNull();
+    }
+
+    @Test
+    void roomThatWasNotUsed_isFreeAgain() {
+        keeper.follow(LocalPlan.WHILE_ROOM);
+        for (int i = 0; i < 10; i++) {
+            TierKeeper.Room room = keeper.reserve(dataset.file(i), MEMORY);
+            assertThat(room).isNotNull();
+            room.close();
+        }
+        fetched(1);
+        assertThat(in(memory)).containsExactly(1);
+    }
+
+    @Test
+    void roomOnTheWayToADisk_isTakenBeforeTheSampleIsFetched() {
+        plan(Map.of(1, DISK, 2, DISK, 3, DISK));
+        try (TierKeeper.Room one = keeper.reserve(dataset.file(1), DISK);
+                TierKeeper.Room two = keeper.reserve(dataset.file(2), DISK)) {
+            assertThat(one).isNotNull();
+            assertThat(two).isNotNull();
+            assertThat(keeper.takesMore(DISK)).isFalse();
+            fetched(3);
+            assertThat(onTheirWay()).as("the queue is spoken for").isEmpty();
+            fetched(1, 2);
+            assertThat(onTheirWay()).containsExactly(1, 2);
+        }
+        writeAll();
+        fetched(3);
+        assertThat(onTheirWay()).containsExactly(3);
+    }
+
+    @Test
+    void plannedNowhere_isKeptForReadersOnly_asRecent() {
+        fetched(1);
+        assertThat(in(memory)).isEmpty();
+        fetched(2, true);
+        assertThat(in(memory)).containsExactly(2);
+        assertThat(memory.pinnedBytes()).isZero();
+        assertThat(onTheirWay()).isEmpty();
+        assertThat(keeper.plannedFor(dataset.file(2))).isNull();
+    }
+
+    @Test
+    void plannedNowhere_readByAReaderButOnDisk_isNotKeptTwice() {
+        plan(Map.of(1, DISK));
+        fetched(1);
+        plan(Map.of());
+        fetched(1, true);
+        assertThat(in(memory)).as("on its way to the disk").isEmpty();
+        writeAll();
+        fetched(1, true);
+        assertThat(in(memory)).isEmpty();
+        assertThat(keeper.holdersOf(dataset.file(1))).containsExactly("disk");
+    }
+
+    @Test
+    void plannedAnywhere_fillsTheFastestTierFirst_countingWhatIsOnItsWay() {
+        keeper.follow(LocalPlan.WHILE_ROOM);
+        fetched(0, 1, 2, 3, 4);
+        assertThat(in(memory)).containsExactly(0, 1, 2);
+        assertThat(onTheirWay()).containsExactly(3, 4);
+        fetched(5);
+        assertThat(onTheirWay()).as("the queue is full").containsExactly(3, 4);
+        writeAll();
+        fetched(5, 6, 3);
+        assertThat(onTheirWay()).containsExactly(5, 6);
+        fetched(7);
+        assertThat(keeper.isMissing(dataset.file(7), DISK))
+                .as("the queue takes the rest of the room")
+                .isFalse();
+        writeAll();
+        fetched(7);
+        assertThat(in(disk)).containsExactly(3, 4, 5, 6);
+        assertThat(in(memory)).containsExactly(0, 1, 2);
+        assertThat(onTheirWay()).isEmpty();
+        assertThat(disk.operations()).noneMatch(each -> each.startsWith("evict"));
+    }
+
+    @Test
+    void plannedForMemory_isPinnedThere() {
+        plan(Map.of(1, MEMORY));
+        assertThat(keeper.isMissing(dataset.file(1), MEMORY)).isTrue();
+        assertThat(keeper.isMissing(dataset.file(1), DISK)).isFalse();
+        fetched(1);
+        assertThat(memory.pinnedBytes()).isEqualTo(SIZE);
+        assertThat(keeper.isMissing(dataset.file(1), MEMORY)).isFalse();
+        assertThat(keeper.plannedFor(dataset.file(1))).isEqualTo("memory");
+        assertThat(onTheirWay()).isEmpty();
+    }
+
+    @Test
+    void plannedForTheDisk_waitsInTheQueue_whereItCanBeReadAndIsNotMissing() {
+        plan(Map.of(1, DISK));
+        assertThat(keeper.isMissing(dataset.file(1), DISK)).isTrue();
+        fetched(1, true);
+        assertThat(in(memory)).as("a reader's, but planned elsewhere").isEmpty();
+        assertThat(in(disk)).as("nobody waits for a disk").isEmpty();
+        assertThat(keeper.isMissing(dataset.file(1), DISK)).isFalse();
+        SampleBuffer waiting = keeper.fromMemory(dataset.file(1));
+        assertThat(waiting).isNotNull();
+        assertThat(dataset.isRight(1, waiting)).isTrue();
+        waiting.release();
+        assertThat(keeper.writeNext(DISK)).isTrue();
+        assertThat(in(disk)).containsExactly(1);
+        assertThat(keeper.fromMemory(dataset.file(1))).isNull();
+        assertThat(keeper.writeNext(DISK)).isFalse();
+        fetched(1);
+        assertThat(onTheirWay()).as("it is there").isEmpty();
+    }
+
+    @Test
+    void queueIsFull_sampleComesByAgain() {
+        plan(Map.of(1, DISK, 2, DISK, 3, DISK));
+        assertThat(keeper.takesMore(DISK)).isTrue();
+        fetched(1, 2, 3);
+        assertThat(onTheirWay()).containsExactly(1, 2);
+        assertThat(keeper.takesMore(DISK)).isFalse();
+        assertThat(keeper.takesMore(MEMORY)).isTrue();
+        assertThat(keeper.isMissing(dataset.file(3), DISK)).isTrue();
+        keeper.writeNext(DISK);
+        assertThat(keeper.takesMore(DISK)).as("half of it").isTrue();
+        fetched(3);
+        writeAll();
+        assertThat(in(disk)).containsExactly(1, 2, 3);
+        assertThat(disk.operations())
+                .containsExactly("keep " + dataset.file(1), "keep " + dataset.file(2), "keep " + dataset.file(3));
+    }
+
+    @Test
+    void tierThatIsNotWritable_costsNothingThatIsThere() {
+        plan(Map.of(1, DISK, 2, DISK, 3, DISK, 4, DISK));
+        fetched(1, 2);
+        writeAll();
+        fetched(3, 4);
+        writeAll();
+        plan(Map.of(5, DISK));
+        fetched(5);
+        disk.operations();
+        disk.setWritable(false);
+        assertThat(keeper.takesMore(DISK)).isFalse();
+        assertThat(keeper.writeNext(DISK)).isTrue();
+        assertThat(disk.operations()).containsExactly("refuse " + dataset.file(5));
+        assertThat(in(disk)).containsExactly(1, 2, 3, 4);
+        keeper.follow(LocalPlan.WHILE_ROOM);
+        fetched(10, 11, 12, 13);
+        assertThat(keeper.isMissing(dataset.file(13), DISK)).isFalse();
+        assertThat(onTheirWay()).isEmpty();
+        assertThat(in(memory)).containsExactly(10, 11, 12);
+        disk.setWritable(true);
+        assertThat(keeper.takesMore(DISK)).isTrue();
+    }
+
+    @Test
+    void newPlan_leftoversGoOneByOneWhenTheirRoomIsNeeded_andNothingThatIsWanted() {
+        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
+        fetched(0, 1, 2);
+        plan(Map.of(1, MEMORY, 5, MEMORY, 6, MEMORY));
+        assertThat(in(memory)).as("nothing is thrown away for a plan").containsExactly(0, 1, 2);
+        fetched(5);
+        assertThat(in(memory)).contains(1, 5).hasSize(3);
+        fetched(6);
+        assertThat(in(memory)).containsExactly(1, 5, 6);
+        fetched(7, true);
+        assertThat(in(memory)).as("no room for what nobody planned").containsExactly(1, 5, 6);
+    }
+
+    @Test
+    void newPlan_leftoversOnDiskMakeRoomToo() {
+        plan(Map.of(0, DISK, 1, DISK, 2, DISK, 3, DISK));
+        fetched(0, 1);
+        writeAll();
+        fetched(2, 3);
+        writeAll();
+        disk.operations();
+        plan(Map.of(0, DISK, 1, DISK, 2, DISK, 7, DISK));
+        fetched(7);
+        writeAll();
+        assertThat(disk.operations())
+                .containsExactly("refuse " + dataset.file(7), "evict " + dataset.file(3), "keep " + dataset.file(7));
+    }
+
+    @Test
+    void plannedForAnotherTier_isALeftoverWhereItIs() {
+        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
+        fetched(0, 1, 2);
+        plan(Map.of(0, DISK, 1, MEMORY, 2, MEMORY, 3, MEMORY));
+        fetched(0);
+        assertThat(keeper.isMissing(dataset.file(0), DISK))
+                .as("it is on its way")
+                .isFalse();
+        writeAll();
+        assertThat(keeper.holdersOf(dataset.file(0))).containsExactly("memory", "disk");
+        fetched(3);
+        assertThat(in(memory)).containsExactly(1, 2, 3);
+        assertThat(in(disk)).containsExactly(0);
+    }
+
+    @Test
+    void readersSample_takesTheRoomOfALeftover() {
+        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
+        fetched(0, 1, 2);
+        plan(Map.of(2, MEMORY));
+        fetched(9, true);
+        assertThat(in(memory)).contains(2).hasSizeBetween(2, 3);
+        assertThat(memory.pinnedBytes()).isEqualTo(2 * SIZE);
+    }
+
+    @Test
+    void sampleThatCanNeverFit_costsNoLeftover() {
+        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY, 3, DISK));
+        fetched(0, 1, 2, 3);
+        writeAll();
+        plan(Map.of(GIANT, DISK));
+        fetched(GIANT);
+        writeAll();
+        assertThat(in(disk)).containsExactly(3);
+        plan(Map.of());
+        fetched(GIANT, true);
+        assertThat(in(memory)).containsExactly(0, 1, 2);
+    }
+
+    @Test
+    void withoutJobs_whatIsHereStaysAndNothingIsFetched() {
+        plan(Map.of(0, MEMORY));
+        fetched(0);
+        assertThat(keeper.hasPlan()).isTrue();
+        keeper.followNone();
+        assertThat(keeper.hasPlan()).isFalse();
+        assertThat(keeper.takesMore(MEMORY)).isFalse();
+        assertThat(keeper.takesMore(DISK)).isFalse();
+        fetched(1);
+        assertThat(in(memory)).containsExactly(0);
+        fetched(2, true);
+        assertThat(in(memory)).containsExactly(0, 2);
+    }
+
+    @Test
+    void closed_whatIsOnItsWayIsDropped() {
+        plan(Map.of(1, DISK, 2, DISK));
+        fetched(1, 2);
+        keeper.close();
+        assertThat(keeper.writeNext(DISK)).isFalse();
+        assertThat(onTheirWay()).isEmpty();
+        assertThat(in(disk)).isEmpty();
+        fetched(1);
+        assertThat(onTheirWay()).isEmpty();
+    }
+}

@@ -1,0 +1,208 @@
+package io.clairfs.cache.stage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.testing.RecordingArea;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The budget of the staging area, by single cases and by random operations. */
+final class StagingBufferTest {
+    private static final long CAPACITY = 1000;
+
+    private final RecordingArea area = new RecordingArea();
+    private final List<StagingBuffer.Place> drops = new ArrayList<>();
+
+    private static void stage(StagingBuffer buffer, StagingBuffer.Place place, long bytes) throws IOException {
+        try (StagingBuffer.Loading loading = buffer.load(place, List.of())) {
+            if (loading.isMine()) {
+                SampleBuffer sample = SampleBuffer.allocate(bytes);
+                loading.stage(sample);
+                sample.release();
+            }
+        }
+    }
+
+    @Test
+    void unwantedSample_staysUntilItsRoomIsNeeded() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place first = buffer.reserve(1, 600, drops);
+        assertThat(first).isNotNull();
+        stage(buffer, first, 600);
+        buffer.release(first);
+        assertThat(area.has(1)).isTrue();
+
+        StagingBuffer.Place second = buffer.reserve(2, 600, drops);
+        assertThat(second).isNotNull();
+        assertThat(drops).containsExactly(first);
+        buffer.drop(drops);
+        assertThat(area.has(1)).isFalse();
+        assertThat(buffer.usedBytes()).isEqualTo(600);
+    }
+
+    @Test
+    void wantedAgain_needsNoSecondPush() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place first = buffer.reserve(1, 600, drops);
+        assertThat(first).isNotNull();
+        stage(buffer, first, 600);
+        buffer.release(first);
+        StagingBuffer.Place again = buffer.reserve(1, 600, drops);
+        assertThat(again).isNotNull().isSameAs(first);
+        stage(buffer, again, 600);
+        assertThat(area.pushes()).isEqualTo(1);
+        assertThat(buffer.reserve(2, 600, drops)).as("it is wanted").isNull();
+        assertThat(drops).isEmpty();
+    }
+
+    @Test
+    void leavingSample_cannotBeTakenAgainBeforeItHasLeft() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place first = buffer.reserve(1, 600, drops);
+        assertThat(first).isNotNull();
+        stage(buffer, first, 600);
+        buffer.release(first);
+        StagingBuffer.Place second = buffer.reserve(2, 300, drops);
+        assertThat(second).isNotNull();
+        assertThat(drops).isEmpty();
+        StagingBuffer.Place third = buffer.reserve(3, 600, drops);
+        assertThat(third).isNotNull();
+        assertThat(drops).containsExactly(first);
+        buffer.release(second);
+        assertThat(buffer.reserve(1, 100, new ArrayList<>())).isNull();
+        buffer.drop(drops);
+        assertThat(buffer.reserve(1, 100, new ArrayList<>())).isNotNull();
+    }
+
+    @Test
+    void released_whileBeingPushed_isDroppedOrKeptButAccounted() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place place = buffer.reserve(1, 600, drops);
+        assertThat(place).isNotNull();
+        try (StagingBuffer.Loading loading = buffer.load(place, List.of())) {
+            assertThat(loading.isMine()).isTrue();
+            buffer.release(place);
+            SampleBuffer sample = SampleBuffer.allocate(600);
+            loading.stage(sample);
+            sample.release();
+        }
+        assertThat(area.has(1)).isTrue();
+        assertThat(buffer.usedBytes()).isEqualTo(600);
+    }
+
+    @Test
+    void failedPush_givesItsRoomBack() {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place place = buffer.reserve(1, 1000, drops);
+        assertThat(place).isNotNull();
+        try (StagingBuffer.Loading loading = buffer.load(place, List.of())) {
+            assertThat(loading.isMine()).isTrue();
+        }
+        assertThat(buffer.usedBytes()).isZero();
+        assertThat(buffer.reserve(2, 1000, drops)).isNotNull();
+    }
+
+    @Test
+    void loadingThatEndsWithABug_leavesNoRoomTaken_andWhatWasToLeaveHasLeft() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place first = buffer.reserve(1, 600, drops);
+        assertThat(first).isNotNull();
+        stage(buffer, first, 600);
+        buffer.release(first);
+        StagingBuffer.Place second = buffer.reserve(2, 1000, drops);
+        assertThat(second).isNotNull();
+        assertThatThrownBy(() -> {
+                    try (StagingBuffer.Loading loading = buffer.load(second, drops)) {
+                        assertThat(loading.isMine()).isTrue();
+                        throw new AssertionError("injected");
+                    }
+                })
+                .hasMessage("injected");
+        assertThat(area.has(1)).isFalse();
+        assertThat(buffer.usedBytes()).isZero();
+        assertThat(buffer.samples()).isZero();
+        buffer.release(second);
+        assertThat(buffer.reserve(3, 1000, new ArrayList<>())).isNotNull();
+    }
+
+    @Test
+    void onlyOneLoads_andNobodyOnceItsPositionIsGone() {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place place = buffer.reserve(1, 100, drops);
+        assertThat(place).isNotNull();
+        try (StagingBuffer.Loading first = buffer.load(place, List.of());
+                StagingBuffer.Loading second = buffer.load(place, List.of())) {
+            assertThat(first.isMine()).isTrue();
+            assertThat(second.isMine()).isFalse();
+        }
+        StagingBuffer.Place gone = buffer.reserve(2, 100, drops);
+        assertThat(gone).isNotNull();
+        buffer.release(gone);
+        try (StagingBuffer.Loading loading = buffer.load(gone, List.of())) {
+            assertThat(loading.isMine()).isFalse();
+        }
+        assertThat(buffer.usedBytes()).isZero();
+    }
+
+    @Test
+    void largerThanTheBuffer_isRefused() {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        assertThat(buffer.reserve(1, CAPACITY + 1, drops)).isNull();
+    }
+
+    @Test
+    void closed_dropsEverythingAndTakesNothing() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place place = buffer.reserve(1, 100, drops);
+        assertThat(place).isNotNull();
+        stage(buffer, place, 100);
+        buffer.close();
+        assertThat(area.count()).isZero();
+        assertThat(buffer.reserve(2, 1, drops)).isNull();
+        buffer.release(place);
+    }
+
+    // Promise T4
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void randomOperations_keepTheBudgetAndWhatIsWanted(long seed) throws IOException {
+        Random random = new Random(seed);
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 7);
+        Map<Integer, List<StagingBuffer.Place>> wanted = new HashMap<>();
+        for (int operation = 0; operation < 5000; operation++) {
+            int file = random.nextInt(20);
+            long bytes = 50 + 20L * file;
+            if (random.nextInt(3) > 0) {
+                List<StagingBuffer.Place> leaving = new ArrayList<>();
+                StagingBuffer.Place place = buffer.reserve(file, bytes, leaving);
+                buffer.drop(leaving);
+                if (place != null) {
+                    wanted.computeIfAbsent(file, _ -> new ArrayList<>()).add(place);
+                    stage(buffer, place, bytes);
+                }
+            } else if (wanted.containsKey(file)) {
+                List<StagingBuffer.Place> places = wanted.get(file);
+                buffer.release(places.removeLast());
+                if (places.isEmpty()) {
+                    wanted.remove(file);
+                }
+            }
+            assertThat(area.mostBytes()).isLessThanOrEqualTo(CAPACITY);
+            assertThat(area.count()).isLessThanOrEqualTo(7).isEqualTo(buffer.samples());
+            for (int w : wanted.keySet()) {
+                assertThat(area.has(w))
+                        .as("wanted %d at operation %d", w, operation)
+                        .isTrue();
+            }
+        }
+    }
+}

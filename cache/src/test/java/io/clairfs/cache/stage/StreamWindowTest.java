@@ -1,0 +1,252 @@
+package io.clairfs.cache.stage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.EpochOrders;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.testing.FakeDataset;
+import io.clairfs.cache.testing.RecordingArea;
+import io.clairfs.cache.tier.SampleBuffer;
+import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
+import it.unimi.dsi.fastutil.ints.IntSet;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What lies before one trainer: how much of it is staged, and what comes next. Samples have 100 bytes and are read in order. */
+final class StreamWindowTest {
+    private static final int SAMPLES = 20;
+    private static final long SIZE = 100;
+    private static final long NO_SHARE = Long.MAX_VALUE;
+
+    private final FakeDataset dataset;
+    private final StagingBuffer staging = new StagingBuffer(new RecordingArea(), 10 * SIZE, 100);
+    private final StreamWindow window;
+
+    StreamWindowTest() throws Exception {
+        dataset = new FakeDataset(SAMPLES, _ -> SIZE);
+        window = window(2);
+    }
+
+    private StreamWindow window(int epochs) throws InvalidSpecException {
+        EpochOrders orders =
+                new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index), SAMPLES, System::nanoTime);
+        return new StreamWindow(new AccessStream(orders, 0, epochs), dataset.index, dataset.tree, staging, 0);
+    }
+
+    private StreamWindow.ToStage next() throws InvalidSpecException {
+        StreamWindow.ToStage next = window.nextToStage(NO_SHARE);
+        assertThat(next).isNotNull();
+        staging.drop(next.leaving());
+        return next;
+    }
+
+    private void stage(StreamWindow.ToStage what) throws IOException {
+        try (StagingBuffer.Loading loading = staging.load(what.place(), what.leaving())) {
+            if (loading.isMine()) {
+                SampleBuffer sample = SampleBuffer.allocate(SIZE);
+                loading.stage(sample);
+                sample.release();
+            }
+        }
+    }
+
+    private int stagedAhead() {
+        IntSet files = new IntOpenHashSet();
+        window.addStaged(files);
+        return files.size();
+    }
+
+    private void stageNext(int count) throws Exception {
+        for (int i = 0; i < count; i++) {
+            stage(next());
+        }
+    }
+
+    /** The reads at these steps of the first epoch. */
+    private void read(int... steps) throws InvalidSpecException {
+        for (int step : steps) {
+            StreamWindow.Slot slot = window.nearest(dataset.file(step), window.headSequence());
+            assertThat(slot).isNotNull();
+            window.read(slot.sequence);
+        }
+    }
+
+    private List<Integer> toStage(int most) {
+        List<Integer> samples = new ArrayList<>();
+        window.forEachToStage(most, file -> samples.add(dataset.index.sampleOf(file)));
+        return samples;
+    }
+
+    @Test
+    void readyAhead_countsWhatIsStaged_upToTheFirstThatIsNot() throws Exception {
+        assertThat(window.readyAhead(5)).isZero();
+        stageNext(2);
+        StreamWindow.ToStage late = next();
+        stageNext(2);
+        assertThat(window.readyAhead(5)).isEqualTo(2);
+        assertThat(stagedAhead()).isEqualTo(4);
+        assertThat(window.underWay()).isEqualTo(5);
+        stage(late);
+        assertThat(window.readyAhead(5)).isEqualTo(5);
+        assertThat(window.readyAhead(3)).as("no more than asked for").isEqualTo(3);
+    }
+
+    @Test
+    void positionThatIsUnreadAfterAll_isStagedBeforeThoseBehindIt_whichMakeRoom() throws Exception {
+        stageNext(10); // there is room for so many
+        long first = window.headSequence();
+        read(0, 1);
+        stageNext(2);
+        assertThat(window.nextToStage(NO_SHARE)).as("all the room is wanted").isNull();
+        window.unread(first);
+        StreamWindow.ToStage again = next();
+        assertThat(again.file()).isEqualTo(dataset.file(0));
+        stage(again);
+        assertThat(window.readyAhead(20)).as("0 and 2 to 10; 1 is read").isEqualTo(10);
+        assertThat(stagedAhead()).isEqualTo(10);
+        assertThat(window.nextToStage(NO_SHARE)).as("11 has given its room").isNull();
+        read(0);
+        assertThat(next().file()).isEqualTo(dataset.file(11));
+    }
+
+    @Test
+    void samplesThatAreReadTwiceAhead_areStagedOnce() throws Exception {
+        StagingBuffer roomy = new StagingBuffer(new RecordingArea(), 2 * SAMPLES * SIZE, 2 * SAMPLES);
+        EpochOrders orders =
+                new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index), SAMPLES, System::nanoTime);
+        StreamWindow both = new StreamWindow(new AccessStream(orders, 0, 2), dataset.index, dataset.tree, roomy, 0);
+        for (int i = 0; i < 2 * SAMPLES; i++) {
+            StreamWindow.ToStage next = both.nextToStage(NO_SHARE);
+            assertThat(next).isNotNull();
+            try (StagingBuffer.Loading loading = roomy.load(next.place(), next.leaving())) {
+                assertThat(loading.isMine()).isEqualTo(i < SAMPLES);
+                if (loading.isMine()) {
+                    SampleBuffer sample = SampleBuffer.allocate(SIZE);
+                    loading.stage(sample);
+                    sample.release();
+                }
+            }
+        }
+        IntSet files = new IntOpenHashSet();
+        both.addStaged(files);
+        assertThat(files).hasSize(SAMPLES);
+    }
+
+    @Test
+    void readyAhead_passesOverWhatHasBeenRead() throws Exception {
+        stageNext(5);
+        read(0, 2);
+        assertThat(window.readyAhead(10)).isEqualTo(3);
+        read(1, 3, 4);
+        assertThat(window.readyAhead(10)).isZero();
+        assertThat(stagedAhead()).isZero();
+    }
+
+    @Test
+    void readyAhead_endsAtASampleThatWasReadBeforeItWasStaged_notAtAll() throws Exception {
+        read(1);
+        stageNext(3);
+        assertThat(window.readyAhead(10)).as("samples 0, 2 and 3").isEqualTo(3);
+    }
+
+    @Test
+    void isHungry_whileLessThanThatIsStagedOrOnItsWay() throws Exception {
+        assertThat(window.isHungry(1)).isTrue();
+        stageNext(2);
+        next();
+        assertThat(window.isHungry(3 * SIZE + 1)).isTrue();
+        assertThat(window.isHungry(3 * SIZE)).isFalse();
+        read(0);
+        assertThat(window.isHungry(3 * SIZE)).isTrue();
+    }
+
+    @Test
+    void isHungry_notWhenNothingIsLeftToStage() throws Exception {
+        for (int step = 0; step < 2 * SAMPLES; step++) {
+            assertThat(window.isHungry(NO_SHARE)).as("step " + step).isTrue();
+            stageNext(1);
+            window.read(window.headSequence());
+        }
+        assertThat(window.isHungry(NO_SHARE)).isFalse();
+        assertThat(window.position()).isEqualTo(AccessStream.END);
+    }
+
+    @Test
+    void forEachToStage_namesWhatComesNext_leavingOutWhatHasBeenRead() throws Exception {
+        assertThat(toStage(3)).containsExactly(0, 1, 2);
+        stageNext(2);
+        assertThat(toStage(3)).containsExactly(2, 3, 4);
+        read(3);
+        assertThat(toStage(3)).containsExactly(2, 4, 5);
+        assertThat(toStage(0)).isEmpty();
+        List<Integer> rest = new ArrayList<>(List.of(2));
+        IntStream.range(4, SAMPLES).forEach(rest::add);
+        IntStream.range(0, SAMPLES).forEach(rest::add);
+        assertThat(toStage(1000)).as("across the end of the epoch").isEqualTo(rest);
+    }
+
+    @Test
+    void forEachToStage_namesWhatNextToStageThenGives() throws Exception {
+        read(1, 4);
+        List<Integer> named = toStage(6);
+        List<Integer> given = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            given.add(dataset.index.sampleOf(next().file()));
+        }
+        assertThat(given).isEqualTo(named).containsExactly(0, 2, 3, 5, 6, 7);
+    }
+
+    @Test
+    void share_boundsWhatIsStagedAndUnread_butNeverBelowOneSample() throws Exception {
+        assertThat(window.nextToStage(SIZE / 2)).as("one always").isNotNull();
+        assertThat(window.nextToStage(2 * SIZE - 1)).isNull();
+        assertThat(window.nextToStage(2 * SIZE)).isNotNull();
+        assertThat(window.nextToStage(2 * SIZE)).isNull();
+        read(0);
+        assertThat(window.nextToStage(2 * SIZE)).isNotNull();
+    }
+
+    @Test
+    void closed_nothingIsStagedWantedOrNamed() throws Exception {
+        stageNext(4);
+        window.close();
+        assertThat(window.readyAhead(10)).isZero();
+        assertThat(window.underWay()).isZero();
+        assertThat(window.isHungry(NO_SHARE)).isFalse();
+        assertThat(toStage(5)).isEmpty();
+    }
+
+    @Test
+    void jumped_whatWasStagedIsLetGo_andStagingGoesOnFromThere() throws Exception {
+        stageNext(4);
+        window.jump(AccessStream.position(1, 5));
+        assertThat(window.readyAhead(10)).isZero();
+        assertThat(window.underWay()).isZero();
+        assertThat(window.position()).isEqualTo(AccessStream.position(1, 5));
+        assertThat(toStage(2)).containsExactly(5, 6);
+    }
+
+    @Test
+    void endlessJobOverSmallSamples_isStagedOnlySoFarAhead() throws Exception {
+        StagingBuffer roomy = new StagingBuffer(new RecordingArea(), 2 * SAMPLES * SIZE, 2 * SAMPLES);
+        EpochOrders orders =
+                new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index), SAMPLES, System::nanoTime);
+        AccessStream endless = new AccessStream(orders, 0, JobSpec.UNLIMITED);
+        StreamWindow ahead = new StreamWindow(endless, dataset.index, dataset.tree, roomy, 0);
+        int staged = 0;
+        while (staged <= 2 * StreamWindow.RECOGNISED_AHEAD && ahead.nextToStage(NO_SHARE) != null) {
+            staged++;
+        }
+        assertThat(staged).isEqualTo(StreamWindow.RECOGNISED_AHEAD);
+        assertThat(ahead.isHungry(NO_SHARE)).isFalse();
+        ahead.read(ahead.headSequence());
+        assertThat(ahead.isHungry(NO_SHARE)).isTrue();
+        assertThat(ahead.nextToStage(NO_SHARE)).isNotNull();
+        assertThat(ahead.nextToStage(NO_SHARE)).isNull();
+    }
+}
