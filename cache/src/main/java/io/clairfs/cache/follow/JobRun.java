@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
  * are looked for in the orders of all epochs ({@link #search}), and the streams go on from where they were found.
  */
 public final class JobRun {
-    private static final int DEFAULT_REACH = 512;
-    private static final int FEW_READS = 6;
     private static final int READY_LOOKED_AT = 256;
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -43,24 +41,7 @@ public final class JobRun {
     /** How many samples a rank reads in the first epoch. */
     private final int firstLength;
 
-    private final Pace[] paces;
-    private final LongSupplier clockNs;
-    private final SyncJudge judge;
-    private final EpochJudge epochJudge;
-    private final TrainerSearch search;
-
-    /** How many positions may lie between what the loaders of one rank read at the same time. */
-    private final int reach;
-
-    /** Where the loaders of each stream are, as sequence numbers. */
-    private final long[] centres;
-
-    /** For {@link #moveCentre}, which comes with every read and should leave no garbage. */
-    private final long[] orderly;
-
-    private final NameOrderPasses passes;
-    private long readsOfPasses;
-
+    private final TrainerFollower follower;
     private boolean closed;
 
     /**
@@ -82,28 +63,17 @@ public final class JobRun {
             EpochOrders orders,
             LongSupplier clockNs)
             throws InvalidSpecException {
-        this.clockNs = clockNs;
         this.spec = spec;
         this.index = index;
         this.orders = orders;
         EpochOrder first = orders.epoch(spec.startEpoch());
         firstLength = first.length(spec.firstRank());
         start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
-        int ranks = spec.ranks().count();
-        paces = new Pace[ranks];
         for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
-            paces[windows.size()] = new Pace();
             windows.add(new StreamWindow(new AccessStream(orders, rank, spec.epochs()), index, tree, staging, start));
         }
         extendTogether();
-        int memory = SyncJudge.memoryFor(firstLength, Math.max(1, ranks));
-        judge = new SyncJudge(memory);
-        epochJudge = new EpochJudge(spec, memory);
-        search = new TrainerSearch(memory);
-        passes = new NameOrderPasses(index.size());
-        orderly = new long[memory];
-        reach = reach(spec);
-        centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
+        follower = new TrainerFollower(spec, index, windows, firstLength, clockNs);
     }
 
     /** Epoch by epoch, so that the order of each is computed once for all ranks, however many a window has room for. */
@@ -115,14 +85,6 @@ public final class JobRun {
                 more |= window.extend(epoch);
             }
         }
-    }
-
-    /** As the job says, else for a good many workers. */
-    private static int reach(JobSpec spec) {
-        if (spec.window() > 0 && spec.keys().containsKey("workers")) {
-            return Math.min(spec.window() + spec.batch(), StreamWindow.RECOGNISED_AHEAD / 2);
-        }
-        return Math.clamp(16L * spec.batch(), DEFAULT_REACH / 2, DEFAULT_REACH * 4);
     }
 
     public JobSpec spec() {
@@ -159,7 +121,7 @@ public final class JobRun {
 
     /** Whether somebody has read anything of it. */
     public synchronized boolean hasBegun() {
-        return search.reads() > 0;
+        return follower.hasBegun();
     }
 
     /** How many ranks read here. */
@@ -197,12 +159,12 @@ public final class JobRun {
 
     /** How long the trainer of a stream can go on with what is staged, seconds; 0 when that is not known. */
     public synchronized double secondsStaged(int stream) {
-        return windows.get(stream).readyAhead(READY_LOOKED_AT) * paces[stream].nsPerSample() / NANOS_PER_SECOND;
+        return windows.get(stream).readyAhead(READY_LOOKED_AT) * follower.nsPerSample(stream) / NANOS_PER_SECOND;
     }
 
     /** How long the trainer of a stream takes for so many samples, seconds; 0 when that is not known. */
     public synchronized double secondsOf(int stream, int samples) {
-        return samples * paces[stream].nsPerSample() / NANOS_PER_SECOND;
+        return samples * follower.nsPerSample(stream) / NANOS_PER_SECOND;
     }
 
     /** Where the ranks of this node are, the hindmost of them; {@link AccessStream#END} when all is read. Where none reads, the beginning. */
@@ -249,83 +211,7 @@ public final class JobRun {
      * A reader has read this file. Returns whether its sample was expected about now.
      */
     public synchronized boolean read(int file) throws InvalidSpecException {
-        int sample = index.sampleOf(file);
-        if (sample < 0 || windows.isEmpty()) {
-            return false;
-        }
-        int best = -1;
-        StreamWindow.Slot slot = null;
-        for (int i = 0; i < windows.size(); i++) {
-            StreamWindow.Slot candidate = windows.get(i).nearest(file, centres[i]);
-            if (candidate != null && (slot == null || distance(i, candidate) < distance(best, slot))) {
-                best = i;
-                slot = candidate;
-            }
-        }
-        NameOrderPasses.Read read = slot == null
-                ? new NameOrderPasses.Read(sample, file, -1, 0, 0)
-                : new NameOrderPasses.Read(sample, file, best, slot.sequence, slot.sequence - centres[best]);
-        if (passes.isOfPass(read)) {
-            passedOver(read);
-            return false;
-        }
-        boolean near =
-                slot != null && distance(best, slot) <= reach + search.memory(); // the centre lags behind by that
-        if (slot != null && near && windows.get(best).read(slot.sequence)) {
-            read.tick();
-        }
-        if (passes.isSuspect(read)) {
-            return slot != null;
-        }
-        search.read(sample);
-        if (slot == null) {
-            judge.readElsewhere();
-            return false;
-        }
-        judge.readAt(best, slot.sequence);
-        if (near) {
-            paces[best].read(clockNs.getAsLong(), windows.get(best).readyAhead(1) == 0);
-        }
-        moveCentre(best);
-        epochJudge.read(AccessStream.epoch(slot.position), judge.inSync());
-        return true;
-    }
-
-    /** Somebody else reads in name order: that is no use of a sample, nor were the reads before this one that looked like the trainer's. */
-    private void passedOver(NameOrderPasses.Read read) {
-        readsOfPasses++;
-        for (NameOrderPasses.Read before = read.before(); before != null; before = before.before()) {
-            boolean isTrainers = before.isFirst() && judge.hasNeighbour(before.stream, before.sequence);
-            if (before.isToBeUndone() && !isTrainers) {
-                windows.get(before.stream).unread(before.sequence);
-            }
-        }
-    }
-
-    private long distance(int stream, StreamWindow.Slot slot) {
-        return Math.abs(slot.sequence - centres[stream]);
-    }
-
-    /**
-     * Takes the middle of the orderly reads for where a stream's loaders are. What lies further behind it than loaders reach
-     * was read unseen, or will not be.
-     */
-    private void moveCentre(int stream) throws InvalidSpecException {
-        if (!judge.inSync()) {
-            return;
-        }
-        int count = judge.orderlyReads(stream, orderly);
-        StreamWindow window = windows.get(stream);
-        if (count < FEW_READS) {
-            return;
-        }
-        centres[stream] = orderly[count / 2];
-        if (centres[stream] - window.headSequence() > reach) {
-            window.readUpTo(orderly[0] - 1);
-            for (int i = 0; i < count; i++) {
-                window.read(orderly[i]);
-            }
-        }
+        return follower.read(file);
     }
 
     /**
@@ -358,13 +244,12 @@ public final class JobRun {
         for (StreamWindow window : windows) {
             window.readUpTo(window.stagedUpTo() - 1);
         }
-        judge.reset();
-        search.postpone();
+        follower.reportsLost();
     }
 
     /** Whether the trainer should be looked for; the caller then runs {@link #search} where it may take a while. */
     public synchronized boolean wantsSearch() {
-        return !judge.inSync() && search.begin();
+        return follower.wantsSearch();
     }
 
     /**
@@ -377,18 +262,18 @@ public final class JobRun {
             int[] samples;
             int epoch;
             synchronized (this) {
-                samples = search.lastRead();
+                samples = follower.lastRead();
                 long position = windows.getFirst().position();
                 epoch = position == AccessStream.END ? spec.epochs() - 1 : AccessStream.epoch(position);
             }
             boolean found =
                     TrainerSearch.nearestFirst(epoch, spec.epochs(), candidate -> searchEpoch(candidate, samples));
             synchronized (this) {
-                search.judge(found);
+                follower.searched(found);
             }
             return found;
         } finally {
-            search.ended();
+            follower.searchEnded();
         }
     }
 
@@ -408,25 +293,14 @@ public final class JobRun {
                     orders.keep(epoch, order);
                 }
                 found = true;
-                moveTo(window, place, i);
+                moveTo(i, place);
             }
         }
         return found;
     }
 
-    private synchronized void moveTo(StreamWindow window, PositionSearch.Found place, int stream)
-            throws InvalidSpecException {
-        epochJudge.found(window, window.position(), place.position(), search.reads(), place.read().length);
-        window.jump(place.position());
-        centres[stream] = window.headSequence();
-        for (long position : place.read()) {
-            StreamWindow.Slot slot =
-                    window.nearest(index.file(window.stream().sample(position)), window.headSequence());
-            if (slot != null && slot.position == position) {
-                window.read(slot.sequence);
-            }
-        }
-        judge.reset();
+    private synchronized void moveTo(int stream, PositionSearch.Found place) throws InvalidSpecException {
+        follower.moveTo(stream, place);
     }
 
     /**
@@ -466,10 +340,10 @@ public final class JobRun {
                 done ? 0 : AccessStream.step(position),
                 first.stream().length(done ? spec.epochs() - 1 : epoch),
                 done,
-                judge.inSync() && epochJudge.astray() == null && !passes.areTheTrainers(),
-                judge.deviations() + epochJudge.readsAstray() + readsOfPasses,
-                epochJudge.astray(),
-                passes.mayBeTheTrainers(),
+                follower.isInSync(),
+                follower.deviations(),
+                follower.astray(),
+                follower.isInNameOrder(),
                 staged.size());
     }
 

@@ -1,0 +1,229 @@
+package io.clairfs.cache.follow;
+
+import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.stage.StreamWindow;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the trainers of a job's ranks are in their streams, from the files that are read.
+ *
+ * <p>A read belongs to the stream in which its sample is nearest to where the loaders are. What lies behind them is ticked off; when
+ * reads do not follow the prediction for a while, the trainer has to be looked for ({@link #wantsSearch}). Not thread-safe: its job guards it.
+ */
+final class TrainerFollower {
+    private static final int DEFAULT_REACH = 512;
+    private static final int FEW_READS = 6;
+
+    private final SampleIndex index;
+    private final List<StreamWindow> windows;
+    private final Pace[] paces;
+    private final LongSupplier clockNs;
+    private final SyncJudge judge;
+    private final EpochJudge epochJudge;
+    private final TrainerSearch search;
+
+    /** How many positions may lie between what the loaders of one rank read at the same time. */
+    private final int reach;
+
+    /** Where the loaders of each stream are, as sequence numbers. */
+    private final long[] centres;
+
+    /** For {@link #moveCentre}, which comes with every read and should leave no garbage. */
+    private final long[] orderly;
+
+    private final NameOrderPasses passes;
+    private long readsOfPasses;
+
+    /**
+     * A follower of a trainer that has not read anything yet.
+     *
+     * @param windows one per rank that reads here
+     * @param firstLength how many samples a rank reads in the first epoch
+     * @param clockNs a clock that only runs forward, nanoseconds
+     */
+    TrainerFollower(
+            JobSpec spec, SampleIndex index, List<StreamWindow> windows, int firstLength, LongSupplier clockNs) {
+        this.index = index;
+        this.windows = windows;
+        this.clockNs = clockNs;
+        int ranks = spec.ranks().count();
+        paces = Stream.generate(Pace::new).limit(ranks).toArray(Pace[]::new);
+        int memory = SyncJudge.memoryFor(firstLength, Math.max(1, ranks));
+        judge = new SyncJudge(memory);
+        epochJudge = new EpochJudge(spec, memory);
+        search = new TrainerSearch(memory);
+        passes = new NameOrderPasses(index.size());
+        orderly = new long[memory];
+        reach = reach(spec);
+        centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
+    }
+
+    /** As the job says, else for a good many workers. */
+    private static int reach(JobSpec spec) {
+        if (spec.window() > 0 && spec.keys().containsKey("workers")) {
+            return Math.min(spec.window() + spec.batch(), StreamWindow.RECOGNISED_AHEAD / 2);
+        }
+        return Math.clamp(16L * spec.batch(), DEFAULT_REACH / 2, DEFAULT_REACH * 4);
+    }
+
+    /** Whether somebody has read anything. */
+    boolean hasBegun() {
+        return search.reads() > 0;
+    }
+
+    /** How long the trainer of a stream takes for a sample, ns; 0 when that is not known. */
+    double nsPerSample(int stream) {
+        return paces[stream].nsPerSample();
+    }
+
+    /** Whether reads follow the prediction, in the epoch that the job says. */
+    boolean isInSync() {
+        return judge.inSync() && epochJudge.astray() == null && !passes.areTheTrainers();
+    }
+
+    /** Reads that did not follow the prediction. */
+    long deviations() {
+        return judge.deviations() + epochJudge.readsAstray() + readsOfPasses;
+    }
+
+    /** Set while the trainer is followed through an epoch that is not the one the job says. */
+    JobRun.@Nullable Astray astray() {
+        return epochJudge.astray();
+    }
+
+    /** Whether hardly any read but in name order was seen for more than an epoch. */
+    boolean isInNameOrder() {
+        return passes.mayBeTheTrainers();
+    }
+
+    /**
+     * A reader has read this file. Returns whether its sample was expected about now.
+     */
+    public synchronized boolean read(int file) throws InvalidSpecException {
+        int sample = index.sampleOf(file);
+        if (sample < 0 || windows.isEmpty()) {
+            return false;
+        }
+        int best = -1;
+        StreamWindow.Slot slot = null;
+        for (int i = 0; i < windows.size(); i++) {
+            StreamWindow.Slot candidate = windows.get(i).nearest(file, centres[i]);
+            if (candidate != null && (slot == null || distance(i, candidate) < distance(best, slot))) {
+                best = i;
+                slot = candidate;
+            }
+        }
+        NameOrderPasses.Read read = slot == null
+                ? new NameOrderPasses.Read(sample, file, -1, 0, 0)
+                : new NameOrderPasses.Read(sample, file, best, slot.sequence, slot.sequence - centres[best]);
+        if (passes.isOfPass(read)) {
+            passedOver(read);
+            return false;
+        }
+        boolean near =
+                slot != null && distance(best, slot) <= reach + search.memory(); // the centre lags behind by that
+        if (slot != null && near && windows.get(best).read(slot.sequence)) {
+            read.tick();
+        }
+        if (passes.isSuspect(read)) {
+            return slot != null;
+        }
+        search.read(sample);
+        if (slot == null) {
+            judge.readElsewhere();
+            return false;
+        }
+        judge.readAt(best, slot.sequence);
+        if (near) {
+            paces[best].read(clockNs.getAsLong(), windows.get(best).readyAhead(1) == 0);
+        }
+        moveCentre(best);
+        epochJudge.read(AccessStream.epoch(slot.position), judge.inSync());
+        return true;
+    }
+
+    /** Somebody else reads in name order: that is no use of a sample, nor were the reads before this one that looked like the trainer's. */
+    private void passedOver(NameOrderPasses.Read read) {
+        readsOfPasses++;
+        for (NameOrderPasses.Read before = read.before(); before != null; before = before.before()) {
+            boolean isTrainers = before.isFirst() && judge.hasNeighbour(before.stream, before.sequence);
+            if (before.isToBeUndone() && !isTrainers) {
+                windows.get(before.stream).unread(before.sequence);
+            }
+        }
+    }
+
+    private long distance(int stream, StreamWindow.Slot slot) {
+        return Math.abs(slot.sequence - centres[stream]);
+    }
+
+    /**
+     * Takes the middle of the orderly reads for where a stream's loaders are. What lies further behind it than loaders reach
+     * was read unseen, or will not be.
+     */
+    private void moveCentre(int stream) throws InvalidSpecException {
+        if (!judge.inSync()) {
+            return;
+        }
+        int count = judge.orderlyReads(stream, orderly);
+        StreamWindow window = windows.get(stream);
+        if (count < FEW_READS) {
+            return;
+        }
+        centres[stream] = orderly[count / 2];
+        if (centres[stream] - window.headSequence() > reach) {
+            window.readUpTo(orderly[0] - 1);
+            for (int i = 0; i < count; i++) {
+                window.read(orderly[i]);
+            }
+        }
+    }
+
+    /** Reports of reads were lost. */
+    void reportsLost() {
+        judge.reset();
+        search.postpone();
+    }
+
+    /** Whether the trainer should be looked for; who is told so ends it with {@link #searchEnded}. */
+    boolean wantsSearch() {
+        return !judge.inSync() && search.begin();
+    }
+
+    /** The last samples that were read, to be looked for. */
+    int[] lastRead() {
+        return search.lastRead();
+    }
+
+    /** The trainer was looked for. */
+    void searched(boolean found) {
+        search.judge(found);
+    }
+
+    /** However it went; may be said without the job's lock. */
+    void searchEnded() {
+        search.ended();
+    }
+
+    /** The trainer of a stream was found: its window goes on from there. */
+    void moveTo(int stream, PositionSearch.Found place) throws InvalidSpecException {
+        StreamWindow window = windows.get(stream);
+        epochJudge.found(window, window.position(), place.position(), search.reads(), place.read().length);
+        window.jump(place.position());
+        centres[stream] = window.headSequence();
+        for (long position : place.read()) {
+            StreamWindow.Slot slot =
+                    window.nearest(index.file(window.stream().sample(position)), window.headSequence());
+            if (slot != null && slot.position == position) {
+                window.read(slot.sequence);
+            }
+        }
+        judge.reset();
+    }
+}
