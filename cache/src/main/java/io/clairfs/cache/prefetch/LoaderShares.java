@@ -38,6 +38,7 @@ public final class LoaderShares {
     private long assignedAtNs;
     private long addedAtNs;
     private long claims;
+    private int claimed;
     private boolean stale = true;
 
     /**
@@ -59,8 +60,31 @@ public final class LoaderShares {
         this.clockNs = clockNs;
     }
 
-    /** A position to stage, the rank that it is for, and how many were claimed before it. */
-    record Claim(RankQueue queue, StreamWindow.ToStage what, long number) {}
+    /** A position to stage, the rank that it is for, and how many were claimed before it. It takes one of the loaders until it is {@link #done}. */
+    static final class Claim {
+        private final RankQueue queue;
+        private final StreamWindow.ToStage what;
+        private final long number;
+        private boolean done;
+
+        private Claim(RankQueue queue, StreamWindow.ToStage what, long number) {
+            this.queue = queue;
+            this.what = what;
+            this.number = number;
+        }
+
+        RankQueue queue() {
+            return queue;
+        }
+
+        StreamWindow.ToStage what() {
+            return what;
+        }
+
+        long number() {
+            return number;
+        }
+    }
 
     synchronized void add(JobRun job) {
         for (int stream = 0; stream < job.streams(); stream++) {
@@ -117,7 +141,7 @@ public final class LoaderShares {
     }
 
     private synchronized @Nullable Claim claimNow() throws JobFailedException {
-        if (isWaiting(clockNs.getAsLong())) {
+        if (claimed == loaders || isWaiting(clockNs.getAsLong())) {
             return null;
         }
         queues.sort(MOST_LACKING);
@@ -128,6 +152,7 @@ public final class LoaderShares {
             StreamWindow.ToStage what = next(queue);
             if (what != null) {
                 queue.begin();
+                claimed++;
                 return new Claim(queue, what, claims++);
             }
         }
@@ -142,8 +167,13 @@ public final class LoaderShares {
         }
     }
 
+    /** The loader of this claim is free again; it may be said twice. */
     synchronized void done(Claim claim) {
-        claim.queue.end();
+        if (!claim.done) {
+            claim.done = true;
+            claim.queue.end();
+            claimed--;
+        }
     }
 
     /** Whether some rank has less than half of its share of the staging buffer before it, and more to stage. */

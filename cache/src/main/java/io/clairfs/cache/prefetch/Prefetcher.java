@@ -82,7 +82,7 @@ public final class Prefetcher implements AutoCloseable {
                 System::nanoTime);
         StagingPrefetcher stager =
                 new StagingPrefetcher(tree, router, inUse, staging, shares, signal, settings.loaders(), counters);
-        start("loader-", settings.loaders(), stager::stageOne, signal);
+        start("loader-", StagingPrefetcher.threads(settings.loaders()), stager::stageOne, signal);
         for (int tier = 0; tier < keeper.tiers().size(); tier++) {
             TierPrefetcher filler = new TierPrefetcher(tier, keeper, router, shares);
             String role = keeper.tiers().get(tier).name() + "-filler-";

@@ -32,6 +32,7 @@ final class StagingPrefetcher {
     private final LoaderShares shares;
     private final WorkSignal signal;
     private final Counters counters;
+    private final boolean spare;
     private final Semaphore pushes = new Semaphore(PUSHES_AT_ONCE, true);
 
     /** Loaders that may wait for a disk while a trainer is short of samples: half of them, for what is dropped is read from the source once more. */
@@ -53,7 +54,13 @@ final class StagingPrefetcher {
         this.shares = shares;
         this.signal = signal;
         this.counters = counters;
+        spare = threads(loaders) > loaders;
         patience = new Semaphore(loaders / 2);
+    }
+
+    /** How many threads so many loaders need: even a single one fetches the next sample while the last one is pushed. */
+    static int threads(int loaders) {
+        return Math.max(loaders, 1 + PUSHES_AT_ONCE);
     }
 
     /** Stages the next sample of the rank that the calling loader is to work for. Returns whether there was one. */
@@ -65,13 +72,13 @@ final class StagingPrefetcher {
         StreamWindow.ToStage next = claim.what();
         try (StagingBuffer.Loading loading = staging.load(next.place(), next.leaving())) {
             if (loading.isMine()) { // else the job was stopped meanwhile, or another position brings it
-                stage(next.file(), claim.number(), loading);
+                stage(claim, loading);
             }
         } catch (Throwable t) {
             signal.wake(); // there is room again
             throw t;
         } finally {
-            shares.done(claim);
+            fetched(claim);
         }
         if (!next.leaving().isEmpty()) {
             signal.wake();
@@ -79,8 +86,18 @@ final class StagingPrefetcher {
         return true;
     }
 
-    private void stage(int file, long order, StagingBuffer.Loading loading) throws SourceException {
-        SampleBuffer buffer = router.fetch(file, FetchUrgency.STAGING, order);
+    /** The loader is free for the next sample. */
+    private void fetched(LoaderShares.Claim claim) {
+        shares.done(claim);
+        if (spare) {
+            signal.wake();
+        }
+    }
+
+    private void stage(LoaderShares.Claim claim, StagingBuffer.Loading loading) throws SourceException {
+        int file = claim.what().file();
+        SampleBuffer buffer = router.fetch(file, FetchUrgency.STAGING, claim.number());
+        fetched(claim);
         try {
             inUse.take(file, buffer); // a reader may ask for it before it is there
             push(file, buffer, loading);

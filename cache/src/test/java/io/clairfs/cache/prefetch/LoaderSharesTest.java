@@ -83,6 +83,7 @@ final class LoaderSharesTest {
         return claims.stream().map(claim -> claim.queue().stream()).toList();
     }
 
+    /** As many as there are loaders at most; each is at work for good. */
     private static List<LoaderShares.Claim> claims(LoaderShares shares, int most) throws JobFailedException {
         List<LoaderShares.Claim> claims = new ArrayList<>();
         for (int i = 0; i < most; i++) {
@@ -93,6 +94,27 @@ final class LoaderSharesTest {
             claims.add(claim);
         }
         return claims;
+    }
+
+    /** One after the other. */
+    private static List<LoaderShares.Claim> claimsInTurn(LoaderShares shares, int most) throws JobFailedException {
+        List<LoaderShares.Claim> claims = new ArrayList<>();
+        for (LoaderShares.Claim claim = shares.claim(); claim != null && claims.size() < most; claim = shares.claim()) {
+            claims.add(claim);
+            shares.done(claim);
+        }
+        return claims;
+    }
+
+    @Test
+    void noMoreAtATimeThanThereAreLoaders() throws Exception {
+        LoaderShares shares = shares(new Numbers(true, 4), job("world=2 seed=1 ranks=1"));
+        List<LoaderShares.Claim> claims = claims(shares, 10);
+        assertThat(claims).hasSize(4);
+        shares.done(claims.getFirst());
+        shares.done(claims.getFirst()); // again, which frees no other
+        assertThat(shares.claim()).isNotNull();
+        assertThat(shares.claim()).isNull();
     }
 
     @Test
@@ -129,7 +151,7 @@ final class LoaderSharesTest {
     @Test
     void claimsOfOneRank_areItsStreamInOrder() throws Exception {
         JobRun job = job("world=2 seed=1 ranks=1");
-        List<LoaderShares.Claim> claims = claims(shares(new Numbers(true, 4), job), 10);
+        List<LoaderShares.Claim> claims = claimsInTurn(shares(new Numbers(true, 4), job), 10);
         List<Integer> expected = new ArrayList<>();
         for (int step = 0; step < 10; step++) {
             expected.add(job.orders().epoch(0).sample(1, step));
@@ -198,7 +220,7 @@ final class LoaderSharesTest {
         JobRun two = job("world=2 seed=1");
         JobRun one = job("name=other seed=2");
         LoaderShares shares = shares(new Numbers(true, 1, 1), two, one);
-        List<LoaderShares.Claim> claims = claims(shares, 100);
+        List<LoaderShares.Claim> claims = claimsInTurn(shares, 100);
         assertThat(claims).hasSize(39);
         assertThat(claims.stream().filter(claim -> claim.queue().job() == one)).hasSize(13);
     }
