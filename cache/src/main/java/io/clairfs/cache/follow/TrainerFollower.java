@@ -105,7 +105,7 @@ final class TrainerFollower {
     /**
      * A reader has read this file. Returns whether its sample was expected about now.
      */
-    public synchronized boolean read(int file) throws InvalidSpecException {
+    boolean read(int file) throws InvalidSpecException {
         int sample = index.sampleOf(file);
         if (sample < 0 || windows.isEmpty()) {
             return false;
