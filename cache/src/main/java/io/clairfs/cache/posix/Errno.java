@@ -20,6 +20,7 @@ public final class Errno {
     public static final int EROFS = 30;
     public static final int ENOSYS = 38;
     public static final int ELOOP = 40;
+    public static final int ECONNABORTED = 103;
     public static final int ENOTCONN = 107;
     public static final int ETIMEDOUT = 110;
     public static final int ESTALE = 116;

@@ -23,6 +23,9 @@ import java.util.List;
 public final class DirectorySource implements Source {
     private static final byte[] HERE = {'.'};
 
+    /** How often the source may be replaced while one thing is asked of it. */
+    private static final int MOST_REPLACEMENTS = 3;
+
     private final byte[] directory;
     private final long inode;
     /** The directory as it was opened once. */
@@ -56,16 +59,22 @@ public final class DirectorySource implements Source {
     }
 
     private <T> T call(Call<T> call) throws PosixException {
-        SharedDescriptor at = root;
-        try {
-            return call(at, call);
-        } catch (PosixException e) {
-            boolean replaced = root != at || (e.errno() == Errno.ENOTCONN && replaced(at));
-            if (!replaced) {
-                throw e;
+        for (int left = MOST_REPLACEMENTS; ; left--) {
+            SharedDescriptor at = root;
+            try {
+                return call(at, call);
+            } catch (PosixException e) {
+                if (left == 0 || !isToBeRepeated(at, e)) {
+                    throw e;
+                }
             }
-            return call(root, call);
         }
+    }
+
+    /** Whether what failed, asked of {@code at}, is to be asked of the root that has replaced it by now. */
+    private boolean isToBeRepeated(SharedDescriptor at, PosixException e) {
+        boolean lost = e.errno() == Errno.ENOTCONN || e.errno() == Errno.ECONNABORTED;
+        return root != at || (lost && replaced(at));
     }
 
     private static <T> T call(SharedDescriptor at, Call<T> call) throws PosixException {
@@ -147,35 +156,69 @@ public final class DirectorySource implements Source {
         });
     }
 
-    /** Opened once for all pieces, before the first has its turn. */
+    /** Opened once for all pieces, before the first has its turn; once more if the source is replaced between two of them. */
     @Override
     public void read(SourceFile file, MemorySegment into, Pieces pieces) throws SourceException {
-        read(file, fd -> {
-            long at = 0;
-            for (long bytes; (bytes = pieces.next(at)) > 0; at += bytes) {
-                readFully(file, fd, at, into.asSlice(at, bytes));
-                requireUnchanged(file, fd);
-            }
-        });
+        read(file, new InPieces(file, into, pieces));
     }
 
-    /** What is done with a file that is open. */
+    /** What is done with a file that is open. If the source is replaced meanwhile, it is done again with the file of the new one. */
     @FunctionalInterface
     private interface Reading {
         void from(int fd) throws PosixException, SourceException;
     }
 
+    /** Goes on where it was when the file is opened once more. */
+    private static final class InPieces implements Reading {
+        private final SourceFile file;
+        private final MemorySegment into;
+        private final Pieces pieces;
+        private long at;
+        /** Bytes of the piece whose turn it is; 0 before its turn. */
+        private long bytes;
+
+        InPieces(SourceFile file, MemorySegment into, Pieces pieces) {
+            this.file = file;
+            this.into = into;
+            this.pieces = pieces;
+        }
+
+        @Override
+        public void from(int fd) throws PosixException, SourceException {
+            while (bytes > 0 || (bytes = pieces.next(at)) > 0) {
+                readFully(file, fd, at, into.asSlice(at, bytes));
+                requireUnchanged(file, fd);
+                at += bytes;
+                bytes = 0;
+            }
+        }
+    }
+
     private void read(SourceFile file, Reading reading) throws SourceException {
         try {
-            int fd = call(at -> Posix.openBeneath(at, file.path(), Posix.O_RDONLY | Posix.O_NONBLOCK));
-            try {
-                requireUnchanged(file, fd);
-                reading.from(fd);
-            } finally {
-                Posix.close(fd);
+            for (int left = MOST_REPLACEMENTS; ; left--) {
+                SharedDescriptor at = root;
+                try {
+                    readOnce(file, reading);
+                    return;
+                } catch (PosixException e) {
+                    if (left == 0 || !isToBeRepeated(at, e)) {
+                        throw e;
+                    }
+                }
             }
         } catch (PosixException e) {
             throw failed(file.path(), e);
+        }
+    }
+
+    private void readOnce(SourceFile file, Reading reading) throws PosixException, SourceException {
+        int fd = call(at -> Posix.openBeneath(at, file.path(), Posix.O_RDONLY | Posix.O_NONBLOCK));
+        try {
+            requireUnchanged(file, fd);
+            reading.from(fd);
+        } finally {
+            Posix.close(fd);
         }
     }
 

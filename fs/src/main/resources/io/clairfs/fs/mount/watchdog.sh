@@ -16,16 +16,42 @@ abort() {
         echo 1 >"$control"
     elif [ "$(id -u)" = 0 ]; then
         unshare -m sh -c 'mount -t fusectl none "$1" && echo 1 >"$2"' sh "$connections" "$control" ||
-            { is_mounted "$1" && umount -f "$2"; }
+            { is_mounted "$1" "$2" && umount -f "$2"; }
     fi
 }
 
 # By now something else may be mounted there.
 is_mounted() {
-    while read -r _ _ mounted _; do
-        [ "$mounted" != "$1" ] || return 0
+    where "$1" "$2"
+    [ "$where" = here ]
+}
+
+# Where a device is mounted: "here", at the mount point, "elsewhere" or "nowhere". The kernel writes a space of a path as \040.
+where() {
+    where=nowhere
+    while read -r _ _ mounted _ at _; do
+        [ "$mounted" = "$1" ] || continue
+        where=elsewhere
+        [ "$(printf %b "$at")" != "$2" ] || where=here
+        [ $where != here ] || return 0
     done </proc/self/mountinfo
-    return 1
+}
+
+# The kernel gives the number of a mount that was taken away to the next one, perhaps at the same mount point. So which of these are not at their mount point is
+# remembered from the moment on that the process has been killed.
+remember_missing() {
+    while [ $# -gt 1 ]; do
+        is_mounted "$1" "$2" || missing="$missing$1 "
+        shift 2
+    done
+}
+
+# Whether the device is still the mount that was watched. Where it is not mounted at all readers of it may wait even so.
+is_ours() {
+    where "$1" "$2"
+    case $where$missing in
+        elsewhere* | here*" $1 "*) return 1 ;;
+    esac
 }
 
 # What the kernel says of the process now: its state, and the time when it began.
@@ -59,24 +85,38 @@ sleep_until_told() {
     trap '' URG
 }
 
+# A tenth of a second, where "sleep" has that; says how many make two seconds.
+nap() {
+    if sleep 0.1 2>/dev/null; then
+        moment=20
+    else
+        sleep 1
+        moment=2
+    fi
+}
+
 # The script is read from the standard input, so nothing may be left of it when this begins.
 main() {
     begun=
+    missing=" "
     look || exit 0
     [ "$told" != told ] || [ "$state" = Z ] || sleep_until_told
     stuck=0
-    while look; do
+    moment=2
+    while [ $stuck -lt $moment ]; do
+        look || exit 0
         if [ "$state" = Z ]; then
             threads
             [ "$threads" -gt 1 ] || exit 0 # it has ended, and nobody has asked for its exit code yet
+            remember_missing "$@"
+            nap
             stuck=$((stuck + 1))
-            [ $stuck -le 1 ] || break # more than a moment
+        else
+            sleep 1
         fi
-        sleep 1
     done
-    [ $stuck -gt 1 ] || exit 0
     while [ $# -gt 1 ]; do
-        abort "$1" "$2"
+        is_ours "$1" "$2" && abort "$1" "$2"
         shift 2
     done
     exit 0

@@ -1,8 +1,10 @@
 package io.clairfs.fs.mount;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -182,5 +184,37 @@ final class WatchdogTest {
         awaitDeafTo(SIGTERM, watchdog);
         watchdog.destroy();
         assertThat(watchdog.waitFor(3, TimeUnit.SECONDS)).isFalse();
+    }
+
+    /** What the script thinks of a mount: {@code missing} are the devices that were not at their mount points before. */
+    private static boolean isOurs(String device, String point, String missing) throws Exception {
+        ByteArrayOutputStream script = new ByteArrayOutputStream();
+        script(script);
+        String functions = script.toString(UTF_8).replaceFirst("main \"\\$@\"\\s*$", "");
+        String ask = "missing=\" " + missing + " \"; if is_ours \"$1\" \"$2\"; then echo ours; else echo other; fi\n";
+        Process process = new ProcessBuilder("/bin/sh", "-s", "--", "look", "0", device, point).start();
+        try (OutputStream in = process.getOutputStream()) {
+            in.write((functions + "set -- " + device + " '" + point + "'\n" + ask).getBytes(UTF_8));
+        }
+        String said = new String(process.getInputStream().readAllBytes(), UTF_8).strip();
+        assertThat(said)
+                .as(new String(process.getErrorStream().readAllBytes(), UTF_8))
+                .isIn("ours", "other");
+        return said.equals("ours");
+    }
+
+    @Test
+    void numberOfAMountThatWasTakenAway_mayBeAnothers() throws Exception {
+        String device = Files.readAllLines(Path.of("/proc/self/mountinfo")).stream()
+                .map(line -> line.split(" "))
+                .filter(words -> words[4].equals("/proc"))
+                .findFirst()
+                .orElseThrow()[2];
+        assertThat(isOurs(device, "/proc", "")).as("it is where it was").isTrue();
+        assertThat(isOurs(device, "/elsewhere", "")).as("mounted elsewhere").isFalse();
+        assertThat(isOurs(device, "/proc", device)).as("mounted anew").isFalse();
+        assertThat(isOurs(NO_DEVICE, "/gone", NO_DEVICE))
+                .as("not mounted, and readers may wait")
+                .isTrue();
     }
 }

@@ -1,10 +1,18 @@
 package io.clairfs.tools.mount;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.parallel.ExecutionMode.CONCURRENT;
 
+import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.source.Source;
 import io.clairfs.tools.daemon.MountProcess;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -109,7 +117,9 @@ class DeadSourceTest {
     @Execution(CONCURRENT)
     void a_mount_can_be_made_at_the_same_place_while_the_old_daemon_waits_for_its_dead_source() throws Exception {
         try (FaultyProcess source = FaultyProcess.start(dataset, fixture.newDirectory("faulty"))) {
-            long daemon = mount(source).pid();
+            LiveMount old = mount(source);
+            long daemon = old.pid();
+            ProcessHandle watchdog = old.watchdog();
             source.ask("inject hang path=c/1.jpg");
             Process reader = reader("1.jpg");
             Waiting.until("the source holds a request", () -> source.hasStruck("hang open"));
@@ -119,8 +129,8 @@ class DeadSourceTest {
             LiveMount again = fixture.mountAt(point, dataset);
             again.awaitReady();
             assertThat(reader.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
-            assertThat(Files.mismatch(point.resolve("c/2.jpg"), dataset.resolve("c/2.jpg")))
-                    .isEqualTo(-1);
+            Waiting.until("the old daemon's watchdog is gone", () -> !watchdog.isAlive());
+            assertSame("2.jpg");
             fixture.clairfs("umount", point).succeeded();
             assertNothingIsMounted(source);
         }
@@ -140,6 +150,44 @@ class DeadSourceTest {
             mount(source);
             assertSame("1.jpg");
             fixture.clairfs("umount", point).succeeded();
+        }
+    }
+
+    // Promise E6
+    @Test
+    @Execution(CONCURRENT)
+    void a_file_that_is_read_in_pieces_is_read_on_when_the_source_is_started_anew_between_them() throws Exception {
+        Path faulty = fixture.newDirectory("faulty");
+        byte[] path = "c/2.jpg".getBytes(UTF_8);
+        try (FaultyProcess source = FaultyProcess.start(dataset, faulty);
+                Arena arena = Arena.ofConfined();
+                DirectorySource directory = new DirectorySource(faulty)) {
+            FileStatus status = directory.status(path);
+            MemorySegment into = arena.allocate(status.size());
+            List<FaultyProcess> anew = new ArrayList<>();
+            try {
+                directory.read(new Source.SourceFile(path, status.size(), status.mtimeNs()), into, at -> {
+                    if (at > 0 && anew.isEmpty()) {
+                        source.kill();
+                        anew.add(started(faulty));
+                    }
+                    return Math.min(BYTES / 3, status.size() - at);
+                });
+            } finally {
+                for (FaultyProcess process : anew) {
+                    process.close();
+                }
+            }
+            assertThat(anew).hasSize(1);
+            assertThat(into.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(Files.readAllBytes(dataset.resolve("c/2.jpg")));
+        }
+    }
+
+    private FaultyProcess started(Path point) {
+        try {
+            return FaultyProcess.start(dataset, point);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

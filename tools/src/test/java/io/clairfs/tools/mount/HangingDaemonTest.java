@@ -75,14 +75,6 @@ class HangingDaemonTest {
         return reader;
     }
 
-    /** The one for both of its mounts. */
-    private static ProcessHandle watchdog(long daemon) {
-        List<ProcessHandle> all =
-                ProcessHandle.of(daemon).orElseThrow().children().toList();
-        assertThat(all).hasSize(1);
-        return all.getFirst();
-    }
-
     private LiveMount mount(FaultyMount source) throws IOException, InterruptedException {
         LiveMount mount = fixture.mountAt(point, source.point(), "--staging", "100MiB", "--memory", "1MiB");
         mount.awaitReady();
@@ -120,7 +112,7 @@ class HangingDaemonTest {
             LiveMount mount = mount(source);
             long daemon = mount.pid();
             Process reader = pushThatWaits(source, mount);
-            watchdog(daemon).destroyForcibly();
+            mount.watchdog().destroyForcibly();
             FaultyProcess.signal(daemon, "KILL");
             source.liftAll();
             fixture.clairfs("umount", point).succeeded();

@@ -47,6 +47,11 @@ record LiveMount(Path point) {
         return status().path("pid").asLong();
     }
 
+    /** The process that watches over the daemon. */
+    ProcessHandle watchdog() throws IOException {
+        return ProcessHandle.of(pid()).orElseThrow().children().findFirst().orElseThrow();
+    }
+
     /** Waits, within a generous bound, until the status says so. */
     JsonNode await(String what, Predicate<JsonNode> said) throws IOException, InterruptedException {
         return await(what, said, PATIENCE_S);

@@ -127,7 +127,12 @@ final class StressCrowd implements StressNode.Watcher, AutoCloseable {
                             read(words), number(words, ERRNO), seconds(number(words, LONGEST)), number(words, END));
                 case "wrong" -> report.mismatch(read(words) + ": " + wrong(words));
                 case "slow" -> judge.wonder(read(words));
-                case "hang" -> report.hang(read(words) + " takes more than 25 s");
+                case "long" ->
+                    report.noted(read(words) + ": " + words[ERRNO] + " took " + seconds(number(words, LONGEST)) + " s");
+                case "hang" -> {
+                    judge.look(read(words));
+                    report.hang(read(words) + " takes more than 25 s");
+                }
                 default -> report.failure("the crowd said " + String.join(" ", words));
             }
         } catch (IOException | RuntimeException e) {

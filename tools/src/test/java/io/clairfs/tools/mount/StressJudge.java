@@ -110,8 +110,13 @@ final class StressJudge {
         boolean explained = faults.allowed(read.path(), read.startNs(), now).contains(Errno.EIO)
                 || read.node().disturbed(read.startNs(), now);
         if (!explained) {
-            witness.look(read.node(), read.toString());
+            look(read);
         }
+    }
+
+    /** Has a look at the daemon. */
+    void look(Read read) {
+        witness.look(read.node(), read.toString());
     }
 
     /** Judges a read that failed; {@code seconds} is its longest call, and {@code now} when it ended. */

@@ -172,6 +172,12 @@ final class StressReport {
         failure("HANG: " + what);
     }
 
+    /** What may be, and is worth a line beside what is found. */
+    synchronized void noted(String what) {
+        double at = (System.nanoTime() - startedNs) / NANOS_PER_SECOND;
+        System.out.printf(Locale.ROOT, "at %.2f s: %s%n", at, what);
+    }
+
     /** Something else that must not be. */
     synchronized void failure(String what) {
         if (failures.isEmpty()) {

@@ -15,6 +15,7 @@
  *   wrong M I MODE OFFSET LENGTH START END LONGEST SIZE GOT AT HEX   bytes from AT on are wrong; AT is -1 where a size or length is
  *   slow M I MODE OFFSET LENGTH START                       a read that is under way for longer than it is without a fault
  *   hang M I MODE OFFSET LENGTH START                       one that is longer under way than any may be
+ *   long M I MODE OFFSET LENGTH START END LONGEST CALL      it ended: its longest call, and which
  *   ended
  * The word number k of a content is a mixture of its seed and k (FileContent.java), so nothing is looked up to compare.
  */
@@ -37,7 +38,7 @@
 enum { MOUNTS = 4, FILES = 4096, THREADS = 64, ROOM = 1 << 20, LONGEST_READ = 200000, BIG = 4 << 20, SMALL = 20000, PAGE = 4096 };
 enum mode { PREAD, MMAP, DIRECT, SEEK, WHOLE, MODES };
 static const char *const NAMES[] = {"pread", "mmap", "direct", "seek", "whole"};
-static const int64_t SLOW_NS = 3000000000LL, HANG_NS = 25000000000LL, SECOND = 1000000000LL;
+static const int64_t SLOW_NS = 3000000000LL, LONG_NS = 8000000000LL, HANG_NS = 25000000000LL, SECOND = 1000000000LL;
 static const long PAUSE_AFTER_FAILURE_NS = 5000000;
 static const int DROP_ONE_IN = 4;
 
@@ -54,7 +55,7 @@ static const int64_t GONE_NS = 50000000;
 static struct listing *now_listed[MOUNTS], *before_listed[MOUNTS];
 static struct order *trainer;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, out = PTHREAD_MUTEX_INITIALIZER;
-static atomic_int pace, stopped;
+static atomic_int pace, stopped, read_out;
 static int64_t next_ns;
 
 struct reader {
@@ -118,15 +119,25 @@ static int64_t differs(uint64_t seed, int64_t offset, const char *got, int64_t l
     return -1;
 }
 
+/* The name of this thread's longest call, for who wonders about it. */
+static _Thread_local const char *longest_is;
+
 /* One call of the system, timed. */
-#define TIMED(call) ({ int64_t began = now(); __auto_type rc = (call); int64_t took = now() - began; if (took > *longest) *longest = took; rc; })
+#define TIMED(name, call) \
+    ({ \
+        int64_t began = now(); \
+        __auto_type rc = (call); \
+        int64_t took = now() - began; \
+        if (took > *longest) *longest = took, longest_is = name; \
+        rc; \
+    })
 
 struct result { int64_t size, offset, got; };
 
 static int read_range(struct reader *r, int fd, int64_t offset, int64_t length, struct result *result, int64_t *longest) {
     result->got = 0;
     while (result->got < length) {
-        ssize_t n = TIMED(pread(fd, r->buffer + result->got, length - result->got, offset + result->got));
+        ssize_t n = TIMED("pread", pread(fd, r->buffer + result->got, length - result->got, offset + result->got));
         if (n < 0) return errno;
         if (n == 0) return 0;
         result->got += n;
@@ -141,7 +152,7 @@ static int read_backwards(struct reader *r, int fd, int64_t offset, int64_t end,
         int64_t begin = piece - 4097 > offset ? piece - 4097 : offset, got = 0;
         lseek(fd, begin, SEEK_SET);
         while (got < piece - begin) {
-            ssize_t n = TIMED(read(fd, r->buffer + (begin - offset) + got, piece - begin - got));
+            ssize_t n = TIMED("read", read(fd, r->buffer + (begin - offset) + got, piece - begin - got));
             if (n < 0) return errno;
             if (n == 0) return 0;
             got += n;
@@ -162,7 +173,7 @@ static int read_mapped(struct reader *r, int fd, int64_t offset, int64_t end, st
         touching = 1;
         for (int64_t at = offset; at < end;) {
             int64_t stop = (at / PAGE + 1) * PAGE < end ? (at / PAGE + 1) * PAGE : end;
-            TIMED((memcpy(r->buffer + (at - offset), pages + at, stop - at), 0));
+            TIMED("touch", (memcpy(r->buffer + (at - offset), pages + at, stop - at), 0));
             at = stop;
         }
         result->got = end - offset;
@@ -181,10 +192,10 @@ static int read_direct(struct reader *r, int fd, int64_t offset, int64_t length,
 }
 
 static int read_as(struct reader *r, const char *path, struct result *result, int64_t *longest) {
-    int fd = TIMED(open(path, O_RDONLY | O_CLOEXEC | (r->mode == DIRECT ? O_DIRECT : 0)));
+    int fd = TIMED("open", open(path, O_RDONLY | O_CLOEXEC | (r->mode == DIRECT ? O_DIRECT : 0)));
     if (fd < 0) return errno;
     struct stat status;
-    int rc = TIMED(fstat(fd, &status)) ? errno : 0;
+    int rc = TIMED("fstat", fstat(fd, &status)) ? errno : 0;
     if (rc == 0) {
         result->size = status.st_size;
         result->offset = r->offset;
@@ -303,6 +314,13 @@ static void read_once(struct reader *r) {
         r->by_mode[r->mode]++;
     }
     pthread_mutex_unlock(&r->lock);
+    if (longest > LONG_NS) {
+        pthread_mutex_lock(&out);
+        say_read(r, "long", end, longest);
+        printf(" %s\n", longest_is);
+        fflush(stdout);
+        pthread_mutex_unlock(&out);
+    }
     if (rc == ENOENT || rc == ENOTCONN || rc == ECONNABORTED) {
         pthread_mutex_lock(&lock);
         gone_until[r->mount] = end + GONE_NS;
@@ -370,7 +388,7 @@ static void tell(void) {
 }
 
 static void *tell_on(void *none) {
-    while (!atomic_load(&stopped)) {
+    while (!atomic_load(&read_out)) {
         pause_ns(SECOND);
         tell();
     }
@@ -430,6 +448,7 @@ int main(int argc, char **argv) {
     while (!atomic_load(&stopped) && getline(&line, &room, stdin) > 0) obey(line);
     if (!atomic_load(&stopped)) _exit(1); /* the tester is gone */
     for (int i = 0; i < threads; i++) pthread_join(readers[i].thread, NULL);
+    atomic_store(&read_out, 1);
     pthread_join(teller, NULL);
     tell();
     printf("ended\n");
