@@ -116,6 +116,15 @@ class ArchitectureTest {
                 .doesNotContain("util", "utils", "common", "impl", "manager", "helper", "helpers", "misc");
     }
 
+    @Test
+    void no_two_classes_have_the_same_simple_name() {
+        Map<String, List<String>> byName = CLASSES.stream()
+                .filter(c -> c.isTopLevelClass() && !c.getSimpleName().equals("package-info"))
+                .collect(Collectors.groupingBy(
+                        JavaClass::getSimpleName, Collectors.mapping(JavaClass::getName, Collectors.toList())));
+        assertThat(byName.values()).allSatisfy(same -> assertThat(same).hasSize(1));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"cache", "fs", "peer", "gpufeeder", "tools"})
     void packages_of_a_module_form_no_cycle(String module) {

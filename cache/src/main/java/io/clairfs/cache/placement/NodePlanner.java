@@ -45,7 +45,7 @@ public final class NodePlanner implements JobPlanner {
     private static final String ORDER_FILE = "order-file";
 
     private final DatasetTree tree;
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final Supplier<Group> group;
     private final PerformanceModel model;
     private final PlacementPolicy policy;
@@ -59,13 +59,13 @@ public final class NodePlanner implements JobPlanner {
      */
     public NodePlanner(
             DatasetTree tree,
-            TierKeeper keeper,
+            Admission admission,
             Supplier<Group> group,
             PerformanceModel model,
             PlacementPolicy policy,
             PlanLimits limits) {
         this.tree = tree;
-        this.keeper = keeper;
+        this.admission = admission;
         this.group = group;
         this.model = model;
         this.policy = policy;
@@ -76,13 +76,13 @@ public final class NodePlanner implements JobPlanner {
     /** A planner for a node that is on its own. */
     public static NodePlanner alone(
             DatasetTree tree,
-            TierKeeper keeper,
+            Admission admission,
             NodeStorage storage,
             PerformanceModel model,
             PlacementPolicy policy,
             PlanLimits limits) {
         Group alone = Group.alone(storage);
-        return new NodePlanner(tree, keeper, () -> alone, model, policy, limits);
+        return new NodePlanner(tree, admission, () -> alone, model, policy, limits);
     }
 
     @Override
@@ -100,7 +100,7 @@ public final class NodePlanner implements JobPlanner {
     @Override
     public LocalPlan refilled(LocalPlan plan) throws InvalidSpecException {
         return plan instanceof Placed placed
-                ? placed.filledFromHere(keeper.tiers().size())
+                ? placed.filledFromHere(admission.residents().tiers().size())
                 : plan;
     }
 
@@ -125,7 +125,7 @@ public final class NodePlanner implements JobPlanner {
         BooleanSupplier isOver = () -> cuts.stream().anyMatch(BooleanSupplier::getAsBoolean);
         Placed placed = new Placed(
                 placement, now.self(), null, List.of(), 0, null, List.copyOf(readings), isOver, new int[0][]);
-        return placed.filledFromHere(keeper.tiers().size());
+        return placed.filledFromHere(admission.residents().tiers().size());
     }
 
     private LocalPlan planTogether(Group now, FileNumbers numbers, List<JobRun> jobs) throws InvalidSpecException {
@@ -173,7 +173,7 @@ public final class NodePlanner implements JobPlanner {
                 List.copyOf(readings),
                 () -> false,
                 new int[0][]);
-        return placed.filledFromHere(keeper.tiers().size());
+        return placed.filledFromHere(admission.residents().tiers().size());
     }
 
     /** Behind the last epoch that a plan can look at: where the job ends, or earlier where orders are still to be written. */
@@ -220,7 +220,7 @@ public final class NodePlanner implements JobPlanner {
                 epoch,
                 job.spec().epochs(),
                 job.orders()::isReady);
-        keeper.adoptInto(copies, file -> {
+        admission.residents().adoptInto(copies, file -> {
             int number = numbers.numberOf(file);
             int home = number == FileNumbers.NONE ? Placement.NONE : placement.home(number);
             return home != Placement.NONE && home != now.self();
@@ -244,7 +244,7 @@ public final class NodePlanner implements JobPlanner {
     private BitSet held(int files) {
         BitSet held = new BitSet(files);
         for (int file = 0; file < files; file++) {
-            held.set(file, keeper.isHere(file));
+            held.set(file, admission.residents().isHere(file));
         }
         return held;
     }

@@ -24,7 +24,7 @@ public final class Planning implements AutoCloseable {
 
     private static final long END_TIMEOUT_MS = 1_000;
 
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final JobPlanner planner;
     private final List<JobRun> jobs;
     private final Runnable planned;
@@ -43,8 +43,8 @@ public final class Planning implements AutoCloseable {
      *
      * @param planned is called when there is a new plan
      */
-    public Planning(TierKeeper keeper, JobPlanner planner, List<JobRun> jobs, Runnable planned, ErrorLog errors) {
-        this.keeper = keeper;
+    public Planning(Admission admission, JobPlanner planner, List<JobRun> jobs, Runnable planned, ErrorLog errors) {
+        this.admission = admission;
         this.planner = planner;
         this.jobs = jobs;
         this.planned = planned;
@@ -55,9 +55,9 @@ public final class Planning implements AutoCloseable {
     /** Jobs, or what the tiers hold, are not what the plan was made for. */
     public synchronized void jobsChanged() {
         if (jobs.isEmpty()) {
-            keeper.followNone();
-        } else if (!keeper.hasPlan()) {
-            keeper.follow(planner.meanwhile());
+            admission.followNone();
+        } else if (!admission.hasPlan()) {
+            admission.follow(planner.meanwhile());
         }
         changed = true;
         notifyAll();
@@ -94,7 +94,7 @@ public final class Planning implements AutoCloseable {
 
     private Due next() throws InterruptedException {
         Due due = awaitChange();
-        return due == Due.NOTHING && keeper.plan().isStale()
+        return due == Due.NOTHING && admission.plan().isStale()
                 ? Due.PLAN
                 : due; // not under the lock: it may look for files
     }
@@ -120,7 +120,7 @@ public final class Planning implements AutoCloseable {
     }
 
     private void fillAgain(List<JobRun> now) {
-        LocalPlan before = keeper.plan();
+        LocalPlan before = admission.plan();
         if (before.isMeanwhile()) {
             followMeanwhile(now);
         } else if (!now.isEmpty()) {
@@ -133,7 +133,7 @@ public final class Planning implements AutoCloseable {
 
     /** While there is no plan, tiers are filled with what is read of these jobs now. */
     private void followMeanwhile(List<JobRun> now) {
-        if (!now.isEmpty() && keeper.plan().isMeanwhile()) {
+        if (!now.isEmpty() && admission.plan().isMeanwhile()) {
             LocalPlan plan = make(() -> WhileRoom.of(now));
             if (plan != null) {
                 follow(plan);
@@ -142,7 +142,7 @@ public final class Planning implements AutoCloseable {
     }
 
     private void lookAround(List<JobRun> now) {
-        if (keeper.plan() instanceof WhileRoom without && without.isOver()) {
+        if (admission.plan() instanceof WhileRoom without && without.isOver()) {
             followMeanwhile(now);
         }
         for (JobRun job : now) {
@@ -177,7 +177,7 @@ public final class Planning implements AutoCloseable {
             if (changed) {
                 return; // the next one is due already
             }
-            keeper.follow(plan);
+            admission.follow(plan);
         }
         planned.run();
     }

@@ -8,9 +8,9 @@ import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.follow.Whereabouts;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.JobPlanner;
 import io.clairfs.cache.placement.Planning;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.stage.StagingArea;
 import io.clairfs.cache.stage.StagingBuffer;
@@ -38,7 +38,7 @@ public final class Prefetcher implements AutoCloseable {
 
     private final DatasetTree tree;
     private final Planning planning;
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final StagingBuffer staging;
     private final LoaderShares shares;
     private final Counters counters;
@@ -58,7 +58,7 @@ public final class Prefetcher implements AutoCloseable {
     public Prefetcher(
             DatasetTree tree,
             FetchRouter router,
-            TierKeeper keeper,
+            Admission admission,
             SamplesInUse inUse,
             JobPlanner planner,
             StagingArea area,
@@ -68,8 +68,8 @@ public final class Prefetcher implements AutoCloseable {
         this.tree = tree;
         this.counters = counters;
         this.errors = errors;
-        this.keeper = keeper;
-        planning = new Planning(keeper, planner, jobs, this::wakeAll, errors);
+        this.admission = admission;
+        planning = new Planning(admission, planner, jobs, this::wakeAll, errors);
         staging = new StagingBuffer(area, settings.stagingBytes(), settings.stagingSamples());
         shares = new LoaderShares(
                 switch (settings.sharing()) {
@@ -78,23 +78,27 @@ public final class Prefetcher implements AutoCloseable {
                 },
                 settings.stagingBytes(),
                 settings.loaders(),
-                keeper::isPlanPending,
+                admission::isPlanPending,
                 System::nanoTime);
         StagingPrefetcher stager =
                 new StagingPrefetcher(tree, router, inUse, staging, shares, signal, settings.loaders(), counters);
         start("loader-", StagingPrefetcher.threads(settings.loaders()), stager::stageOne, signal);
-        for (int tier = 0; tier < keeper.tiers().size(); tier++) {
-            TierPrefetcher filler = new TierPrefetcher(tier, keeper, router, shares);
-            String role = keeper.tiers().get(tier).name() + "-filler-";
+        for (int tier = 0; tier < admission.residents().tiers().size(); tier++) {
+            TierPrefetcher filler = new TierPrefetcher(tier, admission, router, shares);
+            String role = admission.residents().tiers().get(tier).name() + "-filler-";
             WorkSignal ofTier = new WorkSignal();
             tierSignals.add(ofTier);
             start(role, settings.fillers().get(tier), filler::fillOne, ofTier);
             if (tier > 0) { // a filler may wait for the source while others bring what is to be written
                 int to = tier;
-                start(keeper.tiers().get(tier).name() + "-writer-", WRITERS, () -> keeper.writeNext(to), ofTier);
+                start(
+                        admission.residents().tiers().get(tier).name() + "-writer-",
+                        WRITERS,
+                        () -> admission.writeNext(to),
+                        ofTier);
             }
         }
-        keeper.onQueued(tier -> tierSignals.get(tier).wake(1));
+        admission.onQueued(tier -> tierSignals.get(tier).wake(1));
     }
 
     /** One piece of work. Returns whether there was any. */
@@ -268,7 +272,8 @@ public final class Prefetcher implements AutoCloseable {
                 uses.add(use);
             }
         });
-        return new Whereabouts(staging.isStaged(file), keeper.holdersOf(file), keeper.plannedFor(file), uses);
+        return new Whereabouts(
+                staging.isStaged(file), admission.residents().holdersOf(file), admission.plannedFor(file), uses);
     }
 
     public long stagingCapacityBytes() {

@@ -1,8 +1,8 @@
 package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.LocalPlan;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.source.SourceException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,14 +24,14 @@ public final class TierPrefetcher {
     private static final int MOST_FAILED = 1 << 16;
 
     private final int tier;
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final FetchRouter router;
     private final LoaderShares shares;
     private volatile Progress progress = new Progress(LocalPlan.NONE);
 
-    TierPrefetcher(int tier, TierKeeper keeper, FetchRouter router, LoaderShares shares) {
+    TierPrefetcher(int tier, Admission admission, FetchRouter router, LoaderShares shares) {
         this.tier = tier;
-        this.keeper = keeper;
+        this.admission = admission;
         this.router = router;
         this.shares = shares;
     }
@@ -70,10 +70,10 @@ public final class TierPrefetcher {
 
     /** Brings one sample to the tier. Returns false when there is none to bring now. */
     boolean fillOne() throws SourceException {
-        if (keeper.writeNext(tier)) {
+        if (admission.writeNext(tier)) {
             return true;
         }
-        if (!keeper.takesMore(tier) || shares.isHungry()) {
+        if (!admission.takesMore(tier) || shares.isHungry()) {
             return false;
         }
         Progress now = progress();
@@ -87,7 +87,7 @@ public final class TierPrefetcher {
             if (file == Progress.END) {
                 return false;
             }
-            if (!keeper.isMissing(file, tier)) {
+            if (!admission.isMissing(file, tier)) {
                 continue;
             }
             if (router.isUnderWay(file)) {
@@ -117,7 +117,7 @@ public final class TierPrefetcher {
     /** A new plan is filled for from the beginning of its order. */
     @SuppressWarnings("ReferenceEquality") // the same plan, not one that is alike
     private Progress progress() {
-        LocalPlan plan = keeper.plan();
+        LocalPlan plan = admission.plan();
         Progress now = progress;
         if (now.plan != plan) {
             synchronized (this) {

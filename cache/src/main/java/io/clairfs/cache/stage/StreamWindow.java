@@ -5,7 +5,6 @@ import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
-import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.ints.IntSet;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,10 +38,7 @@ public final class StreamWindow {
     /** Of small samples the budget has room for epochs without end, and each position takes memory. */
     private final long mostAhead;
 
-    /** The first position of each file in the window; further ones are chained to it in order. */
-    private final Int2ObjectOpenHashMap<Slot> byFile = new Int2ObjectOpenHashMap<>();
-
-    private Slot[] ring = new Slot[2 * RECOGNISED_AHEAD];
+    private final SlotRing slots = new SlotRing(2 * RECOGNISED_AHEAD);
     private long begin;
     private long head;
     private long toStage;
@@ -78,7 +74,10 @@ public final class StreamWindow {
         final int file;
         private boolean read;
         private StagingBuffer.@Nullable Place place;
-        private @Nullable Slot later;
+
+        /** The next position in the window at which the same file is read. */
+        @Nullable
+        Slot later;
 
         private Slot(long sequence, long position, int file) {
             this.sequence = sequence;
@@ -175,7 +174,7 @@ public final class StreamWindow {
         for (long s = head; s < tail; s++) {
             letGo(slot(s));
         }
-        byFile.clear();
+        slots.clear();
         head = tail + JUMP_GAP;
         begin = head;
         toStage = head;
@@ -243,13 +242,7 @@ public final class StreamWindow {
     /** The position in the window at which this file is read that is nearest to {@code sequence}; null when there is none. */
     @Nullable
     public Slot nearest(int file, long sequence) {
-        Slot best = byFile.get(file);
-        for (Slot s = best; s != null && best != null; s = s.later) {
-            if (Math.abs(s.sequence - sequence) < Math.abs(best.sequence - sequence)) {
-                best = s;
-            }
-        }
-        return best;
+        return slots.nearest(file, sequence);
     }
 
     /** The position with this number has been read; nothing if it is not in the window. Returns whether that was news. */
@@ -265,13 +258,13 @@ public final class StreamWindow {
 
     /** It was not the trainer that read the position with this number: it is still to be read, and to be staged again. */
     public void unread(long sequence) {
-        if (sequence < begin || sequence >= tail || tail - sequence > ring.length) {
+        if (sequence < begin || sequence >= tail || !slots.has(sequence, tail)) {
             return;
         }
         Slot slot = slot(sequence);
         slot.read = false;
         if (sequence < head) { // those between are behind the trainer all the same
-            slot.later = byFile.put(slot.file, slot);
+            slots.putFirst(slot);
             head = sequence;
         }
         toStage = Math.min(toStage, sequence);
@@ -298,7 +291,7 @@ public final class StreamWindow {
         head = tail;
         toStage = tail;
         placedTo = tail;
-        byFile.clear();
+        slots.clear();
     }
 
     private void tick(Slot slot) {
@@ -346,55 +339,22 @@ public final class StreamWindow {
     }
 
     private void append(int file) {
-        if (tail - head == ring.length) {
-            grow();
-        }
         Slot slot = new Slot(tail, tailPosition, file);
-        ring[(int) (tail & (ring.length - 1))] = slot;
-        if (file == SampleIndex.NO_FILE) {
-            slot.read = true;
-        } else {
-            chain(slot);
-        }
+        slot.read = file == SampleIndex.NO_FILE;
+        slots.append(slot, head);
         tail++;
         tailPosition++;
     }
 
     private void passRead() {
         while (head < tail && slot(head).read) {
-            Slot first = slot(head);
-            if (first.file != SampleIndex.NO_FILE
-                    && byFile.get(first.file) == first) { // being the oldest, it is the first of its file
-                if (first.later == null) {
-                    byFile.remove(first.file);
-                } else {
-                    byFile.put(first.file, first.later);
-                }
-            }
+            slots.removeOldest(slot(head));
             head++;
         }
         toStage = Math.max(toStage, head);
     }
 
-    private void chain(Slot slot) {
-        Slot first = byFile.putIfAbsent(slot.file, slot);
-        if (first != null) {
-            while (first.later != null) {
-                first = first.later;
-            }
-            first.later = slot;
-        }
-    }
-
-    private void grow() {
-        Slot[] larger = new Slot[ring.length * 2];
-        for (long s = head; s < tail; s++) {
-            larger[(int) (s & (larger.length - 1))] = slot(s);
-        }
-        ring = larger;
-    }
-
     private Slot slot(long sequence) {
-        return ring[(int) (sequence & (ring.length - 1))];
+        return slots.at(sequence);
     }
 }

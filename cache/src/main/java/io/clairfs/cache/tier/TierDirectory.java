@@ -2,12 +2,12 @@ package io.clairfs.cache.tier;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.clairfs.cache.posix.Credentials;
 import io.clairfs.cache.posix.DirectoryReader;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.posix.ProcessIdentity;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -74,7 +74,7 @@ final class TierDirectory implements AutoCloseable {
     /** In a directory that others may write to, somebody could have made it first. */
     private void requirePrivate() throws IOException {
         FileStatus status = Posix.statAt(Posix.AT_FDCWD, bytes(path), Posix.AT_SYMLINK_NOFOLLOW);
-        if (!status.isDirectory() || status.uid() != Credentials.userId() || (status.mode() & FOR_OTHERS) != 0) {
+        if (!status.isDirectory() || status.uid() != ProcessIdentity.userId() || (status.mode() & FOR_OTHERS) != 0) {
             throw new IOException("SSD directory " + path
                     + " is open to others or not this user's; remove it or give another directory");
         }

@@ -3,8 +3,8 @@ package io.clairfs.cache.fetch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.LocalPlan;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.ObservedRates;
 import io.clairfs.cache.plan.Place;
@@ -54,7 +54,7 @@ final class FetchRouterTest {
     private final FakePeers peers = new FakePeers();
     private final SamplesInUse inUse = new SamplesInUse();
     private final Counters counters = new Counters();
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final ObservedRates rates;
     private final FetchRouter router;
     private volatile double peerSeconds = 1e-2;
@@ -62,19 +62,19 @@ final class FetchRouterTest {
 
     FetchRouterTest() throws Exception {
         dataset = new FakeDataset(SAMPLES, _ -> SIZE);
-        keeper = new TierKeeper(dataset.tree, memory, List.of(disk), 10 * SIZE);
+        admission = new Admission(dataset.tree, memory, List.of(disk), 10 * SIZE);
         FetchCosts costs = (place, _) -> switch (place) {
             case Place.Source() -> 1;
             case Place.Peer() -> peerSeconds;
             case Place.Local(int tier) -> tier == DISK ? diskSeconds : 1e-6;
         };
         rates = new ObservedRates(costs, 60, System::nanoTime);
-        router = new FetchRouter(dataset.tree, dataset, keeper, inUse, peers, rates, counters);
+        router = new FetchRouter(dataset.tree, dataset, admission, inUse, peers, rates, counters);
     }
 
     @AfterEach
     void close() {
-        keeper.close();
+        admission.close();
         memory.close();
         disk.close();
         inUse.close();
@@ -99,7 +99,7 @@ final class FetchRouterTest {
     }
 
     private void planAll(int tier) {
-        keeper.follow(_ -> tier);
+        admission.follow(_ -> tier);
     }
 
     private void requireFetched(int sample) throws SourceException {
@@ -220,7 +220,7 @@ final class FetchRouterTest {
         putOnDisk(1);
         disk.damage(dataset.file(1));
         requireFetched(1);
-        assertThat(keeper.writeNext(DISK)).isTrue();
+        assertThat(admission.writeNext(DISK)).isTrue();
         assertThat(disk.operations()).containsExactly("lose " + dataset.file(1), "keep " + dataset.file(1));
         requireFetched(1);
         assertThat(dataset.reads()).containsExactly(1);
@@ -263,7 +263,7 @@ final class FetchRouterTest {
         requireFetched(1);
         planAll(DISK);
         requireFetched(1);
-        assertThat(keeper.writeNext(DISK)).isTrue();
+        assertThat(admission.writeNext(DISK)).isTrue();
         assertThat(disk.contains(dataset.file(1))).isTrue();
         memory.evict(dataset.file(1));
         planAll(0);
@@ -328,7 +328,7 @@ final class FetchRouterTest {
     @Test
     void fetchThatIsLost_isMadeAnew_andNobodyWaitsForIt() throws Exception {
         FetchRouter impatient =
-                new FetchRouter(dataset.tree, dataset, keeper, inUse, peers, router.rates(), counters, 1);
+                new FetchRouter(dataset.tree, dataset, admission, inUse, peers, router.rates(), counters, 1);
         CountDownLatch lost = dataset.hang();
         FutureTask<SampleBuffer> first = new FutureTask<>(() -> impatient.fetch(dataset.file(5), false));
         Thread.ofPlatform().daemon().start(first);
@@ -348,7 +348,7 @@ final class FetchRouterTest {
 
     @Test
     void sampleThatCouldNotBeKeptBecauseOfABug_isNotLeaked() {
-        keeper.follow(_ -> {
+        admission.follow(_ -> {
             throw new IllegalStateException("injected");
         });
         long held = NativeMemory.heldBytes();
@@ -361,7 +361,7 @@ final class FetchRouterTest {
     private final class BusySource implements AutoCloseable {
         final FakeDataset large = new FakeDataset(3, _ -> InFlightLimit.PIECE_BYTES);
         final MemoryTier room = new MemoryTier(10 * InFlightLimit.PIECE_BYTES);
-        final TierKeeper kept = new TierKeeper(large.tree, room, List.of(), 0);
+        final Admission kept = new Admission(large.tree, room, List.of(), 0);
         final FetchRouter busy = new FetchRouter(
                 large.tree,
                 large,
@@ -472,7 +472,7 @@ final class FetchRouterTest {
     @ValueSource(longs = {1, 2, 3, 4, 5})
     void manyThreadsOverAllSamples_theSourceIsReadOnceForEach(long seed) throws Exception {
         System.out.println("seed " + seed);
-        keeper.follow(file -> file % 2);
+        admission.follow(file -> file % 2);
         int threads = 6;
         CyclicBarrier together = new CyclicBarrier(threads + 1);
         AtomicInteger number = new AtomicInteger();
@@ -484,7 +484,7 @@ final class FetchRouterTest {
             together.await(30, TimeUnit.SECONDS);
             for (int sample : order) {
                 requireFetched(sample);
-                keeper.writeNext(DISK);
+                admission.writeNext(DISK);
             }
             return null;
         });

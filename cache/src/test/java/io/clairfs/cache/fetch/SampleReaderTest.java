@@ -3,7 +3,7 @@ package io.clairfs.cache.fetch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.clairfs.cache.placement.TierKeeper;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.plan.ObservedRates;
 import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.cache.status.Counters;
@@ -37,22 +37,22 @@ final class SampleReaderTest {
     private final RecordingTier disk = new RecordingTier(2 * LARGE);
     private final SamplesInUse inUse = new SamplesInUse();
     private final Counters counters = new Counters();
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final FetchRouter router;
     private final SampleReader reader;
 
     SampleReaderTest() throws Exception {
         dataset = new FakeDataset(SAMPLES, sample -> sample == LARGE_ONE ? LARGE : SMALL);
-        keeper = new TierKeeper(dataset.tree, memory, List.of(disk), LARGE);
+        admission = new Admission(dataset.tree, memory, List.of(disk), LARGE);
         ObservedRates rates = new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime);
-        router = new FetchRouter(dataset.tree, dataset, keeper, inUse, PeerFetch.NONE, rates, counters);
+        router = new FetchRouter(dataset.tree, dataset, admission, inUse, PeerFetch.NONE, rates, counters);
         reader = new SampleReader(dataset.tree, dataset, router, inUse, counters, TIMEOUT_MS);
     }
 
     @AfterEach
     void close() {
         reader.close();
-        keeper.close();
+        admission.close();
         memory.close();
         disk.close();
         inUse.close();

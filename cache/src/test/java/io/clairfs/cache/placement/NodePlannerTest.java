@@ -32,17 +32,17 @@ final class NodePlannerTest {
     private final FakeDataset dataset;
     private final MemoryTier memory = new MemoryTier(10 * SIZE);
     private final RecordingTier disk = new RecordingTier(20 * SIZE);
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final NodePlanner planner;
     private final JobRun job;
 
     NodePlannerTest() throws Exception {
         dataset = new FakeDataset(SAMPLES, _ -> SIZE);
-        keeper = new TierKeeper(dataset.tree, memory, List.of(disk), SAMPLES * SIZE);
+        admission = new Admission(dataset.tree, memory, List.of(disk), SAMPLES * SIZE);
         NodeStorage storage = NodeStorage.of(StorageClass.memory(10 * SIZE), RecordingTier.asClass(20 * SIZE));
         planner = NodePlanner.alone(
                 dataset.tree,
-                keeper,
+                admission,
                 storage,
                 PerformanceModel.unmeasured(),
                 PlacementPolicy.CLAIRFS,
@@ -72,24 +72,24 @@ final class NodePlannerTest {
 
     @Test
     void plan_prefersWhatIsHere_alsoWhatIsOnItsWayToTheDisk() throws Exception {
-        keeper.follow(LocalPlan.WHILE_ROOM);
+        admission.follow(LocalPlan.WHILE_ROOM);
         List<Integer> here = new ArrayList<>();
         for (int sample = 3; sample < SAMPLES; sample += 4) {
             SampleBuffer buffer = dataset.sample(sample);
-            keeper.fetched(dataset.file(sample), buffer, false);
+            admission.fetched(dataset.file(sample), buffer, false);
             buffer.release();
             here.add(sample);
         }
         assertThat(memory.samples()).isEqualTo(10);
         for (int i = 0; i < 3; i++) {
-            assertThat(keeper.writeNext(1)).isTrue();
+            assertThat(admission.writeNext(1)).isTrue();
         }
-        assertThat(here).hasSize(22).allMatch(sample -> keeper.isHere(dataset.file(sample)));
+        assertThat(here).hasSize(22).allMatch(sample -> admission.residents().isHere(dataset.file(sample)));
         LocalPlan plan = planner.plan(List.of(job));
         List<Integer> planned = new ArrayList<>(plannedFor(plan, 0));
         planned.addAll(plannedFor(plan, 1));
         assertThat(planned).containsAll(here);
-        keeper.close();
+        admission.close();
         memory.close();
         disk.close();
     }
@@ -98,7 +98,7 @@ final class NodePlannerTest {
     @Test
     void planTogether_roomThatHomesLeave_isForTheSamplesUsedNext() throws Exception {
         MemoryTier large = new MemoryTier(52 * SIZE);
-        TierKeeper keeps = new TierKeeper(dataset.tree, large, List.of(), SIZE);
+        Admission keeps = new Admission(dataset.tree, large, List.of(), SIZE);
         JobSpec spec = JobSpec.parse("seed=1 epochs=9 world=2 ranks=0");
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
         JobRun run = new JobRun(spec, dataset.index, dataset.tree, staging, System::nanoTime);

@@ -36,7 +36,7 @@ final class PlanningTest {
 
     private final FakeDataset dataset;
     private final MemoryTier memory = new MemoryTier(10_000);
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final List<JobRun> jobs = new CopyOnWriteArrayList<>();
     private final AtomicInteger wakes = new AtomicInteger();
     private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
@@ -45,8 +45,8 @@ final class PlanningTest {
 
     PlanningTest() throws Exception {
         dataset = new FakeDataset(SAMPLES, _ -> 100);
-        keeper = new TierKeeper(dataset.tree, memory, List.of(new RecordingTier(10_000)), 1_000);
-        planning = new Planning(keeper, planner, jobs, wakes::incrementAndGet, errors);
+        admission = new Admission(dataset.tree, memory, List.of(new RecordingTier(10_000)), 1_000);
+        planning = new Planning(admission, planner, jobs, wakes::incrementAndGet, errors);
     }
 
     @AfterEach
@@ -93,16 +93,18 @@ final class PlanningTest {
     }
 
     private boolean isPlannedFor(String tier) {
-        return tier.equals(keeper.plannedFor(dataset.file(0)));
+        return tier.equals(admission.plannedFor(dataset.file(0)));
     }
 
     private boolean keepsWhileThereIsRoom() {
-        return keeper.hasPlan() && keeper.isMissing(dataset.file(0), 0) && keeper.isMissing(dataset.file(0), 1);
+        return admission.hasPlan()
+                && admission.isMissing(dataset.file(0), 0)
+                && admission.isMissing(dataset.file(0), 1);
     }
 
     @Test
     void untilThePlanIsMade_whatIsReadIsKeptWhileThereIsRoom() throws Exception {
-        assertThat(keeper.hasPlan()).isFalse();
+        assertThat(admission.hasPlan()).isFalse();
         JobRun run = start("seed=1");
         assertThat(keepsWhileThereIsRoom()).isTrue();
         assertThat(planner.awaitAsked()).containsExactly(run);
@@ -115,13 +117,13 @@ final class PlanningTest {
     void untilThePlanIsMade_whatIsLeftOfThisEpochIsFilled_andNothingOfAnother() throws Exception {
         JobRun run = start("seed=1 epochs=5 sampler=sequential");
         planner.awaitAsked();
-        assertThat(keeper.plan().fillOrder(0)).containsExactly(files(0, SAMPLES));
-        assertThat(keeper.plan().fillOrder(1)).containsExactly(files(0, SAMPLES));
+        assertThat(admission.plan().fillOrder(0)).containsExactly(files(0, SAMPLES));
+        assertThat(admission.plan().fillOrder(1)).containsExactly(files(0, SAMPLES));
         for (int sample = 0; sample < SAMPLES; sample++) {
             run.read(dataset.file(sample));
         }
         assertThat(run.epoch()).isEqualTo(1);
-        assertThat(keeper.plan().fillOrder(0))
+        assertThat(admission.plan().fillOrder(0))
                 .as("the trainer is in the next epoch")
                 .isEmpty();
     }
@@ -130,7 +132,7 @@ final class PlanningTest {
     void withoutAPlan_jobThatBeganInTheMiddle_isFilledFromThereOn() throws Exception {
         start("seed=1 epochs=5 sampler=sequential batch=7 start_step=2 start_epoch=1");
         planner.awaitAsked();
-        assertThat(keeper.plan().fillOrder(0)).containsExactly(files(14, SAMPLES));
+        assertThat(admission.plan().fillOrder(0)).containsExactly(files(14, SAMPLES));
     }
 
     @Test
@@ -141,8 +143,8 @@ final class PlanningTest {
         run.read(dataset.file(0));
         run.read(dataset.file(1));
         planning.trainerMoved();
-        Await.until("filled from there", () -> keeper.plan().fillOrder(0).length == SAMPLES - 2);
-        assertThat(keeper.plan().fillOrder(0)).containsExactly(files(2, SAMPLES));
+        Await.until("filled from there", () -> admission.plan().fillOrder(0).length == SAMPLES - 2);
+        assertThat(admission.plan().fillOrder(0)).containsExactly(files(2, SAMPLES));
     }
 
     @Test
@@ -165,7 +167,7 @@ final class PlanningTest {
         int before = wakes.get();
         planning.trainerMoved();
         Await.until("sleepers wake", () -> wakes.get() > before);
-        assertThat(keeper.plan().fillOrder(1)).containsExactly(dataset.file(3));
+        assertThat(admission.plan().fillOrder(1)).containsExactly(dataset.file(3));
         assertThat(planner.asked).isEmpty();
     }
 
@@ -249,8 +251,8 @@ final class PlanningTest {
         Await.until("the plan is followed", () -> isPlannedFor("disk"));
         jobs.clear();
         planning.jobsChanged();
-        assertThat(keeper.hasPlan()).isFalse();
-        assertThat(keeper.plannedFor(dataset.file(0))).isNull();
+        assertThat(admission.hasPlan()).isFalse();
+        assertThat(admission.plannedFor(dataset.file(0))).isNull();
         start("seed=2");
         assertThat(planner.awaitAsked()).as("asked for this job only").hasSize(1);
     }

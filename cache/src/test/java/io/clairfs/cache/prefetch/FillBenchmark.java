@@ -6,9 +6,9 @@ import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.FillOrders;
 import io.clairfs.cache.placement.LocalPlan;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.ObservedRates;
@@ -79,14 +79,14 @@ final class FillBenchmark {
         try (MemoryTier memory = new MemoryTier(SAMPLES);
                 RecordingTier disk = new RecordingTier(SAMPLES);
                 SamplesInUse inUse = new SamplesInUse();
-                TierKeeper keeper = new TierKeeper(dataset.tree, memory, List.of(disk), SAMPLES)) {
+                Admission admission = new Admission(dataset.tree, memory, List.of(disk), SAMPLES)) {
             FetchRouter router =
-                    new FetchRouter(dataset.tree, dataset, keeper, inUse, PeerFetch.NONE, rates, new Counters());
+                    new FetchRouter(dataset.tree, dataset, admission, inUse, PeerFetch.NONE, rates, new Counters());
             LoaderShares shares = new LoaderShares(LoaderAssignment.fixed(), 1000, 1, () -> false, System::nanoTime);
             double start = cpuSeconds();
             int[][] order = FillOrders.of(planned, tierOf, List.of(all));
             double ordered = cpuSeconds();
-            keeper.follow(new LocalPlan() {
+            admission.follow(new LocalPlan() {
                 @Override
                 public int tierOf(int file) {
                     return tierOf.applyAsInt(file);
@@ -98,7 +98,7 @@ final class FillBenchmark {
                 }
             });
             for (int tier = 0; tier < planned.length; tier++) {
-                TierPrefetcher filler = new TierPrefetcher(tier, keeper, router, shares);
+                TierPrefetcher filler = new TierPrefetcher(tier, admission, router, shares);
                 while (filler.fillOne()) {
                     assert shares != null;
                 }

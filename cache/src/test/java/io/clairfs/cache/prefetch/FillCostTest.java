@@ -8,10 +8,10 @@ import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.Group;
 import io.clairfs.cache.placement.LocalPlan;
 import io.clairfs.cache.placement.NodePlanner;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.ObservedRates;
@@ -60,10 +60,10 @@ final class FillCostTest {
         AtomicLong looks = new AtomicLong();
         try (MemoryTier memory = new MemoryTier(2 * KEPT * SIZE);
                 SamplesInUse inUse = new SamplesInUse();
-                TierKeeper keeper = new TierKeeper(dataset.tree, memory, List.of(), SIZE)) {
+                Admission admission = new Admission(dataset.tree, memory, List.of(), SIZE)) {
             NodePlanner planner = new NodePlanner(
                     dataset.tree,
-                    keeper,
+                    admission,
                     () -> group,
                     PerformanceModel.unmeasured(),
                     PlacementPolicy.CLAIRFS,
@@ -73,13 +73,13 @@ final class FillCostTest {
             assertThat(order.length).isBetween(KEPT / 2, 2 * KEPT);
             assertThat(Arrays.stream(order).distinct().count()).isEqualTo(order.length);
             assertThat(Arrays.stream(order).map(plan::tierOf)).containsOnly(0);
-            keeper.follow(counted(plan, looks));
+            admission.follow(counted(plan, looks));
             ObservedRates rates =
                     new ObservedRates(FetchCosts.of(PerformanceModel.unmeasured(), storage, 1), 60, System::nanoTime);
             TierPrefetcher filler = new TierPrefetcher(
                     0,
-                    keeper,
-                    new FetchRouter(dataset.tree, dataset, keeper, inUse, PeerFetch.NONE, rates, new Counters()),
+                    admission,
+                    new FetchRouter(dataset.tree, dataset, admission, inUse, PeerFetch.NONE, rates, new Counters()),
                     new LoaderShares(LoaderAssignment.fixed(), 1000, 1, () -> false, System::nanoTime));
             while (filler.fillOne()) {
                 assertThat(looks.get()).isLessThan(10L * order.length);

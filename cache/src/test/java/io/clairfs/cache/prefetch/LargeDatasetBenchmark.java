@@ -10,10 +10,10 @@ import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.JobPlanner;
 import io.clairfs.cache.placement.LocalPlan;
 import io.clairfs.cache.placement.NodePlanner;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.ObservedRates;
@@ -118,17 +118,17 @@ final class LargeDatasetBenchmark {
         SamplesInUse inUse = new SamplesInUse();
         NodeStorage storage = NodeStorage.of(StorageClass.memory(50 * MIB), StorageClass.ssd(150 * MIB));
         PerformanceModel model = PerformanceModel.unmeasured();
-        try (TierKeeper keeper = new TierKeeper(tree, memory, List.of(ssd), MIB)) {
+        try (Admission admission = new Admission(tree, memory, List.of(ssd), MIB)) {
             FetchRouter router = new FetchRouter(
                     tree,
                     source,
-                    keeper,
+                    admission,
                     inUse,
                     PeerFetch.NONE,
                     new ObservedRates(FetchCosts.of(model, storage, 1), 60, System::nanoTime),
                     counters);
             NodePlanner planner =
-                    NodePlanner.alone(tree, keeper, storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT);
+                    NodePlanner.alone(tree, admission, storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT);
             JobPlanner timed = jobs -> {
                 long start = System.nanoTime();
                 LocalPlan plan = planner.plan(jobs);
@@ -138,7 +138,7 @@ final class LargeDatasetBenchmark {
             try (Prefetcher prefetcher = new Prefetcher(
                     tree,
                     router,
-                    keeper,
+                    admission,
                     inUse,
                     timed,
                     new RecordingArea(),
@@ -147,7 +147,7 @@ final class LargeDatasetBenchmark {
                     errors)) {
                 JobRun run = prefetcher.start(JobSpec.parse("seed=1 epochs=30 batch=256"), index, true);
                 read(run, prefetcher, index);
-                while (keeper.plannedFor(index.file(run.orders().epoch(0).sample(0, 0))) == null) {
+                while (admission.plannedFor(index.file(run.orders().epoch(0).sample(0, 0))) == null) {
                     Thread.sleep(100);
                 }
                 read(run, prefetcher, index);

@@ -10,8 +10,8 @@ import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.LocalPlan;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.ObservedRates;
@@ -58,7 +58,7 @@ final class PrefetcherTest {
         final Counters counters = new Counters();
         final ErrorLog errors = new ErrorLog(Clock.systemUTC());
         final MemoryTier memory;
-        final TierKeeper keeper;
+        final Admission admission;
         final SamplesInUse inUse = new SamplesInUse();
         final FetchRouter router;
         final SampleReader reader;
@@ -68,17 +68,17 @@ final class PrefetcherTest {
             dataset = new SmallDataset(directory, SAMPLES, LARGEST, 7);
             source = new CountingSource(dataset.source, new CountDownLatch(0));
             memory = new MemoryTier(memoryBytes);
-            keeper = new TierKeeper(dataset.tree, memory, List.of(), 1 << 20);
+            admission = new Admission(dataset.tree, memory, List.of(), 1 << 20);
             ObservedRates rates = new ObservedRates(
                     FetchCosts.of(PerformanceModel.unmeasured(), NodeStorage.of(StorageClass.memory(memoryBytes)), 1),
                     60,
                     System::nanoTime);
-            router = new FetchRouter(dataset.tree, source, keeper, inUse, PeerFetch.NONE, rates, counters);
+            router = new FetchRouter(dataset.tree, source, admission, inUse, PeerFetch.NONE, rates, counters);
             reader = new SampleReader(dataset.tree, source, router, inUse, counters, readTimeoutMs);
             prefetcher = new Prefetcher(
                     dataset.tree,
                     router,
-                    keeper,
+                    admission,
                     inUse,
                     _ -> LocalPlan.WHILE_ROOM,
                     area,

@@ -10,9 +10,9 @@ import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.FillOrders;
 import io.clairfs.cache.placement.LocalPlan;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.placement.WhileRoom;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.NodeStorage;
@@ -59,28 +59,28 @@ final class TierPrefetcherTest {
     private final LoaderShares shares =
             new LoaderShares(LoaderAssignment.fixed(), STAGING, 2, () -> false, System::nanoTime);
     private final List<JobRun> jobs = new CopyOnWriteArrayList<>();
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final FetchRouter router;
 
     TierPrefetcherTest() throws Exception {
         dataset = new FakeDataset(SAMPLES, _ -> SIZE);
-        keeper = new TierKeeper(dataset.tree, memory, List.of(disk), 4 * SIZE);
+        admission = new Admission(dataset.tree, memory, List.of(disk), 4 * SIZE);
         NodeStorage storage = NodeStorage.of(StorageClass.memory(10_000), RecordingTier.asClass(10_000));
         ObservedRates rates =
                 new ObservedRates(FetchCosts.of(PerformanceModel.unmeasured(), storage, 1), 60, System::nanoTime);
-        router = new FetchRouter(dataset.tree, dataset, keeper, inUse, PeerFetch.NONE, rates, new Counters());
+        router = new FetchRouter(dataset.tree, dataset, admission, inUse, PeerFetch.NONE, rates, new Counters());
     }
 
     @AfterEach
     void close() {
-        keeper.close();
+        admission.close();
         memory.close();
         disk.close();
         inUse.close();
     }
 
     private TierPrefetcher filler(int tier) {
-        return new TierPrefetcher(tier, keeper, router, shares);
+        return new TierPrefetcher(tier, admission, router, shares);
     }
 
     private JobRun start(String line) throws InvalidSpecException {
@@ -129,7 +129,7 @@ final class TierPrefetcherTest {
     @Test
     void oneRank_filledInItsOrder_eachSampleOnce() throws Exception {
         JobRun run = start("seed=1 epochs=3");
-        keeper.follow(plan(_ -> MEMORY));
+        admission.follow(plan(_ -> MEMORY));
         fillAll(filler(MEMORY));
         List<Integer> order = new ArrayList<>();
         for (int step = 0; step < SAMPLES; step++) {
@@ -143,7 +143,7 @@ final class TierPrefetcherTest {
     @Test
     void severalRanks_filledInTheOrderInWhichTheyAreReadTogether() throws Exception {
         JobRun run = start("seed=1 epochs=3 world=4 ranks=1-3");
-        keeper.follow(plan(_ -> MEMORY));
+        admission.follow(plan(_ -> MEMORY));
         TierPrefetcher filler = filler(MEMORY);
         for (int i = 0; i < 15; i++) {
             assertThat(filler.fillOne()).isTrue();
@@ -161,7 +161,7 @@ final class TierPrefetcherTest {
     void severalJobs_filledInTurns_eachInItsOrder() throws Exception {
         JobRun one = start("name=one seed=1 epochs=3");
         JobRun two = start("name=two seed=2 epochs=3");
-        keeper.follow(plan(_ -> MEMORY));
+        admission.follow(plan(_ -> MEMORY));
         List<Integer> expected = new ArrayList<>();
         int[] step = new int[2];
         for (int turn = 0; turn < SAMPLES; turn++) {
@@ -182,7 +182,7 @@ final class TierPrefetcherTest {
         for (int step = 0; step < 10; step++) {
             run.read(dataset.file(sample(run, 0, 0, step)));
         }
-        keeper.follow(plan(_ -> MEMORY));
+        admission.follow(plan(_ -> MEMORY));
         assertThat(filler(MEMORY).fillOne()).isTrue();
         assertThat(dataset.reads()).containsExactly(sample(run, 0, 0, 10));
     }
@@ -190,23 +190,23 @@ final class TierPrefetcherTest {
     @Test
     void onlyWhatThePlanWantsThere_isBrought() throws Exception {
         start("seed=1 epochs=3");
-        keeper.follow(plan(file -> file % 2));
+        admission.follow(plan(file -> file % 2));
         fillAll(filler(MEMORY));
         assertThat(dataset.reads()).hasSize(SAMPLES / 2);
         fillAll(filler(DISK));
         assertThat(dataset.reads()).hasSize(SAMPLES).doesNotHaveDuplicates();
         for (int sample = 0; sample < SAMPLES; sample++) {
             int file = dataset.file(sample);
-            assertThat(keeper.holdersOf(file)).containsExactly(file % 2 == 0 ? "memory" : "disk");
+            assertThat(admission.residents().holdersOf(file)).containsExactly(file % 2 == 0 ? "memory" : "disk");
         }
     }
 
     @Test
     void sampleInAnotherTier_isMovedWithoutTheSource() throws Exception {
         start("seed=1 epochs=3");
-        keeper.follow(plan(_ -> MEMORY));
+        admission.follow(plan(_ -> MEMORY));
         fillAll(filler(MEMORY));
-        keeper.follow(plan(_ -> DISK));
+        admission.follow(plan(_ -> DISK));
         fillAll(filler(DISK));
         assertThat(disk.samples()).isEqualTo(SAMPLES);
         assertThat(dataset.reads()).hasSize(SAMPLES);
@@ -215,7 +215,7 @@ final class TierPrefetcherTest {
     @Test
     void sampleThatSomebodyIsFetching_isPassedOver() throws Exception {
         JobRun run = start("seed=1 epochs=3");
-        keeper.follow(plan(_ -> MEMORY));
+        admission.follow(plan(_ -> MEMORY));
         CountDownLatch gate = dataset.hang();
         int first = dataset.file(sample(run, 0, 0, 0));
         FutureTask<SampleBuffer> fetch = new FutureTask<>(() -> router.fetch(first, false));
@@ -234,9 +234,9 @@ final class TierPrefetcherTest {
     void whileATrainerIsHungry_nothingIsFetched_butWhatIsThereIsWritten() throws Exception {
         JobRun run = start("seed=1 epochs=3");
         shares.add(run);
-        keeper.follow(plan(_ -> DISK));
+        admission.follow(plan(_ -> DISK));
         SampleBuffer brought = dataset.sample(7);
-        keeper.fetched(dataset.file(7), brought, false);
+        admission.fetched(dataset.file(7), brought, false);
         brought.release();
         TierPrefetcher filler = filler(DISK);
         assertThat(filler.fillOne()).isTrue();
@@ -258,7 +258,7 @@ final class TierPrefetcherTest {
         JobRun run = start("seed=1 epochs=3");
         TierPrefetcher filler = filler(DISK);
         assertThat(filler.fillOne()).as("no plan").isFalse();
-        keeper.follow(plan(_ -> DISK));
+        admission.follow(plan(_ -> DISK));
         disk.setWritable(false);
         assertThat(filler.fillOne()).as("not writable").isFalse();
         assertThat(dataset.reads()).isEmpty();
@@ -277,12 +277,12 @@ final class TierPrefetcherTest {
     @Test
     void queueThatIsHalfFull_isWrittenBeforeMoreIsFetched() throws Exception {
         start("seed=1 epochs=3");
-        keeper.follow(plan(_ -> DISK));
+        admission.follow(plan(_ -> DISK));
         TierPrefetcher filler = filler(DISK);
         List<Integer> queued = new ArrayList<>();
         for (int sample = 0; sample < 3; sample++) {
             SampleBuffer brought = dataset.sample(sample);
-            keeper.fetched(dataset.file(sample), brought, false);
+            admission.fetched(dataset.file(sample), brought, false);
             brought.release();
             queued.add(dataset.file(sample));
         }
@@ -300,7 +300,7 @@ final class TierPrefetcherTest {
     @Test
     void everythingIsThere_nothingIsLeftToDo() throws Exception {
         start("seed=1 epochs=3");
-        keeper.follow(plan(_ -> LocalPlan.NOWHERE));
+        admission.follow(plan(_ -> LocalPlan.NOWHERE));
         fillAll(filler(MEMORY));
         assertThat(dataset.reads()).isEmpty();
         assertThat(filler(MEMORY).fillOne()).isFalse();
@@ -309,7 +309,7 @@ final class TierPrefetcherTest {
     @Test
     void failingSource_isTheCallersFailure_andTheRestIsFilled() throws Exception {
         JobRun run = start("seed=1 epochs=2");
-        keeper.follow(plan(_ -> MEMORY));
+        admission.follow(plan(_ -> MEMORY));
         TierPrefetcher filler = filler(MEMORY);
         dataset.fail(true);
         assertThatThrownBy(filler::fillOne).isInstanceOf(SourceFailedException.class);
@@ -323,7 +323,7 @@ final class TierPrefetcherTest {
     @Test
     void sampleThatFailsTwice_isLeftToItsReader() throws Exception {
         start("seed=1 epochs=2");
-        keeper.follow(plan(_ -> MEMORY));
+        admission.follow(plan(_ -> MEMORY));
         TierPrefetcher filler = filler(MEMORY);
         dataset.fail(true);
         for (int i = 0; i < 2 * SAMPLES; i++) {
@@ -332,14 +332,14 @@ final class TierPrefetcherTest {
         assertThat(filler.fillOne()).isFalse();
         dataset.fail(false);
         assertThat(filler.fillOne()).isFalse();
-        keeper.follow(plan(_ -> MEMORY));
+        admission.follow(plan(_ -> MEMORY));
         assertThat(filler.fillOne()).as("a new plan").isTrue();
     }
 
     @Test
     void planThatWaitsForOtherNodes_nothingIsFetched() throws Exception {
         start("seed=1 epochs=2");
-        keeper.follow(LocalPlan.PENDING);
+        admission.follow(LocalPlan.PENDING);
         assertThat(filler(MEMORY).fillOne()).isFalse();
         assertThat(filler(DISK).fillOne()).isFalse();
         assertThat(dataset.reads()).isEmpty();
@@ -348,7 +348,7 @@ final class TierPrefetcherTest {
     @Test
     void withoutAPlan_thisEpochIsFilled_whileThereIsRoom_andNoOther() throws Exception {
         JobRun run = start("seed=1 epochs=3");
-        keeper.follow(WhileRoom.of(jobs));
+        admission.follow(WhileRoom.of(jobs));
         TierPrefetcher filler = filler(MEMORY);
         for (int i = 0; i < 5; i++) {
             assertThat(filler.fillOne()).isTrue();
@@ -362,7 +362,7 @@ final class TierPrefetcherTest {
         }
         assertThat(filler.fillOne()).as("the trainer is in epoch 1").isFalse();
         assertThat(dataset.reads()).hasSize(5);
-        keeper.follow(WhileRoom.of(jobs));
+        admission.follow(WhileRoom.of(jobs));
         assertThat(filler.fillOne()).isTrue();
     }
 
@@ -381,7 +381,7 @@ final class TierPrefetcherTest {
                 directory.resolve("order-0"),
                 firstHalf.stream().map(Object::toString).toList());
         JobRun run = start("sampler=order-file epochs=2 file=" + directory.resolve("order-{epoch}"));
-        keeper.follow(plan(file -> dataset.index.sampleOf(file) < SAMPLES / 2 ? MEMORY : LocalPlan.NOWHERE));
+        admission.follow(plan(file -> dataset.index.sampleOf(file) < SAMPLES / 2 ? MEMORY : LocalPlan.NOWHERE));
         fillAll(filler(MEMORY));
         assertThat(dataset.reads()).containsExactlyElementsOf(firstHalf);
         assertThat(run.progress().done()).isFalse();

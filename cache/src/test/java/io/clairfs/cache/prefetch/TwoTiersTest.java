@@ -10,8 +10,8 @@ import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.NodePlanner;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.ObservedRates;
@@ -73,29 +73,30 @@ final class TwoTiersTest {
         final Counters counters = new Counters();
         final ErrorLog errors = new ErrorLog(Clock.systemUTC());
         final SamplesInUse inUse = new SamplesInUse();
-        final TierKeeper keeper;
+        final Admission admission;
         final SampleReader reader;
         final Prefetcher prefetcher;
 
         Node() throws Exception {
             ssd = new SsdTier(ssdRoot, directory.toString(), 2 * total / 9, 0, System::nanoTime, told::add);
             ssd.recover(dataset.tree);
-            keeper = new TierKeeper(dataset.tree, memory, List.of(ssd), 4 << 20);
+            admission = new Admission(dataset.tree, memory, List.of(ssd), 4 << 20);
             NodeStorage storage =
                     NodeStorage.of(StorageClass.memory(memory.capacityBytes()), StorageClass.ssd(ssd.capacityBytes()));
             PerformanceModel model = PerformanceModel.unmeasured();
             // What fetches cost is the model's word: here the source is as fast as the tiers, and would be asked now
             // and then.
             ObservedRates rates = new ObservedRates(FetchCosts.of(model, storage, 1), 1e-9, System::nanoTime);
-            FetchRouter router = new FetchRouter(dataset.tree, source, keeper, inUse, PeerFetch.NONE, rates, counters);
+            FetchRouter router =
+                    new FetchRouter(dataset.tree, source, admission, inUse, PeerFetch.NONE, rates, counters);
             reader = new SampleReader(dataset.tree, source, router, inUse, counters, 30_000);
             prefetcher = new Prefetcher(
                     dataset.tree,
                     router,
-                    keeper,
+                    admission,
                     inUse,
                     NodePlanner.alone(
-                            dataset.tree, keeper, storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT),
+                            dataset.tree, admission, storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT),
                     area,
                     new PrefetchSettings(STAGING, 1000, 3, List.of(1, 1), PrefetchSettings.Sharing.BALANCED),
                     counters,
@@ -107,7 +108,7 @@ final class TwoTiersTest {
             JobRun run = prefetcher.start(JobSpec.parse(line), dataset.index, true);
             Await.until("the plan is followed", () -> {
                 for (int sample = 0; sample < SAMPLES; sample++) {
-                    if (keeper.plannedFor(dataset.index.file(sample)) != null) {
+                    if (admission.plannedFor(dataset.index.file(sample)) != null) {
                         return true;
                     }
                 }
@@ -132,7 +133,7 @@ final class TwoTiersTest {
             Await.until("nothing is on its way to the disk", () -> {
                 for (int sample = 0; sample < SAMPLES; sample++) {
                     int file = dataset.index.file(sample);
-                    if (keeper.isInMemory(file) && !memory.contains(file)) {
+                    if (admission.residents().isInMemory(file) && !memory.contains(file)) {
                         return false;
                     }
                 }
@@ -170,7 +171,7 @@ final class TwoTiersTest {
             source.gate.countDown();
             prefetcher.close();
             reader.close();
-            keeper.close();
+            admission.close();
             inUse.close();
             memory.close();
             ssd.close();

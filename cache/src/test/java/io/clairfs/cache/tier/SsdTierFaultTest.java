@@ -3,8 +3,8 @@ package io.clairfs.cache.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.posix.Credentials;
 import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.ProcessIdentity;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -349,7 +349,7 @@ final class SsdTierFaultTest {
 
     private void withTmpfs(String size, OnMount test) throws Exception {
         Path point = Files.createDirectory(root.resolve("mounted"));
-        boolean mounted = Credentials.userId() == 0
+        boolean mounted = ProcessIdentity.userId() == 0
                 && run("mount", "-t", "tmpfs", "-o", "size=" + size, "none", point.toString());
         if (!mounted) {
             System.out.println("skipped: this machine does not allow to mount a tmpfs");

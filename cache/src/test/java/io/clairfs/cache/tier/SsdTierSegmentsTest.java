@@ -3,7 +3,7 @@ package io.clairfs.cache.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.posix.Credentials;
+import io.clairfs.cache.posix.ProcessIdentity;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -100,7 +100,7 @@ final class SsdTierSegmentsTest {
     void diskThatRefusesNowAndThen_leavesFewSegments() throws Exception {
         Path disk = Files.createDirectory(root.resolve("disk"));
         Assumptions.assumeTrue(
-                Credentials.userId() == 0 && run("mount", "-t", "tmpfs", "-o", "size=4m", "none", disk.toString()),
+                ProcessIdentity.userId() == 0 && run("mount", "-t", "tmpfs", "-o", "size=4m", "none", disk.toString()),
                 "this machine does not allow to mount a tmpfs");
         try {
             int kept = 0;

@@ -3,9 +3,9 @@ package io.clairfs.fs.control;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.clairfs.cache.posix.Credentials;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.posix.ProcessIdentity;
 import io.clairfs.fs.mount.FileHandle;
 import io.clairfs.fs.mount.FileStat;
 import io.clairfs.fs.mount.FuseCallbacks;
@@ -41,8 +41,8 @@ public final class ControlMount implements FuseCallbacks {
 
     private final ControlTree tree;
     private final Clock clock;
-    private final int uid = Credentials.userId();
-    private final int gid = Credentials.groupId();
+    private final int uid = ProcessIdentity.userId();
+    private final int gid = ProcessIdentity.groupId();
     private final OpenContents open = new OpenContents(MOST_OPEN, MOST_HELD_BYTES);
 
     public ControlMount(ControlTree tree, Clock clock) {

@@ -3,8 +3,8 @@ package io.clairfs.fs.mount;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.clairfs.cache.posix.Credentials;
 import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.posix.ProcessIdentity;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -33,7 +33,7 @@ public final class FuseConnection {
             Path abort = CONNECTIONS.resolve(number(point)).resolve("abort");
             if (Files.isWritable(abort)) {
                 Files.writeString(abort, "1");
-            } else if (Credentials.userId() == 0) {
+            } else if (ProcessIdentity.userId() == 0) {
                 Unmount.byForce(point);
             }
         } catch (PosixException e) {

@@ -2,10 +2,10 @@ package io.clairfs.fs.mount;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.clairfs.cache.posix.Credentials;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.posix.ProcessIdentity;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -53,7 +53,7 @@ public final class Fusermount {
     /** Takes {@code point} out of the tree at once, with everything mounted below it, used or not. */
     public static void detach(Path point) throws MountException {
         if (find() == null
-                && Credentials.userId() == 0) { // removed while this process was at work; root can do without
+                && ProcessIdentity.userId() == 0) { // removed while this process was at work; root can do without
             try {
                 Unmount.detach(point);
                 return;

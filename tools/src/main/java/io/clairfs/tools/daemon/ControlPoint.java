@@ -2,7 +2,7 @@ package io.clairfs.tools.daemon;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.clairfs.cache.posix.Credentials;
+import io.clairfs.cache.posix.ProcessIdentity;
 import io.clairfs.fs.mount.DatasetMount;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountTable;
@@ -25,7 +25,7 @@ public record ControlPoint(Path path, boolean linked) implements AutoCloseable {
     private static final String PREFIX = "clairfs-control-";
 
     static ControlPoint of(Path mountPoint) throws IOException {
-        return Credentials.userId() == 0
+        return ProcessIdentity.userId() == 0
                 ? new ControlPoint(mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY), false)
                 : new ControlPoint(Files.createTempDirectory(PREFIX).toRealPath(), true);
     }

@@ -8,7 +8,7 @@ import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SampleReader;
 import io.clairfs.cache.fetch.SamplesInUse;
-import io.clairfs.cache.placement.TierKeeper;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.source.DirectorySource;
@@ -75,7 +75,7 @@ public final class Daemon implements AutoCloseable {
             Source source = started(new DirectorySource(config.source()));
             tree = started(new DatasetTree(source, config.listers(), errors::add));
             NodeTiers tiers = started(NodeTiers.open(config, tree, errors));
-            TierKeeper keeper = tiers.keeper();
+            Admission admission = tiers.admission();
             SamplesInUse inUse = started(new SamplesInUse(config.areas().readersBytes()));
             GroupConfig groupConfig = config.group();
             if (groupConfig != null && groupConfig.secretFile() != null) {
@@ -86,14 +86,14 @@ public final class Daemon implements AutoCloseable {
                     : started(new PeerGroup(
                             groupConfig,
                             tree,
-                            keeper,
+                            admission,
                             errors,
                             config.areas().fromPeersBytes(),
                             config.readTimeoutMs() / 2));
             FetchRouter router = new FetchRouter(
                     tree,
                     source,
-                    keeper,
+                    admission,
                     inUse,
                     group == null ? PeerFetch.NONE : group,
                     tiers.rates(),
@@ -121,10 +121,12 @@ public final class Daemon implements AutoCloseable {
                     config.stagingBytes(),
                     STAGING_SAMPLES,
                     config.loaders(),
-                    keeper.tiers().stream().map(_ -> config.loaders()).toList(),
+                    admission.residents().tiers().stream()
+                            .map(_ -> config.loaders())
+                            .toList(),
                     config.sharing());
             Prefetcher prefetcher = started(new Prefetcher(
-                    tree, router, keeper, inUse, tiers.planner(group), pages, settings, counters, errors));
+                    tree, router, admission, inUse, tiers.planner(group), pages, settings, counters, errors));
             ConsumptionWatcher watcher = started(
                     new ConsumptionWatcher(tree, config.mountPoint(), new ReadReports(accounting, inUse, prefetcher)));
             requests.connect(watcher, prefetcher);
@@ -132,7 +134,7 @@ public final class Daemon implements AutoCloseable {
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors, LISTING_PATIENCE_MS);
             NodeJobs jobs = new NodeJobs(indexes, prefetcher, group == null ? null : group.jobs(), errors);
             StatusReporter status = new StatusReporter(
-                    config, tree, indexes, prefetcher, keeper, group, counters, errors, data::requests);
+                    config, tree, indexes, prefetcher, admission, group, counters, errors, data::requests);
             ControlMount control = new ControlMount(
                     new ControlFiles(
                             new JobControl(indexes, jobs, errors),
@@ -210,7 +212,7 @@ public final class Daemon implements AutoCloseable {
         steps.run("finding what the disks hold", tiers::recover);
         steps.run("planning", prefetcher::tiersChanged);
         if (group != null) {
-            SampleLender lender = new SampleLender(tiers.keeper(), router, group::isHomeHere);
+            SampleLender lender = new SampleLender(tiers.admission(), router, group::isHomeHere);
             steps.run("joining the group of nodes", () -> join(group, lender, jobs, prefetcher, errors));
         }
     }

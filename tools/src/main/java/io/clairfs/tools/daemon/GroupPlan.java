@@ -8,7 +8,7 @@ import io.clairfs.cache.placement.Group;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.StorageClass;
 import io.clairfs.cache.tier.Tier;
-import io.clairfs.peer.directory.Directory;
+import io.clairfs.peer.directory.GroupMembership;
 import io.clairfs.peer.directory.Job;
 import io.clairfs.peer.directory.Node;
 import java.nio.ByteBuffer;
@@ -34,7 +34,7 @@ final class GroupPlan {
     /** How long a job waits for ranks that nobody has claimed. */
     private static final long RANKS_WITHIN_NS = TimeUnit.SECONDS.toNanos(30);
 
-    private final Directory directory;
+    private final GroupMembership directory;
     private final FileNumbers numbers;
     private final LongSupplier clockNs;
 
@@ -43,7 +43,7 @@ final class GroupPlan {
 
     private final Set<String> toldOverdue = new HashSet<>();
 
-    GroupPlan(Directory directory, FileNumbers numbers, LongSupplier clockNs) {
+    GroupPlan(GroupMembership directory, FileNumbers numbers, LongSupplier clockNs) {
         this.directory = directory;
         this.numbers = numbers;
         this.clockNs = clockNs;

@@ -5,7 +5,7 @@ import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.placement.Group;
 import io.clairfs.cache.placement.LocalPlan;
-import io.clairfs.peer.directory.Directory;
+import io.clairfs.peer.directory.GroupMembership;
 import io.clairfs.peer.directory.HeldElsewhere;
 import io.clairfs.peer.directory.HeldHere;
 import io.clairfs.peer.directory.Job;
@@ -30,7 +30,7 @@ final class GroupReport {
     private GroupReport() {}
 
     /** The other nodes: those in the group, then those that are gone and still have ranks. */
-    static List<Status.Peer> peers(Directory directory, TransferClient client) {
+    static List<Status.Peer> peers(GroupMembership directory, TransferClient client) {
         HeldElsewhere.View held = directory.heldElsewhere().view();
         List<Status.Peer> peers = new ArrayList<>();
         for (int i = 0; i < held.nodes(); i++) {
@@ -49,7 +49,7 @@ final class GroupReport {
         return peers;
     }
 
-    private static @Nullable String trouble(Directory directory, Node node, @Nullable Peer peer) {
+    private static @Nullable String trouble(GroupMembership directory, Node node, @Nullable Peer peer) {
         long silentMs = directory.silentMs(node);
         if (silentMs >= SILENT_MS) {
             return "silent for " + Math.round(silentMs / MILLIS_PER_SECOND) + " s";
@@ -58,7 +58,7 @@ final class GroupReport {
     }
 
     /** Nodes that claimed ranks of jobs which still run, and are not there. */
-    private static Set<String> gone(Directory directory) {
+    private static Set<String> gone(GroupMembership directory) {
         Set<String> gone = new TreeSet<>();
         directory
                 .jobs()
@@ -71,7 +71,7 @@ final class GroupReport {
     }
 
     /** This node in its group; {@code directory} is null before it has joined. */
-    static Status.Group of(String self, @Nullable Directory directory, @Nullable String trouble, LocalPlan plan) {
+    static Status.Group of(String self, @Nullable GroupMembership directory, @Nullable String trouble, LocalPlan plan) {
         String made = plan.isPending() ? "waiting" : plan.digest() == 0 ? "none" : "made";
         String digest = plan.digest() == 0 ? null : HexFormat.of().toHexDigits(plan.digest(), 8);
         if (directory == null) {

@@ -1,6 +1,6 @@
 package io.clairfs.tools.daemon;
 
-import io.clairfs.cache.posix.Credentials;
+import io.clairfs.cache.posix.ProcessIdentity;
 import io.clairfs.fs.mount.DatasetMount;
 import io.clairfs.fs.mount.FuseConnection;
 import io.clairfs.fs.mount.Fusermount;
@@ -91,7 +91,7 @@ public final class MountCheck {
         if (program == null) {
             throw new MountException("fusermount is not on the PATH: install the package 'fuse'");
         }
-        if (Credentials.userId() != 0 && !Fusermount.mayMountForUsers(program)) {
+        if (ProcessIdentity.userId() != 0 && !Fusermount.mayMountForUsers(program)) {
             throw new MountException(program + " may not mount for ordinary users: as root, chown root " + program
                     + " && chmod 4755 " + program);
         }

@@ -1,9 +1,9 @@
 package io.clairfs.tools.daemon;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.JobPlanner;
 import io.clairfs.cache.placement.NodePlanner;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.plan.FetchCosts;
 import io.clairfs.cache.plan.NodeStorage;
 import io.clairfs.cache.plan.ObservedRates;
@@ -26,13 +26,13 @@ final class NodeTiers implements AutoCloseable {
     private final MountConfig config;
     private final DatasetTree tree;
     private final List<SsdTier> ssds;
-    private final TierKeeper keeper;
+    private final Admission admission;
 
-    private NodeTiers(MountConfig config, DatasetTree tree, List<SsdTier> ssds, TierKeeper keeper) {
+    private NodeTiers(MountConfig config, DatasetTree tree, List<SsdTier> ssds, Admission admission) {
         this.config = config;
         this.tree = tree;
         this.ssds = ssds;
-        this.keeper = keeper;
+        this.admission = admission;
     }
 
     /** Opens what the configuration names; an SSD that cannot be used is a reason not to mount. */
@@ -57,11 +57,11 @@ final class NodeTiers implements AutoCloseable {
                 config,
                 tree,
                 ssds,
-                new TierKeeper(tree, memory, ssds, config.areas().queueBytes()));
+                new Admission(tree, memory, ssds, config.areas().queueBytes()));
     }
 
-    TierKeeper keeper() {
-        return keeper;
+    Admission admission() {
+        return admission;
     }
 
     /** Finds what the disks still hold; takes seconds for millions of samples. The dataset must be listed. */
@@ -80,9 +80,9 @@ final class NodeTiers implements AutoCloseable {
         if (group != null) {
             // All nodes have to make the same plan, whatever each of them has measured.
             return new NodePlanner(
-                    tree, keeper, group::group, PerformanceModel.unmeasured(), config.policy(), PlanLimits.DEFAULT);
+                    tree, admission, group::group, PerformanceModel.unmeasured(), config.policy(), PlanLimits.DEFAULT);
         }
-        return jobs -> NodePlanner.alone(tree, keeper, storage(), model(), config.policy(), PlanLimits.DEFAULT)
+        return jobs -> NodePlanner.alone(tree, admission, storage(), model(), config.policy(), PlanLimits.DEFAULT)
                 .plan(jobs);
     }
 
@@ -92,7 +92,7 @@ final class NodeTiers implements AutoCloseable {
 
     private NodeStorage storage() {
         List<StorageClass> classes = new ArrayList<>();
-        for (Tier tier : keeper.tiers()) {
+        for (Tier tier : admission.residents().tiers()) {
             long bytes = tier.sampleRoomBytes();
             classes.add(
                     classes.isEmpty()
@@ -104,7 +104,7 @@ final class NodeTiers implements AutoCloseable {
 
     @Override
     public void close() {
-        keeper.close();
-        keeper.tiers().forEach(Tier::close);
+        admission.close();
+        admission.residents().tiers().forEach(Tier::close);
     }
 }

@@ -3,17 +3,17 @@ package io.clairfs.tools.daemon;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.fetch.PeerFetch;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.Group;
 import io.clairfs.cache.placement.Holdings;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.Secret;
 import io.clairfs.peer.directory.ClusterConfig;
-import io.clairfs.peer.directory.Directory;
 import io.clairfs.peer.directory.DirectoryTimes;
+import io.clairfs.peer.directory.GroupMembership;
 import io.clairfs.peer.directory.HeldElsewhere;
 import io.clairfs.peer.directory.Node;
 import io.clairfs.peer.transfer.Answer;
@@ -56,7 +56,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
     private final GroupConfig config;
     private final long mostMs;
     private final DatasetTree tree;
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final GroupJobs jobs;
     private final TransferLimits limits;
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -69,7 +69,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
     private @Nullable FileNumbers numbers;
 
     /** What there is once this node is in the group. */
-    private record Joined(FileNumbers numbers, Directory directory, TransferClient client, GroupPlan plan) {}
+    private record Joined(FileNumbers numbers, GroupMembership directory, TransferClient client, GroupPlan plan) {}
 
     /**
      * A group.
@@ -80,7 +80,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
     PeerGroup(
             GroupConfig config,
             DatasetTree tree,
-            TierKeeper keeper,
+            Admission admission,
             ErrorLog errors,
             long fromPeersBytes,
             long mostMs) {
@@ -89,7 +89,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         jobs = new GroupJobs(config.nodeName(), errors);
         this.config = config;
         this.tree = tree;
-        this.keeper = keeper;
+        this.admission = admission;
     }
 
     /**
@@ -130,16 +130,18 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         parts.push(client);
         ClusterConfig cluster =
                 new ClusterConfig(fingerprint, secret, config.bind(), config.discovery(), DirectoryTimes.DEFAULT);
-        Directory directory = Directory.open(
+        GroupMembership directory = GroupMembership.open(
                 cluster,
                 new Node.Introduction(
-                        config.nodeName(), config.transferAddress(), GroupPlan.capacities(keeper.tiers())),
+                        config.nodeName(),
+                        config.transferAddress(),
+                        GroupPlan.capacities(admission.residents().tiers())),
                 numbers.count());
         parts.push(directory);
         GroupPlan plan = new GroupPlan(directory, numbers, System::nanoTime);
         joined = new Joined(numbers, directory, client, plan);
-        keeper.tell(this);
-        keeper.tellAll();
+        admission.residents().tell(this);
+        admission.residents().tellAll();
         directory.onNodesChange(_ -> {
             forgetWhoLeft(directory, client);
             changed.run();
@@ -157,7 +159,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
     }
 
     /** By the members of this moment, which may be others than those that the change was about. */
-    private static void forgetWhoLeft(Directory directory, TransferClient client) {
+    private static void forgetWhoLeft(GroupMembership directory, TransferClient client) {
         client.keepOnly(directory.nodes().stream().map(Node::transferAddress).collect(Collectors.toSet()));
     }
 
@@ -167,7 +169,9 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         if (now != null) {
             return now.plan.group();
         }
-        return trouble == null ? Group.unknown(fileNumbers()) : Group.alone(GroupPlan.storage(keeper.tiers()));
+        return trouble == null
+                ? Group.unknown(fileNumbers())
+                : Group.alone(GroupPlan.storage(admission.residents().tiers()));
     }
 
     private FileNumbers fileNumbers() {
@@ -229,7 +233,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
 
     /** The sample's home if it is still there. */
     private @Nullable Node home(Joined now, int file) {
-        UUID home = keeper.homeOf(file);
+        UUID home = admission.homeOf(file);
         return home == null ? null : now.directory.node(home);
     }
 
@@ -297,7 +301,7 @@ final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
     /** This node in its group, for status. */
     Status.Group report() {
         Joined now = joined;
-        return GroupReport.of(config.nodeName(), now == null ? null : now.directory, trouble, keeper.plan());
+        return GroupReport.of(config.nodeName(), now == null ? null : now.directory, trouble, admission.plan());
     }
 
     @Override

@@ -2,7 +2,7 @@ package io.clairfs.tools.daemon;
 
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.fetch.FetchRouter;
-import io.clairfs.cache.placement.TierKeeper;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.StoredSample;
@@ -32,7 +32,7 @@ final class SampleLender implements AutoCloseable {
     private static final int MOST_WAITING = 256;
     private static final int IDLE_SECONDS = 10;
 
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final FetchRouter router;
     private final IntPredicate isHome;
     private final ExecutorService diskReaders = threads("lend-read-", MOST_DISK_READS);
@@ -43,8 +43,8 @@ final class SampleLender implements AutoCloseable {
      *
      * @param isHome whether the home of a file is this node
      */
-    SampleLender(TierKeeper keeper, FetchRouter router, IntPredicate isHome) {
-        this.keeper = keeper;
+    SampleLender(Admission admission, FetchRouter router, IntPredicate isHome) {
+        this.admission = admission;
         this.router = router;
         this.isHome = isHome;
     }
@@ -81,21 +81,21 @@ final class SampleLender implements AutoCloseable {
     }
 
     private Loan lend(int file, long deadlineNs) {
-        SampleBuffer sample = keeper.lend(file);
+        SampleBuffer sample = admission.residents().fromMemory(file);
         if (sample != null) {
             return new Loan.Memory(sample);
         }
-        StoredSample stored = keeper.lendStored(file);
+        StoredSample stored = admission.residents().lendStored(file);
         if (stored != null) {
             return new Loan.Stored(stored.file(), stored.offset(), stored.size(), stored.crc32c(), stored::release);
         }
-        if (keeper.holds(file)) {
+        if (admission.residents().isHere(file)) {
             return later(diskReaders, file, deadlineNs, this::read);
         }
         if (isHome.test(file)) {
             return later(fetchers, file, deadlineNs, this::fetch);
         }
-        keeper.tellGone(file);
+        admission.residents().tellGone(file);
         return Loan.NOT_HERE;
     }
 
@@ -109,7 +109,7 @@ final class SampleLender implements AutoCloseable {
     }
 
     private Loan read(int file) {
-        SampleBuffer sample = keeper.readStored(file);
+        SampleBuffer sample = admission.residents().readStored(file);
         return sample == null ? Loan.NOT_HERE : summed(sample);
     }
 
@@ -131,7 +131,7 @@ final class SampleLender implements AutoCloseable {
     private void verify(int file) {
         try {
             diskReaders.execute(() -> {
-                SampleBuffer sample = keeper.readStored(file);
+                SampleBuffer sample = admission.residents().readStored(file);
                 if (sample != null) {
                     sample.release();
                 }

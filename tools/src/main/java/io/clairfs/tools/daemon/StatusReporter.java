@@ -5,7 +5,7 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.placement.TierKeeper;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
@@ -37,7 +37,7 @@ final class StatusReporter {
     private final DatasetTree tree;
     private final Indexes indexes;
     private final Prefetcher prefetcher;
-    private final TierKeeper keeper;
+    private final Admission admission;
     private final @Nullable PeerGroup group;
     private final Counters counters;
     private final ErrorLog errors;
@@ -49,7 +49,7 @@ final class StatusReporter {
             DatasetTree tree,
             Indexes indexes,
             Prefetcher prefetcher,
-            TierKeeper keeper,
+            Admission admission,
             @Nullable PeerGroup group,
             Counters counters,
             ErrorLog errors,
@@ -58,7 +58,7 @@ final class StatusReporter {
         this.tree = tree;
         this.indexes = indexes;
         this.prefetcher = prefetcher;
-        this.keeper = keeper;
+        this.admission = admission;
         this.group = group;
         this.counters = counters;
         this.errors = errors;
@@ -156,7 +156,7 @@ final class StatusReporter {
 
     private List<Status.Tier> tiers() {
         List<Status.Tier> all = new ArrayList<>();
-        for (Tier tier : keeper.tiers()) {
+        for (Tier tier : admission.residents().tiers()) {
             TierFailures failures = tier.failures();
             all.add(new Status.Tier(
                     tier.name(),

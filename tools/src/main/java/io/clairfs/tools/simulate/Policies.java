@@ -18,7 +18,7 @@ public final class Policies {
 
     static {
         BY_NAME.put("naive", Naive::new);
-        BY_NAME.put("staging-buffer", StagingBuffer::new);
+        BY_NAME.put("staging-buffer", DoubleBuffering::new);
         BY_NAME.put("deepio-ordered", DeepIoOrdered::create);
         BY_NAME.put("deepio-opportunistic", DeepIoOpportunistic::create);
         BY_NAME.put("parallel-staging", ParallelStaging::create);

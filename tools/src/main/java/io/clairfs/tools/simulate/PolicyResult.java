@@ -56,15 +56,15 @@ public record PolicyResult(
                 why);
     }
 
-    static Fetched fetched(Traffic traffic) {
+    static Fetched fetched(SimulatedTraffic traffic) {
         return new Fetched(
-                amount(traffic, Traffic.MEMORY),
-                amount(traffic, Traffic.SSD),
-                amount(traffic, Traffic.PEER),
-                amount(traffic, Traffic.SOURCE));
+                amount(traffic, SimulatedTraffic.MEMORY),
+                amount(traffic, SimulatedTraffic.SSD),
+                amount(traffic, SimulatedTraffic.PEER),
+                amount(traffic, SimulatedTraffic.SOURCE));
     }
 
-    private static Amount amount(Traffic traffic, int kind) {
+    private static Amount amount(SimulatedTraffic traffic, int kind) {
         return new Amount(traffic.count(kind), traffic.bytes(kind));
     }
 

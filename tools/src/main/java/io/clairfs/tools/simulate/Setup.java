@@ -9,9 +9,10 @@ import io.clairfs.cache.order.InvalidSpecException;
  * @param costs at the moment
  * @param traffic to which a policy adds what it fetches outside of staging
  */
-record Setup(Scenario scenario, Workload load, OrdersAhead orders, Costs costs, Traffic traffic) {
+record Setup(Scenario scenario, Workload load, OrdersAhead orders, Costs costs, SimulatedTraffic traffic) {
     static Setup of(Scenario scenario, Workload load) throws InvalidSpecException {
-        return new Setup(scenario, load, load.ordersAhead(), new Costs(scenario), new Traffic(scenario.classes()));
+        return new Setup(
+                scenario, load, load.ordersAhead(), new Costs(scenario), new SimulatedTraffic(scenario.classes()));
     }
 
     int nodes() {

@@ -26,7 +26,7 @@ final class Simulation {
     private final Workload load;
     private final @Nullable Policy policy;
     private final Costs costs;
-    private final Traffic traffic;
+    private final SimulatedTraffic traffic;
     private final LongConsumer iterationsDone;
     private final int nodes;
     private final double write;
@@ -131,10 +131,10 @@ final class Simulation {
                 prepare,
                 PolicyResult.fetched(traffic),
                 new PolicyResult.FetchSeconds(
-                        traffic.seconds(Traffic.MEMORY) * perNode,
-                        traffic.seconds(Traffic.SSD) * perNode,
-                        traffic.seconds(Traffic.PEER) * perNode,
-                        traffic.seconds(Traffic.SOURCE) * perNode),
+                        traffic.seconds(SimulatedTraffic.MEMORY) * perNode,
+                        traffic.seconds(SimulatedTraffic.SSD) * perNode,
+                        traffic.seconds(SimulatedTraffic.PEER) * perNode,
+                        traffic.seconds(SimulatedTraffic.SOURCE) * perNode),
                 stall,
                 imbalanced,
                 theirs.changesOrder(),

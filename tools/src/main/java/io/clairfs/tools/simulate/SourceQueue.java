@@ -42,7 +42,7 @@ final class SourceQueue {
     }
 
     /** Fetches what is queued; nodes begin when they are free and their other samples are ready. */
-    void run(double[] now, double[] ready, Traffic traffic) {
+    void run(double[] now, double[] ready, SimulatedTraffic traffic) {
         int left = 0;
         for (int node = 0; node < at.length; node++) {
             next[node] = 0;
@@ -56,7 +56,7 @@ final class SourceQueue {
         }
     }
 
-    private void fetchOne(Traffic traffic) {
+    private void fetchOne(SimulatedTraffic traffic) {
         int first = -1;
         for (int node = 0; node < at.length; node++) {
             if (next[node] < length[node] && (first < 0 || at[node] < at[first])) {

@@ -3,7 +3,7 @@ package io.clairfs.tools.daemon;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.placement.TierKeeper;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.MemoryTier;
@@ -31,8 +31,8 @@ final class PeerGroupTest {
         try (DirectorySource source = new DirectorySource(directory);
                 DatasetTree tree = new DatasetTree(source, 1, errors::add);
                 MemoryTier memory = new MemoryTier(1 << 20);
-                TierKeeper keeper = new TierKeeper(tree, memory, List.of(), 1 << 20);
-                PeerGroup group = new PeerGroup(config, tree, keeper, errors, 1 << 20, 1_000)) {
+                Admission admission = new Admission(tree, memory, List.of(), 1 << 20);
+                PeerGroup group = new PeerGroup(config, tree, admission, errors, 1 << 20, 1_000)) {
             tree.complete().join();
             assertThat(group.group().numbers())
                     .isNotNull()

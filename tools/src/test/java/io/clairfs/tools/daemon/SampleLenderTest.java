@@ -7,8 +7,8 @@ import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SamplesInUse;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.Holdings;
-import io.clairfs.cache.placement.TierKeeper;
 import io.clairfs.cache.plan.ObservedRates;
 import io.clairfs.cache.plan.Place;
 import io.clairfs.cache.posix.FileStatus;
@@ -250,14 +250,14 @@ final class SampleLenderTest {
     }
 
     private Peer lend(Tier disk, IntPredicate isHome) throws Exception {
-        TierKeeper keeper = closing(new TierKeeper(tree, memory, List.of(disk), FILES * SIZE));
-        keeper.tell(new Told());
-        keeper.tellAll();
+        Admission admission = closing(new Admission(tree, memory, List.of(disk), FILES * SIZE));
+        admission.residents().tell(new Told());
+        admission.residents().tellAll();
         SamplesInUse inUse = closing(new SamplesInUse());
         ObservedRates rates =
                 new ObservedRates((place, _) -> place instanceof Place.Local ? 1e-3 : 1, 60, System::nanoTime);
-        FetchRouter router = new FetchRouter(tree, source, keeper, inUse, PeerFetch.NONE, rates, new Counters());
-        SampleLender lender = closing(new SampleLender(keeper, router, isHome));
+        FetchRouter router = new FetchRouter(tree, source, admission, inUse, PeerFetch.NONE, rates, new Counters());
+        SampleLender lender = closing(new SampleLender(admission, router, isHome));
         Credentials credentials = new Credentials(new Fingerprint(1, 2), null);
         TransferThreads lending = closing(TransferThreads.start("lend", 1));
         TransferThreads fetching = closing(TransferThreads.start("fetch", 1));

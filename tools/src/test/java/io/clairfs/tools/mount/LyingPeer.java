@@ -9,9 +9,9 @@ import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.Secret;
 import io.clairfs.peer.directory.ClusterConfig;
-import io.clairfs.peer.directory.Directory;
 import io.clairfs.peer.directory.DirectoryTimes;
 import io.clairfs.peer.directory.Discovery;
+import io.clairfs.peer.directory.GroupMembership;
 import io.clairfs.peer.directory.Node;
 import io.clairfs.peer.transfer.Credentials;
 import io.clairfs.peer.transfer.Loan;
@@ -58,7 +58,7 @@ final class LyingPeer implements AutoCloseable {
                     threads));
             relay = started(new Relay(server.addresses().getFirst(), deed));
             String[] bind = group.bind(node).split(":", 2);
-            Directory directory = started(Directory.open(
+            GroupMembership directory = started(GroupMembership.open(
                     new ClusterConfig(
                             fingerprint,
                             secret,

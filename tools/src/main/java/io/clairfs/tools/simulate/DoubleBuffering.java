@@ -1,8 +1,8 @@
 package io.clairfs.tools.simulate;
 
 /** Prefetches from the source and drops after use: double buffering, PyTorch's loader, tf.data. */
-final class StagingBuffer extends SamplerOrder {
-    StagingBuffer(Setup setup) {
+final class DoubleBuffering extends SamplerOrder {
+    DoubleBuffering(Setup setup) {
         super(setup);
     }
 

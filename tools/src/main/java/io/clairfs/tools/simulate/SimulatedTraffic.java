@@ -3,7 +3,7 @@ package io.clairfs.tools.simulate;
 import java.util.List;
 
 /** What was fetched from where, and how long that took. */
-final class Traffic {
+final class SimulatedTraffic {
     static final int MEMORY = 0;
     static final int SSD = 1;
     static final int PEER = 2;
@@ -15,7 +15,7 @@ final class Traffic {
     private final long[] bytes = new long[KINDS];
     private final double[] seconds = new double[KINDS];
 
-    Traffic(List<Scenario.Device> classes) {
+    SimulatedTraffic(List<Scenario.Device> classes) {
         kindOfPlace = new int[2 * classes.size() + 1];
         for (int j = 0; j < classes.size(); j++) {
             kindOfPlace[j] = classes.get(j).isMemory() ? MEMORY : SSD;

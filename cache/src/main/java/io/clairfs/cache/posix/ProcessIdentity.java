@@ -6,11 +6,11 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 
 /** Who this process is to the kernel. */
-public final class Credentials {
+public final class ProcessIdentity {
     private static final MethodHandle GETGID = NativeCall.bindPlain("getegid", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle GETUID = NativeCall.bindPlain("geteuid", FunctionDescriptor.of(JAVA_INT));
 
-    private Credentials() {}
+    private ProcessIdentity() {}
 
     /** The effective user of this process. */
     public static int userId() {

@@ -41,13 +41,13 @@ final class DirectoryTest {
             ThreadLocalRandom.current().nextLong(), ThreadLocalRandom.current().nextLong());
     private final Secret secret = Secret.of("a secret of the group".getBytes(StandardCharsets.US_ASCII));
     private final List<Integer> ports = TestPorts.free(3);
-    private final List<Directory> open = new ArrayList<>();
+    private final List<GroupMembership> open = new ArrayList<>();
 
     DirectoryTest() throws IOException {}
 
     @AfterEach
     void allLeave() {
-        open.forEach(Directory::terminate);
+        open.forEach(GroupMembership::terminate);
     }
 
     private ClusterConfig config(int number, @Nullable Secret shared) {
@@ -60,16 +60,16 @@ final class DirectoryTest {
                 QUICK);
     }
 
-    private Directory open(int number) throws IOException {
+    private GroupMembership open(int number) throws IOException {
         return open(number, secret);
     }
 
-    private Directory open(int number, @Nullable Secret shared) throws IOException {
+    private GroupMembership open(int number, @Nullable Secret shared) throws IOException {
         Node.Introduction self = new Node.Introduction(
                 "node" + number,
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 9000 + number),
                 new byte[] {(byte) number});
-        Directory directory = Directory.open(config(number, shared), self, SAMPLES);
+        GroupMembership directory = GroupMembership.open(config(number, shared), self, SAMPLES);
         open.add(directory);
         return directory;
     }
@@ -82,7 +82,7 @@ final class DirectoryTest {
         }
     }
 
-    private static boolean holds(Directory asker, String node, int tier, int sample) {
+    private static boolean holds(GroupMembership asker, String node, int tier, int sample) {
         HeldElsewhere.View view = asker.heldElsewhere().view();
         for (int i = view.nextHolder(sample, 0); i >= 0; i = view.nextHolder(sample, i + 1)) {
             if (view.node(i).name().equals(node)) {
@@ -96,8 +96,8 @@ final class DirectoryTest {
     @Test
     @Execution(CONCURRENT)
     void members_knowEachOtherAndTheJobs() throws Exception {
-        Directory a = open(0);
-        Directory b = open(1);
+        GroupMembership a = open(0);
+        GroupMembership b = open(1);
         eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
         Node other = a.nodes().get(1);
         assertThat(other.name()).isEqualTo("node1");
@@ -116,7 +116,7 @@ final class DirectoryTest {
         assertThat(seen.getFirst()).isEmpty();
         eventually(() -> seen.getLast().containsValue(expected));
 
-        Directory late = open(2);
+        GroupMembership late = open(2);
         assertThat(late.jobs().all()).containsEntry("train", expected);
         a.jobs().remove("train");
         eventually(() -> late.jobs().all().isEmpty() && b.jobs().all().isEmpty());
@@ -125,20 +125,20 @@ final class DirectoryTest {
     @Test
     @Execution(CONCURRENT)
     void members_foundByTheNameOfAService() throws Exception {
-        Directory a = openPod(0);
-        Directory b = openPod(1);
+        GroupMembership a = openPod(0);
+        GroupMembership b = openPod(1);
         eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
     }
 
     /** As a pod of a headless service, the name of which stands for the first pod alone. */
-    private Directory openPod(int number) throws IOException {
+    private GroupMembership openPod(int number) throws IOException {
         Map<String, String> service = Map.of(
                 "service-dns", "localhost", "service-port", ports.getFirst().toString());
         ClusterConfig pod = new ClusterConfig(
                 dataset, secret, config(number, secret).bind(), new Discovery.Kubernetes(service), QUICK);
         InetSocketAddress transfer = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9000 + number);
-        Directory directory =
-                Directory.open(pod, new Node.Introduction("pod" + number, transfer, new byte[0]), SAMPLES);
+        GroupMembership directory =
+                GroupMembership.open(pod, new Node.Introduction("pod" + number, transfer, new byte[0]), SAMPLES);
         open.add(directory);
         return directory;
     }
@@ -146,7 +146,7 @@ final class DirectoryTest {
     @Test
     @Execution(CONCURRENT)
     void aNodeThatIsThere_isNotSilent() throws Exception {
-        Directory a = open(0);
+        GroupMembership a = open(0);
         open(1);
         eventually(() -> a.nodes().size() == 2);
         Node other = a.nodes().get(1);
@@ -159,11 +159,11 @@ final class DirectoryTest {
     @Test
     @Execution(CONCURRENT)
     void jobStopped_staysStoppedForALateMemberAndMayBeStartedAgain() throws Exception {
-        Directory a = open(0);
+        GroupMembership a = open(0);
         a.jobs().put("train", "seed=7");
         a.jobs().putRanks("train", "0");
         a.jobs().remove("train");
-        Directory b = open(1);
+        GroupMembership b = open(1);
         assertThat(b.jobs().now()).isEqualTo(new Jobs.Known(Map.of(), Set.of("train")));
         b.jobs().put("train", "seed=8");
         eventually(() -> a.jobs().now().running().containsKey("train"));
@@ -174,8 +174,8 @@ final class DirectoryTest {
     @Test
     @Execution(CONCURRENT)
     void holdings_travelInDeltas_aLateMemberSeesAllAndAKilledOneIsGone() throws Exception {
-        Directory a = open(0);
-        Directory b = open(1);
+        GroupMembership a = open(0);
+        GroupMembership b = open(1);
         for (int sample = 0; sample < SAMPLES; sample += 3) {
             a.heldHere().added(0, sample);
         }
@@ -186,7 +186,7 @@ final class DirectoryTest {
         a.heldHere().added(1, 1);
         eventually(() -> holds(b, "node0", 1, 1) && !holds(b, "node0", 0, 999_999));
 
-        Directory late = open(2);
+        GroupMembership late = open(2);
         long start = System.nanoTime();
         eventually(() -> holds(late, "node0", 0, 3) && holds(late, "node0", 1, 1) && holds(late, "node1", 1, 999_999));
         System.out.printf("a late member knows all after %d ms%n", (System.nanoTime() - start) / 1_000_000);
@@ -197,7 +197,7 @@ final class DirectoryTest {
         eventually(() -> b.heldElsewhere().view().nodes() == 1 && late.nodes().size() == 2);
         System.out.printf("a killed member is gone after %d ms%n", (System.nanoTime() - start) / 1_000_000);
         assertThat(b.heldElsewhere().view().nodesThatHold(3)).isZero();
-        Directory back = open(0);
+        GroupMembership back = open(0);
         back.heldHere().added(0, 77);
         eventually(() -> holds(b, "node0", 0, 77) && holds(late, "node0", 0, 77) && holds(back, "node1", 1, 999_999));
         assertThat(holds(b, "node0", 0, 3)).isFalse();
@@ -207,10 +207,10 @@ final class DirectoryTest {
     @Test
     @Execution(CONCURRENT)
     void otherSecret_staysOutside() throws Exception {
-        Directory a = open(0);
+        GroupMembership a = open(0);
         a.jobs().put("train", "seed=7");
-        Directory stranger = open(1, Secret.of("another secret, as long".getBytes(StandardCharsets.US_ASCII)));
-        Directory without = open(2, null);
+        GroupMembership stranger = open(1, Secret.of("another secret, as long".getBytes(StandardCharsets.US_ASCII)));
+        GroupMembership without = open(2, null);
         Thread.sleep(3_000);
         assertThat(a.nodes()).hasSize(1);
         assertThat(stranger.nodes()).hasSize(1);
@@ -222,11 +222,11 @@ final class DirectoryTest {
     @Test
     @Execution(CONCURRENT)
     void splitBrain_bothHalvesGoOnAndAgreeAfterwards() throws Exception {
-        Directory a = open(0);
+        GroupMembership a = open(0);
         // Two that did not find each other when they started are two halves; the merge is the same as after a cut.
         ClusterConfig alone =
                 new ClusterConfig(dataset, secret, config(1, secret).bind(), new Discovery.Members(List.of()), QUICK);
-        Directory b = Directory.open(
+        GroupMembership b = GroupMembership.open(
                 alone,
                 new Node.Introduction(
                         "node1", new InetSocketAddress(InetAddress.getLoopbackAddress(), 9001), new byte[0]),
@@ -261,7 +261,7 @@ final class DirectoryTest {
         hazelcast.setAdditive(false);
         hazelcast.setLevel(Level.INFO);
         try {
-            Directory a = open(0);
+            GroupMembership a = open(0);
             open(1, Secret.of("another secret, as long".getBytes(StandardCharsets.US_ASCII)));
             a.close();
         } finally {

@@ -27,8 +27,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** This node's seat in the group: who else is there, which jobs run, and who holds what. */
-public final class Directory implements AutoCloseable {
-    private static final Logger LOG = System.getLogger(Directory.class.getName());
+public final class GroupMembership implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(GroupMembership.class.getName());
 
     /** Between two signs of life of this node, by which others judge whether it answers. */
     private static final int HERE_MS = 1_000;
@@ -48,7 +48,7 @@ public final class Directory implements AutoCloseable {
     private volatile List<Node> nodes = List.of();
     private volatile Map<UUID, Node> byId = Map.of();
 
-    private Directory(ClusterConfig config, HazelcastInstance hazelcast, String name, int samples) {
+    private GroupMembership(ClusterConfig config, HazelcastInstance hazelcast, String name, int samples) {
         this.config = config;
         this.hazelcast = hazelcast;
         thread = new ScheduledThreadPoolExecutor(
@@ -65,9 +65,9 @@ public final class Directory implements AutoCloseable {
      * @param samples in the dataset
      * @throws IOException if the address cannot be had, or no group can be joined
      */
-    public static Directory open(ClusterConfig config, Node.Introduction self, int samples) throws IOException {
+    public static GroupMembership open(ClusterConfig config, Node.Introduction self, int samples) throws IOException {
         HazelcastInstance hazelcast = join(config, self);
-        Directory directory = new Directory(config, hazelcast, self.name(), samples);
+        GroupMembership directory = new GroupMembership(config, hazelcast, self.name(), samples);
         try {
             directory.begin();
             return directory;

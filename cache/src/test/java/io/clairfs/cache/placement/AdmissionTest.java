@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What goes where, and what has to go for it. Every sample has 100 bytes, but for the last, which has 10,000. */
-final class TierKeeperTest {
+final class AdmissionTest {
     private static final int SIZE = 100;
     private static final int SAMPLES = 20;
     private static final int GIANT = 19;
@@ -27,13 +27,13 @@ final class TierKeeperTest {
     private final FakeDataset dataset;
     private final MemoryTier memory;
     private final RecordingTier disk;
-    private final TierKeeper keeper;
+    private final Admission admission;
 
-    TierKeeperTest() throws Exception {
+    AdmissionTest() throws Exception {
         dataset = new FakeDataset(SAMPLES, i -> i == GIANT ? 10_000 : SIZE);
         memory = new MemoryTier(3 * SIZE);
         disk = new RecordingTier(4 * SIZE);
-        keeper = new TierKeeper(dataset.tree, memory, List.of(disk), 2 * SIZE);
+        admission = new Admission(dataset.tree, memory, List.of(disk), 2 * SIZE);
     }
 
     @BeforeEach
@@ -43,7 +43,7 @@ final class TierKeeperTest {
 
     @AfterEach
     void everythingIsGivenBack() {
-        keeper.close();
+        admission.close();
         memory.close();
         disk.close();
         assertThat(made).as("still held").noneMatch(SampleBuffer::tryRetain);
@@ -53,13 +53,13 @@ final class TierKeeperTest {
     private void plan(Map<Integer, Integer> tierOf) {
         Map<Integer, Integer> byFile = new HashMap<>();
         tierOf.forEach((sample, tier) -> byFile.put(dataset.file(sample), tier));
-        keeper.follow(file -> byFile.getOrDefault(file, LocalPlan.NOWHERE));
+        admission.follow(file -> byFile.getOrDefault(file, LocalPlan.NOWHERE));
     }
 
     private void fetched(int sample, boolean byReader) {
         SampleBuffer buffer = dataset.sample(sample);
         made.add(buffer);
-        keeper.fetched(dataset.file(sample), buffer, byReader);
+        admission.fetched(dataset.file(sample), buffer, byReader);
         buffer.release();
     }
 
@@ -72,16 +72,16 @@ final class TierKeeperTest {
     @Test
     void get_ofADamagedSample_isTold() {
         List<String> told = new ArrayList<>();
-        keeper.tell(into(told));
+        admission.residents().tell(into(told));
         plan(Map.of(1, DISK));
         fetched(1);
         writeAll();
         int file = dataset.file(1);
-        SampleBuffer sound = keeper.get(DISK, file);
+        SampleBuffer sound = admission.residents().get(DISK, file);
         assertThat(sound).isNotNull();
         sound.release();
         disk.damage(file);
-        assertThat(keeper.get(DISK, file)).isNull();
+        assertThat(admission.residents().get(DISK, file)).isNull();
         assertThat(told).containsExactly("kept 1 " + file, "gone 1 " + file);
     }
 
@@ -90,10 +90,10 @@ final class TierKeeperTest {
         plan(Map.of(1, MEMORY));
         fetched(1);
         fetched(2, /* byReader */ true);
-        assertThat(keeper.isInMemory(dataset.file(2))).isTrue();
+        assertThat(admission.residents().isInMemory(dataset.file(2))).isTrue();
         List<String> told = new ArrayList<>();
-        keeper.tell(into(told));
-        keeper.tellAll();
+        admission.residents().tell(into(told));
+        admission.residents().tellAll();
         assertThat(told).containsExactly("kept 0 " + dataset.file(1));
     }
 
@@ -112,8 +112,8 @@ final class TierKeeperTest {
     }
 
     private void writeAll() {
-        while (keeper.writeNext(DISK)) {
-            assertThat(keeper.writeNext(MEMORY)).as("memory has no queue").isFalse();
+        while (admission.writeNext(DISK)) {
+            assertThat(admission.writeNext(MEMORY)).as("memory has no queue").isFalse();
         }
     }
 
@@ -130,7 +130,7 @@ final class TierKeeperTest {
     private List<Integer> onTheirWay() {
         List<Integer> found = new ArrayList<>();
         for (int sample = 0; sample < SAMPLES; sample++) {
-            if (keeper.isInMemory(dataset.file(sample)) && !memory.contains(dataset.file(sample))) {
+            if (admission.residents().isInMemory(dataset.file(sample)) && !memory.contains(dataset.file(sample))) {
                 found.add(sample);
             }
         }
@@ -139,29 +139,29 @@ final class TierKeeperTest {
 
     @Test
     void roomThatIsTakenForWhatIsBeingFetched_isNobodyElses() {
-        keeper.follow(LocalPlan.WHILE_ROOM);
-        List<TierKeeper.Room> rooms = new ArrayList<>();
+        admission.follow(LocalPlan.WHILE_ROOM);
+        List<TierRoom.Reservation> rooms = new ArrayList<>();
         for (int sample = 0; sample < 3; sample++) {
-            TierKeeper.Room room = keeper.reserve(dataset.file(sample), MEMORY);
+            TierRoom.Reservation room = admission.reserve(dataset.file(sample), MEMORY);
             assertThat(room).isNotNull();
             rooms.add(room);
         }
-        assertThat(keeper.reserve(dataset.file(3), MEMORY)).as("no room").isNull();
-        assertThat(keeper.reserve(dataset.file(2), MEMORY)).as("has some").isNull();
+        assertThat(admission.reserve(dataset.file(3), MEMORY)).as("no room").isNull();
+        assertThat(admission.reserve(dataset.file(2), MEMORY)).as("has some").isNull();
         fetched(4);
         assertThat(in(memory)).isEmpty();
         assertThat(onTheirWay()).as("to the disk").containsExactly(4);
         fetched(0, 1, 2);
         assertThat(in(memory)).containsExactly(0, 1, 2);
-        rooms.forEach(TierKeeper.Room::close);
-        assertThat(keeper.reserve(dataset.file(3), MEMORY)).as("it is full").isNull();
+        rooms.forEach(TierRoom.Reservation::close);
+        assertThat(admission.reserve(dataset.file(3), MEMORY)).as("it is full").isNull();
     }
 
     @Test
     void roomThatWasNotUsed_isFreeAgain() {
-        keeper.follow(LocalPlan.WHILE_ROOM);
+        admission.follow(LocalPlan.WHILE_ROOM);
         for (int i = 0; i < 10; i++) {
-            TierKeeper.Room room = keeper.reserve(dataset.file(i), MEMORY);
+            TierRoom.Reservation room = admission.reserve(dataset.file(i), MEMORY);
             assertThat(room).isNotNull();
             room.close();
         }
@@ -172,11 +172,11 @@ final class TierKeeperTest {
     @Test
     void roomOnTheWayToADisk_isTakenBeforeTheSampleIsFetched() {
         plan(Map.of(1, DISK, 2, DISK, 3, DISK));
-        try (TierKeeper.Room one = keeper.reserve(dataset.file(1), DISK);
-                TierKeeper.Room two = keeper.reserve(dataset.file(2), DISK)) {
+        try (TierRoom.Reservation one = admission.reserve(dataset.file(1), DISK);
+                TierRoom.Reservation two = admission.reserve(dataset.file(2), DISK)) {
             assertThat(one).isNotNull();
             assertThat(two).isNotNull();
-            assertThat(keeper.takesMore(DISK)).isFalse();
+            assertThat(admission.takesMore(DISK)).isFalse();
             fetched(3);
             assertThat(onTheirWay()).as("the queue is spoken for").isEmpty();
             fetched(1, 2);
@@ -195,7 +195,7 @@ final class TierKeeperTest {
         assertThat(in(memory)).containsExactly(2);
         assertThat(memory.pinnedBytes()).isZero();
         assertThat(onTheirWay()).isEmpty();
-        assertThat(keeper.plannedFor(dataset.file(2))).isNull();
+        assertThat(admission.plannedFor(dataset.file(2))).isNull();
     }
 
     @Test
@@ -208,12 +208,12 @@ final class TierKeeperTest {
         writeAll();
         fetched(1, true);
         assertThat(in(memory)).isEmpty();
-        assertThat(keeper.holdersOf(dataset.file(1))).containsExactly("disk");
+        assertThat(admission.residents().holdersOf(dataset.file(1))).containsExactly("disk");
     }
 
     @Test
     void plannedAnywhere_fillsTheFastestTierFirst_countingWhatIsOnItsWay() {
-        keeper.follow(LocalPlan.WHILE_ROOM);
+        admission.follow(LocalPlan.WHILE_ROOM);
         fetched(0, 1, 2, 3, 4);
         assertThat(in(memory)).containsExactly(0, 1, 2);
         assertThat(onTheirWay()).containsExactly(3, 4);
@@ -223,7 +223,7 @@ final class TierKeeperTest {
         fetched(5, 6, 3);
         assertThat(onTheirWay()).containsExactly(5, 6);
         fetched(7);
-        assertThat(keeper.isMissing(dataset.file(7), DISK))
+        assertThat(admission.isMissing(dataset.file(7), DISK))
                 .as("the queue takes the rest of the room")
                 .isFalse();
         writeAll();
@@ -237,31 +237,31 @@ final class TierKeeperTest {
     @Test
     void plannedForMemory_isPinnedThere() {
         plan(Map.of(1, MEMORY));
-        assertThat(keeper.isMissing(dataset.file(1), MEMORY)).isTrue();
-        assertThat(keeper.isMissing(dataset.file(1), DISK)).isFalse();
+        assertThat(admission.isMissing(dataset.file(1), MEMORY)).isTrue();
+        assertThat(admission.isMissing(dataset.file(1), DISK)).isFalse();
         fetched(1);
         assertThat(memory.pinnedBytes()).isEqualTo(SIZE);
-        assertThat(keeper.isMissing(dataset.file(1), MEMORY)).isFalse();
-        assertThat(keeper.plannedFor(dataset.file(1))).isEqualTo("memory");
+        assertThat(admission.isMissing(dataset.file(1), MEMORY)).isFalse();
+        assertThat(admission.plannedFor(dataset.file(1))).isEqualTo("memory");
         assertThat(onTheirWay()).isEmpty();
     }
 
     @Test
     void plannedForTheDisk_waitsInTheQueue_whereItCanBeReadAndIsNotMissing() {
         plan(Map.of(1, DISK));
-        assertThat(keeper.isMissing(dataset.file(1), DISK)).isTrue();
+        assertThat(admission.isMissing(dataset.file(1), DISK)).isTrue();
         fetched(1, true);
         assertThat(in(memory)).as("a reader's, but planned elsewhere").isEmpty();
         assertThat(in(disk)).as("nobody waits for a disk").isEmpty();
-        assertThat(keeper.isMissing(dataset.file(1), DISK)).isFalse();
-        SampleBuffer waiting = keeper.fromMemory(dataset.file(1));
+        assertThat(admission.isMissing(dataset.file(1), DISK)).isFalse();
+        SampleBuffer waiting = admission.residents().fromMemory(dataset.file(1));
         assertThat(waiting).isNotNull();
         assertThat(dataset.isRight(1, waiting)).isTrue();
         waiting.release();
-        assertThat(keeper.writeNext(DISK)).isTrue();
+        assertThat(admission.writeNext(DISK)).isTrue();
         assertThat(in(disk)).containsExactly(1);
-        assertThat(keeper.fromMemory(dataset.file(1))).isNull();
-        assertThat(keeper.writeNext(DISK)).isFalse();
+        assertThat(admission.residents().fromMemory(dataset.file(1))).isNull();
+        assertThat(admission.writeNext(DISK)).isFalse();
         fetched(1);
         assertThat(onTheirWay()).as("it is there").isEmpty();
     }
@@ -269,14 +269,14 @@ final class TierKeeperTest {
     @Test
     void queueIsFull_sampleComesByAgain() {
         plan(Map.of(1, DISK, 2, DISK, 3, DISK));
-        assertThat(keeper.takesMore(DISK)).isTrue();
+        assertThat(admission.takesMore(DISK)).isTrue();
         fetched(1, 2, 3);
         assertThat(onTheirWay()).containsExactly(1, 2);
-        assertThat(keeper.takesMore(DISK)).isFalse();
-        assertThat(keeper.takesMore(MEMORY)).isTrue();
-        assertThat(keeper.isMissing(dataset.file(3), DISK)).isTrue();
-        keeper.writeNext(DISK);
-        assertThat(keeper.takesMore(DISK)).as("half of it").isTrue();
+        assertThat(admission.takesMore(DISK)).isFalse();
+        assertThat(admission.takesMore(MEMORY)).isTrue();
+        assertThat(admission.isMissing(dataset.file(3), DISK)).isTrue();
+        admission.writeNext(DISK);
+        assertThat(admission.takesMore(DISK)).as("half of it").isTrue();
         fetched(3);
         writeAll();
         assertThat(in(disk)).containsExactly(1, 2, 3);
@@ -295,17 +295,17 @@ final class TierKeeperTest {
         fetched(5);
         disk.operations();
         disk.setWritable(false);
-        assertThat(keeper.takesMore(DISK)).isFalse();
-        assertThat(keeper.writeNext(DISK)).isTrue();
+        assertThat(admission.takesMore(DISK)).isFalse();
+        assertThat(admission.writeNext(DISK)).isTrue();
         assertThat(disk.operations()).containsExactly("refuse " + dataset.file(5));
         assertThat(in(disk)).containsExactly(1, 2, 3, 4);
-        keeper.follow(LocalPlan.WHILE_ROOM);
+        admission.follow(LocalPlan.WHILE_ROOM);
         fetched(10, 11, 12, 13);
-        assertThat(keeper.isMissing(dataset.file(13), DISK)).isFalse();
+        assertThat(admission.isMissing(dataset.file(13), DISK)).isFalse();
         assertThat(onTheirWay()).isEmpty();
         assertThat(in(memory)).containsExactly(10, 11, 12);
         disk.setWritable(true);
-        assertThat(keeper.takesMore(DISK)).isTrue();
+        assertThat(admission.takesMore(DISK)).isTrue();
     }
 
     @Test
@@ -343,11 +343,11 @@ final class TierKeeperTest {
         fetched(0, 1, 2);
         plan(Map.of(0, DISK, 1, MEMORY, 2, MEMORY, 3, MEMORY));
         fetched(0);
-        assertThat(keeper.isMissing(dataset.file(0), DISK))
+        assertThat(admission.isMissing(dataset.file(0), DISK))
                 .as("it is on its way")
                 .isFalse();
         writeAll();
-        assertThat(keeper.holdersOf(dataset.file(0))).containsExactly("memory", "disk");
+        assertThat(admission.residents().holdersOf(dataset.file(0))).containsExactly("memory", "disk");
         fetched(3);
         assertThat(in(memory)).containsExactly(1, 2, 3);
         assertThat(in(disk)).containsExactly(0);
@@ -381,11 +381,11 @@ final class TierKeeperTest {
     void withoutJobs_whatIsHereStaysAndNothingIsFetched() {
         plan(Map.of(0, MEMORY));
         fetched(0);
-        assertThat(keeper.hasPlan()).isTrue();
-        keeper.followNone();
-        assertThat(keeper.hasPlan()).isFalse();
-        assertThat(keeper.takesMore(MEMORY)).isFalse();
-        assertThat(keeper.takesMore(DISK)).isFalse();
+        assertThat(admission.hasPlan()).isTrue();
+        admission.followNone();
+        assertThat(admission.hasPlan()).isFalse();
+        assertThat(admission.takesMore(MEMORY)).isFalse();
+        assertThat(admission.takesMore(DISK)).isFalse();
         fetched(1);
         assertThat(in(memory)).containsExactly(0);
         fetched(2, true);
@@ -396,8 +396,8 @@ final class TierKeeperTest {
     void closed_whatIsOnItsWayIsDropped() {
         plan(Map.of(1, DISK, 2, DISK));
         fetched(1, 2);
-        keeper.close();
-        assertThat(keeper.writeNext(DISK)).isFalse();
+        admission.close();
+        assertThat(admission.writeNext(DISK)).isFalse();
         assertThat(onTheirWay()).isEmpty();
         assertThat(in(disk)).isEmpty();
         fetched(1);

@@ -1,0 +1,176 @@
+package io.clairfs.cache.fetch;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.placement.ResidentSamples;
+import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.plan.Place;
+import io.clairfs.cache.source.Source;
+import io.clairfs.cache.source.Source.SourceFile;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.status.Traffic;
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.tier.Tier;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cheapest place that has a sample: memory, a slower tier, a peer or the source.
+ *
+ * <p>Which is cheapest is a question to the performance model (NoPFS section 4: the fastest applicable of the three cases of fetch), refined by what
+ * fetches took lately. A place that fails to give what it was thought to have is passed over; the source is the last to be asked, and its failure is the
+ * caller's. Thread-safe without a lock.
+ */
+final class CheapestPlace {
+    /**
+     * What a fetch from the source counts more than the time it takes: others read there too, and wait the longer for it. It also keeps
+     * a place that is about as fast from being passed over in turns.
+     */
+    private static final double SOURCE_IS_SHARED = 4;
+
+    /**
+     * How much longer than the source a peer may take: what a peer has, or is to have, is best left to it, for what is read from the source twice is
+     * what the plan is there to avoid. Peers that are slower are on trial; one that does not answer is left alone by other means.
+     */
+    private static final double PEER_PATIENCE_SECONDS = 1;
+
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private final DatasetTree tree;
+    private final Source source;
+    private final ResidentSamples residents;
+    private final List<Tier> tiers;
+    private final PeerFetch peers;
+    private final ObservedRates rates;
+    private final SourceGate gate;
+    private final Counters counters;
+    private final List<Place> places;
+    private final PeersOnTrial trial = new PeersOnTrial();
+
+    CheapestPlace(
+            DatasetTree tree,
+            Source source,
+            ResidentSamples residents,
+            PeerFetch peers,
+            ObservedRates rates,
+            SourceGate gate,
+            Counters counters) {
+        this.tree = tree;
+        this.source = source;
+        this.residents = residents;
+        this.peers = peers;
+        this.rates = rates;
+        this.gate = gate;
+        this.counters = counters;
+        tiers = residents.tiers();
+        places = IntStream.range(0, tiers.size())
+                .<Place>mapToObj(Place.Local::new)
+                .toList();
+    }
+
+    /** From where this file would be fetched now. */
+    Place of(int file, long bytes) {
+        return residents.isInMemory(file) ? places.getFirst() : of(file, bytes, Set.of());
+    }
+
+    /** The place of least cost that is thought to have the sample and did not fail to give it; the source has all. */
+    private Place of(int file, long bytes, Set<Place> failed) {
+        Place best = Place.SOURCE;
+        double least = SOURCE_IS_SHARED * rates.fetchSeconds(Place.SOURCE, bytes);
+        for (int tier = 0; tier < places.size(); tier++) {
+            Place place = places.get(tier);
+            if (tiers.get(tier).contains(file) && !failed.contains(place)) {
+                double seconds = rates.fetchSeconds(place, bytes);
+                if (seconds < least) {
+                    least = seconds;
+                    best = place;
+                }
+            }
+        }
+        if (failed.contains(Place.PEER) || !peers.mayHave(file)) {
+            return best;
+        }
+        double fromPeer = rates.fetchSeconds(Place.PEER, bytes);
+        double most = best.equals(Place.SOURCE) ? least + PEER_PATIENCE_SECONDS : least;
+        return fromPeer < most ? Place.PEER : best;
+    }
+
+    /** The sample from there, with a reference for the caller. Blocks for as long as the place takes. */
+    SampleBuffer fetch(int file, SampleFlight flight) throws SourceException {
+        SourceFile from = tree.entry(file).file();
+        Set<Place> failed = Set.of();
+        while (true) {
+            Place place = of(file, from.size(), failed);
+            long start = System.nanoTime();
+            SampleBuffer buffer = switch (place) {
+                case Place.Source() -> {
+                    boolean slowPeers = !failed.contains(Place.PEER) && peers.mayHave(file);
+                    SampleBuffer tried = slowPeers ? fromSlowPeers(file, from.size()) : null;
+                    if (tried != null) {
+                        place = Place.PEER;
+                        yield tried;
+                    }
+                    start = System.nanoTime(); // the source does not answer for peers
+                    yield fromSource(from, flight);
+                }
+                case Place.Peer() -> peers.fetch(file);
+                case Place.Local(int tier) -> residents.get(tier, file);
+            };
+            if (buffer != null) {
+                rates.record(place, from.size(), System.nanoTime() - start);
+                traffic(place).add(from.size());
+                return buffer;
+            }
+            failed = new HashSet<>(failed);
+            failed.add(place);
+        }
+    }
+
+    /** From peers that seem too slow, unless somebody else is asking them. */
+    private @Nullable SampleBuffer fromSlowPeers(int file, long bytes) {
+        if (!trial.begin()) {
+            return null;
+        }
+        boolean quick = false;
+        try {
+            long start = System.nanoTime();
+            SampleBuffer buffer = peers.fetch(file);
+            double seconds = (System.nanoTime() - start) / NANOS_PER_SECOND;
+            quick = buffer != null && seconds < PEER_PATIENCE_SECONDS + rates.fetchSeconds(Place.SOURCE, bytes);
+            return buffer;
+        } finally {
+            if (trial.end(quick)) {
+                rates.forget(Place.PEER);
+            }
+        }
+    }
+
+    private Traffic traffic(Place place) {
+        return switch (place) {
+            case Place.Source() -> counters.fromSource;
+            case Place.Peer() -> counters.fromPeer;
+            case Place.Local(int tier) -> tier == 0 ? counters.fromMemory : counters.fromSsd;
+        };
+    }
+
+    private SampleBuffer fromSource(SourceFile from, SampleFlight flight) throws SourceException {
+        SampleBuffer buffer = SampleBuffer.allocate(from.size());
+        try (SourceGate.Pass pass = flight.enter(gate, buffer)) {
+            source.read(from, buffer.bytes(), at -> {
+                long piece = pass.next(at);
+                if (at == 0 && flight.isUnwanted()) {
+                    throw new UnwantedException();
+                }
+                return piece;
+            });
+            return buffer;
+        } catch (Throwable t) {
+            flight.leave();
+            buffer.release();
+            throw t;
+        }
+    }
+}

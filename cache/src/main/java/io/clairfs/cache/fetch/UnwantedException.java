@@ -1,0 +1,10 @@
+package io.clairfs.cache.fetch;
+
+/** A fetch that filled a tier ended before the source was asked. */
+final class UnwantedException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    UnwantedException() {
+        super("the plan does not want it any more", null, false, false);
+    }
+}

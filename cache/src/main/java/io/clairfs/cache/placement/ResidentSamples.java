@@ -1,0 +1,215 @@
+package io.clairfs.cache.placement;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.tier.StoredSample;
+import io.clairfs.cache.tier.Tier;
+import java.util.List;
+import java.util.function.IntPredicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The samples that are resident on this node: in a tier, or in the queue of those that are on their way to one. A sample is told by the number of its file,
+ * a tier by its rank from the fastest (0 is memory).
+ *
+ * <p>It tells a listener what comes and goes, so that other nodes can know. Thread-safe; has no lock of its own.
+ */
+public final class ResidentSamples {
+    /** The fastest tier. */
+    static final int MEMORY = 0;
+
+    private final DatasetTree tree;
+    private final MemoryTier memory;
+    private final List<Tier> tiers;
+    private final List<KeepQueue> queues;
+    private volatile Holdings holdings = Holdings.UNTOLD;
+
+    /**
+     * Those in {@code memory} and in {@code slower} tiers, fastest first.
+     *
+     * @param queueBytes what may be on its way to each of the slower ones
+     */
+    ResidentSamples(DatasetTree tree, MemoryTier memory, List<? extends Tier> slower, long queueBytes) {
+        this.tree = tree;
+        this.memory = memory;
+        tiers = Stream.concat(Stream.of(memory), slower.stream()).toList();
+        queues = tiers.stream().map(_ -> new KeepQueue(queueBytes)).toList();
+    }
+
+    /** The tiers of this node, fastest first. */
+    public List<Tier> tiers() {
+        return tiers;
+    }
+
+    Tier tier(int tier) {
+        return tiers.get(tier);
+    }
+
+    /** What is on its way to a tier; always empty for memory. */
+    KeepQueue queue(int tier) {
+        return queues.get(tier);
+    }
+
+    /** From now on {@code listener} is told what is kept and evicted here. */
+    public void tell(Holdings listener) {
+        holdings = listener;
+    }
+
+    /** Tells again of everything that is here. */
+    public void tellAll() {
+        int files = tree.entryCount();
+        for (int tier = 0; tier < tiers.size(); tier++) {
+            for (int file = 0; file < files; file++) {
+                if (isForOthers(tier, file)) {
+                    holdings.kept(tier, file);
+                }
+            }
+        }
+    }
+
+    /** Whether other nodes are told of it: what memory keeps for recent readers may go at any time, and nobody is told then. */
+    private boolean isForOthers(int tier, int file) {
+        return tier == MEMORY ? memory.isPinned(file) : tiers.get(tier).contains(file);
+    }
+
+    /** Somebody came for a sample that is not here: whatever was told of it is taken back. */
+    public void tellGone(int file) {
+        for (int tier = 0; tier < tiers.size(); tier++) {
+            tellIfGone(tier, file);
+        }
+    }
+
+    private void tellIfGone(int tier, int file) {
+        if (!isForOthers(tier, file)) {
+            holdings.gone(tier, file);
+            if (isForOthers(tier, file)) {
+                holdings.kept(tier, file); // it came meanwhile
+            }
+        }
+    }
+
+    /** The sample if it is in memory or on its way to another tier, with a reference for the caller. */
+    @Nullable
+    public SampleBuffer fromMemory(int file) {
+        SampleBuffer sample = memory.get(file);
+        for (int tier = 1; sample == null && tier < tiers.size(); tier++) {
+            sample = queues.get(tier).get(file);
+        }
+        return sample;
+    }
+
+    /** The sample from one tier, verified, with a reference for the caller; null if the tier cannot give it. */
+    @Nullable
+    public SampleBuffer get(int tier, int file) {
+        SampleBuffer sample = tiers.get(tier).get(file);
+        if (sample == null) {
+            tellIfGone(tier, file); // it may have been damaged
+        }
+        return sample;
+    }
+
+    /** The sample as it lies in a file, if it can be sent from there without a wait; to lend it. */
+    public @Nullable StoredSample lendStored(int file) {
+        for (int tier = 1; tier < tiers.size(); tier++) {
+            StoredSample stored = tiers.get(tier).lend(file);
+            if (stored != null) {
+                return stored;
+            }
+        }
+        return null;
+    }
+
+    /** The sample from a slower tier that holds it, verified, with a reference for the caller; waits for the medium. */
+    public @Nullable SampleBuffer readStored(int file) {
+        for (int tier = 1; tier < tiers.size(); tier++) {
+            SampleBuffer sample = get(tier, file);
+            if (sample != null) {
+                return sample;
+            }
+        }
+        return null;
+    }
+
+    /** Whether some tier holds the sample, or it is on its way to one, as far as can be told without reading it. */
+    public boolean isHere(int file) {
+        for (int tier = 0; tier < tiers.size(); tier++) {
+            if (isIn(tier, file)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a tier holds the sample, or it is on its way there. */
+    boolean isIn(int tier, int file) {
+        return tiers.get(tier).contains(file) || queues.get(tier).contains(file);
+    }
+
+    /** Whether the sample is in memory or on its way to another tier. */
+    public boolean isInMemory(int file) {
+        if (memory.contains(file)) {
+            return true;
+        }
+        for (int tier = 1; tier < tiers.size(); tier++) {
+            if (queues.get(tier).contains(file)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The names of the tiers that hold the sample, fastest first. */
+    public List<String> holdersOf(int file) {
+        return tiers.stream()
+                .filter(tier -> tier.contains(file))
+                .map(Tier::name)
+                .toList();
+    }
+
+    /** Puts a sample into a tier. Returns whether it is there now; false where there is no room. */
+    boolean keep(int tier, int file, SampleBuffer sample) {
+        boolean kept = tiers.get(tier).keep(file, sample);
+        if (kept) {
+            holdings.kept(tier, file);
+        }
+        return kept;
+    }
+
+    /** Keeps a sample in memory for who reads it again soon. Returns whether it is there now. */
+    boolean keepRecent(int file, SampleBuffer sample) {
+        return memory.keepRecent(file, sample);
+    }
+
+    void evict(int tier, int file) {
+        tiers.get(tier).evict(file);
+        holdings.gone(tier, file);
+    }
+
+    /** Evicts a sample from all tiers that hold it. */
+    void evict(int file) {
+        for (int tier = 0; tier < tiers.size(); tier++) {
+            if (tiers.get(tier).contains(file)) {
+                evict(tier, file);
+            }
+        }
+    }
+
+    /** Tells of what tiers hold of the samples that have their home elsewhere. */
+    void adoptInto(CopyRoom copies, IntPredicate isElsewhere) {
+        for (int file = 0; file < tree.entryCount(); file++) {
+            for (int tier = 0; tier < tiers.size(); tier++) {
+                if (tiers.get(tier).contains(file) && isElsewhere.test(file)) {
+                    copies.adopt(file, tier);
+                    break;
+                }
+            }
+        }
+    }
+
+    /** Drops what is on its way. */
+    void close() {
+        queues.forEach(KeepQueue::close);
+    }
+}
