@@ -14,9 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Answers the kernel's read requests and keeps account of them. */
 final class ReadRequests implements DatasetMount.ReadRequests {
-    /** Who has probably waited before his request came waits for so small a part of the read timeout. */
-    private static final int SHARE_AT_HEELS = 10;
-
     private final SampleReader reader;
     private final ReadAccounting accounting;
     private final RepeatedReads repeated = new RepeatedReads(System::nanoTime);
@@ -51,18 +48,14 @@ final class ReadRequests implements DatasetMount.ReadRequests {
 
     private int unlessRepeated(Entry file, int number, long offset, MemorySegment into) throws SourceException {
         long timeoutMs = reader.timeoutMs();
-        if (!repeated.isEmpty()) {
-            if (repeated.isRepeated(number, Requester.thread())) {
-                throw new SourceTimeoutException(PythonText.show(file.path()) + ", asked for again", timeoutMs);
-            }
-            if (repeated.isAtHeels(number)) {
-                timeoutMs /= SHARE_AT_HEELS;
-            }
+        long patienceMs = repeated.patienceMs(number, Requester.thread(), timeoutMs);
+        if (patienceMs == 0) {
+            throw new SourceTimeoutException(PythonText.show(file.path()) + ", asked for again", timeoutMs);
         }
         try {
-            return reader.read(number, offset, into, timeoutMs);
+            return reader.read(number, offset, into, patienceMs);
         } catch (SourceTimeoutException e) {
-            repeated.timedOut(number, Requester.thread());
+            repeated.timedOut(number, Requester.thread(), patienceMs < timeoutMs);
             throw e;
         }
     }
