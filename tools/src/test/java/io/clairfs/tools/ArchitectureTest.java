@@ -125,10 +125,26 @@ class ArchitectureTest {
         assertThat(byName.values()).allSatisfy(same -> assertThat(same).hasSize(1));
     }
 
+    @Test
+    void the_product_does_not_know_the_instruments() {
+        noClasses()
+                .that()
+                .resideInAnyPackage("io.clairfs.tools.node..", "io.clairfs.tools.config..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "io.clairfs.tools.bench..",
+                        "io.clairfs.tools.calibrate..",
+                        "io.clairfs.tools.cli..",
+                        "io.clairfs.tools.demo..",
+                        "io.clairfs.tools.simulate..")
+                .check(CLASSES);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"cache", "fs", "peer", "gpufeeder", "tools"})
     void packages_of_a_module_form_no_cycle(String module) {
-        slices().matching(ROOT + module + ".(*)..")
+        slices().matching(ROOT + module + ".(**)")
                 .should()
                 .beFreeOfCycles()
                 .allowEmptyShould(true)

@@ -2,8 +2,8 @@ package io.clairfs.cache.fetch;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.placement.ResidentSamples;
-import io.clairfs.cache.plan.ObservedRates;
-import io.clairfs.cache.plan.Place;
+import io.clairfs.cache.plan.model.ObservedRates;
+import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.Source.SourceFile;
 import io.clairfs.cache.source.SourceException;

@@ -6,7 +6,7 @@ import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
 import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.order.SamplerSetting;
-import io.clairfs.cache.order.Samplers;
+import io.clairfs.cache.order.spec.Samplers;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Pattern;

@@ -9,18 +9,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param byEpoch of epoch 0, 1 and so on; the last also holds for all that follow
  */
-record BatchLimits(List<Integer> byEpoch) {
+public record BatchLimits(List<Integer> byEpoch) {
     private static final int TO_THE_END = Integer.MAX_VALUE;
 
     /** Every epoch runs to its end. */
-    static final BatchLimits NONE = new BatchLimits(List.of(TO_THE_END));
+    public static final BatchLimits NONE = new BatchLimits(List.of(TO_THE_END));
 
-    BatchLimits {
+    public BatchLimits {
         byEpoch = List.copyOf(byEpoch);
     }
 
     /** Reads {@code 100}, or one per epoch as {@code 100,200,all}. */
-    static BatchLimits read(String key, @Nullable String text) throws InvalidSpecException {
+    public static BatchLimits read(String key, @Nullable String text) throws InvalidSpecException {
         if (text == null) {
             return NONE;
         }
@@ -38,7 +38,7 @@ record BatchLimits(List<Integer> byEpoch) {
         return new BatchLimits(limits);
     }
 
-    int of(int epoch) {
+    public int of(int epoch) {
         return byEpoch.get(Math.min(epoch, byEpoch.size() - 1));
     }
 }

@@ -8,7 +8,7 @@ package io.clairfs.cache.order;
  * last round up from the order's first round, over and over when there is less than one. All numbers here are places in the
  * order that is dealt.
  */
-final class BatchShards {
+public final class BatchShards {
     private final int processes;
     private final int piece;
     private final int inRounds;
@@ -17,7 +17,7 @@ final class BatchShards {
     private final boolean even;
 
     /** Deals {@code samples} in batches of {@code batch}; one process gets them as they are. */
-    BatchShards(int samples, int batch, int processes, boolean split, boolean even, boolean dropLast)
+    public BatchShards(int samples, int batch, int processes, boolean split, boolean even, boolean dropLast)
             throws InvalidSpecException {
         if (split && batch % processes != 0) {
             throw new InvalidSpecException(
@@ -34,7 +34,7 @@ final class BatchShards {
     }
 
     /** How many samples {@code process} gets. */
-    int length(int process) {
+    public int length(int process) {
         if (even) {
             return inRounds + (left > 0 ? piece : 0);
         }
@@ -42,7 +42,7 @@ final class BatchShards {
     }
 
     /** The place in the order of the {@code step}-th sample of {@code process}. */
-    int place(int process, int step) {
+    public int place(int process, int step) {
         long inRound = (long) process * piece + step % piece;
         if (step < inRounds) {
             return (int) ((long) (step / piece) * piece * processes + inRound);

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <R> the run's own type
  */
-final class ConsecutiveEpochs<R extends ConsecutiveEpochs.Run> implements Sampler {
+public final class ConsecutiveEpochs<R extends ConsecutiveEpochs.Run> implements Sampler {
     static final int MOST_CHECKPOINTS = 64;
     /** Minutes of work; what would take longer is refused. */
     private static final long MOST_REPLAYED_SAMPLES = 100_000_000_000L;
@@ -29,7 +29,7 @@ final class ConsecutiveEpochs<R extends ConsecutiveEpochs.Run> implements Sample
     private int currentEpoch;
 
     /** A run through the epochs, at the beginning of one of them. */
-    interface Run {
+    public interface Run {
         /** The samples of this epoch; afterwards the run is at the beginning of the next. */
         int[] next();
 
@@ -38,7 +38,7 @@ final class ConsecutiveEpochs<R extends ConsecutiveEpochs.Run> implements Sample
     }
 
     /** A run that is cheap to keep. */
-    interface SmallRun<R> extends Run {
+    public interface SmallRun<R> extends Run {
         /** One at the same place that goes on by itself. */
         R copy();
     }
@@ -51,12 +51,12 @@ final class ConsecutiveEpochs<R extends ConsecutiveEpochs.Run> implements Sample
     }
 
     /** Of a run at the beginning of epoch 0. */
-    static <R extends SmallRun<R>> Sampler of(int samples, R first) {
+    public static <R extends SmallRun<R>> Sampler of(int samples, R first) {
         return new ConsecutiveEpochs<>(samples, first::copy, SmallRun::copy);
     }
 
     /** Of runs whose state grows with the dataset; {@code first} makes one at the beginning of epoch 0. */
-    static <R extends Run> Sampler ofLarge(int samples, Supplier<R> first) {
+    public static <R extends Run> Sampler ofLarge(int samples, Supplier<R> first) {
         return new ConsecutiveEpochs<>(samples, first, null);
     }
 

@@ -105,7 +105,7 @@ public final class Keys {
         return requireTorchSeed(key, integer(key, BigInteger.valueOf(otherwise)));
     }
 
-    static BigInteger requireTorchSeed(String key, BigInteger value) throws InvalidSpecException {
+    public static BigInteger requireTorchSeed(String key, BigInteger value) throws InvalidSpecException {
         if (value.compareTo(MIN_LONG) < 0 || value.compareTo(MAX_UNSIGNED_LONG) > 0) {
             throw new InvalidSpecException(
                     key + "=" + shorten(value.toString()) + " is out of range: torch takes -2^63 to 2^64-1");
@@ -127,7 +127,7 @@ public final class Keys {
     }
 
     /** Which of {@code allowed} the value is, counted from 0; the first when the key is not given. */
-    int choice(String key, String... allowed) throws InvalidSpecException {
+    public int choice(String key, String... allowed) throws InvalidSpecException {
         String value = text(key);
         if (value == null) {
             return 0;
@@ -154,7 +154,7 @@ public final class Keys {
         return Collections.unmodifiableMap(values);
     }
 
-    static String shorten(String text) {
+    public static String shorten(String text) {
         return text.length() <= 80 ? text : text.substring(0, 77) + "...";
     }
 }

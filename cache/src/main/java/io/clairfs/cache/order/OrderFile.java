@@ -22,7 +22,7 @@ import java.util.function.Supplier;
  * <p>A file with a zero byte is binary, for indices below 2^31 have four of them each. In a text file where every line is a
  * number the lines are indices; else they are paths relative to the dataset's root.
  */
-final class OrderFile {
+public final class OrderFile {
     private static final int MOST_LINE_BYTES = 4096;
     private static final int BUFFER = 1 << 16;
     private static final long MOST_BYTES = 1L << 30;
@@ -56,7 +56,7 @@ final class OrderFile {
     }
 
     /** Why a file could not be read; the message of some exceptions is the file's name alone. */
-    static String reason(Exception failure) {
+    public static String reason(Exception failure) {
         return switch (failure) {
             case NoSuchFileException _ -> "no such file";
             case AccessDeniedException _ -> "permission denied";

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * read when their epoch is asked for, so those of later epochs may be written while the run is under way: a file that is not
  * there is an epoch that is not ready. One that appears later is read when it looked the same twice, for it may be in the middle of being written.
  */
-final class OrderFileSampler implements Sampler {
+public final class OrderFileSampler implements Sampler {
     private final SamplerSetting setting;
     private final String name;
     private final int world;
@@ -26,7 +26,7 @@ final class OrderFileSampler implements Sampler {
     /** Files that were not there when they were asked for, with their last look. */
     private final Map<String, Look> awaited = new HashMap<>();
 
-    OrderFileSampler(SamplerSetting setting, Keys keys) throws InvalidSpecException {
+    public OrderFileSampler(SamplerSetting setting, Keys keys) throws InvalidSpecException {
         this.setting = setting;
         String file = keys.text("file");
         if (file == null || file.isEmpty()) {

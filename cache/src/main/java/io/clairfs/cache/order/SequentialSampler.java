@@ -1,10 +1,10 @@
 package io.clairfs.cache.order;
 
 /** The samples in index order, in every epoch and for every rank. */
-final class SequentialSampler implements Sampler {
+public final class SequentialSampler implements Sampler {
     private final int samples;
 
-    SequentialSampler(int samples) {
+    public SequentialSampler(int samples) {
         this.samples = samples;
     }
 

@@ -2,7 +2,7 @@ package io.clairfs.cache.placement;
 
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.job.JobSpec;
-import io.clairfs.cache.plan.NodeStorage;
+import io.clairfs.cache.plan.model.NodeStorage;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;

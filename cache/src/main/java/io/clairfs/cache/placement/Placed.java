@@ -2,7 +2,7 @@ package io.clairfs.cache.placement;
 
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.plan.Placement;
+import io.clairfs.cache.plan.policy.Placement;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;

@@ -1,5 +1,6 @@
 package io.clairfs.cache.plan;
 
+import io.clairfs.cache.plan.request.SampleSizes;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;

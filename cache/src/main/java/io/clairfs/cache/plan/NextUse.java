@@ -2,6 +2,7 @@ package io.clairfs.cache.plan;
 
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.plan.request.Need;
 import java.util.Arrays;
 
 /**

@@ -1,6 +1,21 @@
 package io.clairfs.cache.plan;
 
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.plan.policy.CoverageFirst;
+import io.clairfs.cache.plan.policy.FirstReaderHolds;
+import io.clairfs.cache.plan.policy.Homes;
+import io.clairfs.cache.plan.policy.HomesAndCopies;
+import io.clairfs.cache.plan.policy.NodePacker;
+import io.clairfs.cache.plan.policy.OwnMostFrequent;
+import io.clairfs.cache.plan.policy.Placement;
+import io.clairfs.cache.plan.policy.Prices;
+import io.clairfs.cache.plan.policy.Rooms;
+import io.clairfs.cache.plan.policy.Selection;
+import io.clairfs.cache.plan.policy.UseTable;
+import io.clairfs.cache.plan.policy.UseTally;
+import io.clairfs.cache.plan.request.PlacementPolicy;
+import io.clairfs.cache.plan.request.PlanLimits;
+import io.clairfs.cache.plan.request.PlanRequest;
 
 /**
  * Turns what all jobs will read into a placement. A pure function: the same request gives the same placement on every node,

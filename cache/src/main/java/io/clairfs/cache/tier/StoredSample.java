@@ -15,7 +15,7 @@ public final class StoredSample {
     private final Runnable done;
     private final AtomicBoolean released = new AtomicBoolean();
 
-    StoredSample(FileChannel file, long offset, long size, int crc32c, Runnable done) {
+    public StoredSample(FileChannel file, long offset, long size, int crc32c, Runnable done) {
         this.file = file;
         this.offset = offset;
         this.size = size;

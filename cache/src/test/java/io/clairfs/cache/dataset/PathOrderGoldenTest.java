@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.order.Golden;
-import io.clairfs.cache.order.OrderSpec;
+import io.clairfs.cache.order.spec.OrderSpec;
 import java.io.ByteArrayOutputStream;
 import java.math.BigInteger;
 import java.nio.file.Path;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.LocalPlan;
-import io.clairfs.cache.plan.FetchCosts;
-import io.clairfs.cache.plan.ObservedRates;
-import io.clairfs.cache.plan.Place;
+import io.clairfs.cache.plan.model.FetchCosts;
+import io.clairfs.cache.plan.model.ObservedRates;
+import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.posix.NativeMemory;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;

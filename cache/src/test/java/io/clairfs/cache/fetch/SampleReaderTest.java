@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.placement.Admission;
-import io.clairfs.cache.plan.ObservedRates;
+import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.testing.Await;

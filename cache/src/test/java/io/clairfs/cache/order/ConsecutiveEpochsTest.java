@@ -2,6 +2,7 @@ package io.clairfs.cache.order;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.order.spec.Samplers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

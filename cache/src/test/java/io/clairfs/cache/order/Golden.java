@@ -2,6 +2,7 @@ package io.clairfs.cache.order;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.order.spec.OrderSpec;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;

@@ -7,6 +7,12 @@ import static io.clairfs.cache.order.Golden.tests;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.cache.order.python.NumpySeed;
+import io.clairfs.cache.order.python.NumpyShuffle;
+import io.clairfs.cache.order.python.PermutationSampler;
+import io.clairfs.cache.order.random.Mt19937;
+import io.clairfs.cache.order.random.Pcg64;
+import io.clairfs.cache.order.random.SeedSequence;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;

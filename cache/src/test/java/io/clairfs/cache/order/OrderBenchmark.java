@@ -1,5 +1,6 @@
 package io.clairfs.cache.order;
 
+import io.clairfs.cache.order.spec.OrderSpec;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

@@ -7,6 +7,8 @@ import static io.clairfs.cache.order.Golden.order;
 import static io.clairfs.cache.order.Golden.tests;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.order.grain.GrainIndexShuffle;
+import io.clairfs.cache.order.spec.OrderSpec;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;

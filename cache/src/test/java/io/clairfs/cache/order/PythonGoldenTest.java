@@ -6,6 +6,8 @@ import static io.clairfs.cache.order.Golden.order;
 import static io.clairfs.cache.order.Golden.tests;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.order.python.PythonRandom;
+import io.clairfs.cache.order.python.PythonSeed;
 import java.math.BigInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;

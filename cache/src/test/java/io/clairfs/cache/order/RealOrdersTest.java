@@ -2,6 +2,7 @@ package io.clairfs.cache.order;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.order.spec.OrderSpec;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,6 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.clairfs.cache.order.spec.OrderSpec;
+import io.clairfs.cache.order.torch.TorchGenerator;
+import io.clairfs.cache.order.torch.TorchRandperm;
+import io.clairfs.cache.order.torch.TorchVersion;
 import java.io.ByteArrayOutputStream;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;

@@ -9,6 +9,12 @@ import static io.clairfs.cache.order.Golden.tests;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.cache.order.spec.OrderSpec;
+import io.clairfs.cache.order.torch.TorchGenerator;
+import io.clairfs.cache.order.torch.TorchLoader;
+import io.clairfs.cache.order.torch.TorchLoaderRun;
+import io.clairfs.cache.order.torch.TorchRandperm;
+import io.clairfs.cache.order.torch.TorchVersion;
 import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.stream.IntStream;

@@ -1,6 +1,15 @@
 package io.clairfs.cache.plan;
 
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.plan.model.NodeStorage;
+import io.clairfs.cache.plan.model.PerformanceModel;
+import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.plan.policy.Placement;
+import io.clairfs.cache.plan.request.Need;
+import io.clairfs.cache.plan.request.PlacementPolicy;
+import io.clairfs.cache.plan.request.PlanLimits;
+import io.clairfs.cache.plan.request.PlanRequest;
+import io.clairfs.cache.plan.request.SampleSizes;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.concurrent.TimeUnit;

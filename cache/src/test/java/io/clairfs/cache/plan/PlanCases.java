@@ -3,13 +3,20 @@ package io.clairfs.cache.plan;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
-import io.clairfs.cache.order.Samplers;
+import io.clairfs.cache.order.spec.Samplers;
+import io.clairfs.cache.plan.model.NodeStorage;
+import io.clairfs.cache.plan.model.PerformanceModel;
+import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.plan.model.Throughput;
+import io.clairfs.cache.plan.request.EpochSource;
+import io.clairfs.cache.plan.request.Need;
+import io.clairfs.cache.plan.request.PlanRequest;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
 /** What the tests of this package plan for. */
-final class PlanCases {
+public final class PlanCases {
     /** A source clearly slower than the network: coverage wins. */
     static final PerformanceModel SLOW_SOURCE =
             new PerformanceModel(1e9, 1e9, 1e9, Throughput.constant(1e7), StorageClass.memory(1));
@@ -57,12 +64,12 @@ final class PlanCases {
     }
 
     /** An SSD on which a sample takes its bytes and nothing else. */
-    static StorageClass ssd(long capacityBytes) {
+    public static StorageClass ssd(long capacityBytes) {
         return ssd(capacityBytes, 0);
     }
 
     /** An SSD on which a sample takes so many bytes beside its own. */
-    static StorageClass ssd(long capacityBytes, int entryBytes) {
+    public static StorageClass ssd(long capacityBytes, int entryBytes) {
         StorageClass ssd = StorageClass.ssd(capacityBytes);
         return new StorageClass(
                 ssd.name(), capacityBytes, ssd.threads(), ssd.read(), ssd.write(), ssd.latencySeconds(), entryBytes);

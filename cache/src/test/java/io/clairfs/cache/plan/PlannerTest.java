@@ -6,6 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.plan.model.NodeStorage;
+import io.clairfs.cache.plan.model.PerformanceModel;
+import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.plan.policy.Placement;
+import io.clairfs.cache.plan.request.EpochSource;
+import io.clairfs.cache.plan.request.Need;
+import io.clairfs.cache.plan.request.PlacementPolicy;
+import io.clairfs.cache.plan.request.PlanLimits;
+import io.clairfs.cache.plan.request.PlanRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

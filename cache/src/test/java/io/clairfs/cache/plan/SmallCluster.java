@@ -2,6 +2,12 @@ package io.clairfs.cache.plan;
 
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.plan.policy.Placement;
+import io.clairfs.cache.plan.request.EpochSource;
+import io.clairfs.cache.plan.request.Need;
+import io.clairfs.cache.plan.request.PlacementPolicy;
+import io.clairfs.cache.plan.request.PlanLimits;
+import io.clairfs.cache.plan.request.PlanRequest;
 import java.util.Arrays;
 import java.util.List;
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.plan.SmallCluster.Reads;
+import io.clairfs.cache.plan.request.PlacementPolicy;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -1,7 +1,7 @@
 package io.clairfs.cache.testing;
 
-import io.clairfs.cache.plan.StorageClass;
-import io.clairfs.cache.plan.Throughput;
+import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.plan.model.Throughput;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.Tier;
 import io.clairfs.cache.tier.TierFailures;

@@ -19,7 +19,7 @@ import java.util.function.IntToLongFunction;
  *
  * <p>File {@code i} is called {@code d<i / 1000>/<i>}; {@link #number} says under which number the tree has it.
  */
-final class FakeTree implements Source {
+public final class FakeTree implements Source {
     private static final int PER_DIRECTORY = 1000;
 
     private final int files;
@@ -32,15 +32,15 @@ final class FakeTree implements Source {
         this.mtimesNs = mtimesNs;
     }
 
-    static DatasetTree of(long... sizes) {
+    public static DatasetTree of(long... sizes) {
         return of(sizes.length, i -> sizes[i]);
     }
 
-    static DatasetTree of(int files, IntToLongFunction sizes) {
+    public static DatasetTree of(int files, IntToLongFunction sizes) {
         return of(files, sizes, i -> 1_000_000_000L + i);
     }
 
-    static DatasetTree of(int files, IntToLongFunction sizes, IntToLongFunction mtimesNs) {
+    public static DatasetTree of(int files, IntToLongFunction sizes, IntToLongFunction mtimesNs) {
         try {
             DatasetTree tree = new DatasetTree(new FakeTree(files, sizes, mtimesNs), 2, line -> {
                 throw new AssertionError(line);
@@ -54,7 +54,7 @@ final class FakeTree implements Source {
     }
 
     /** The number in {@code tree} of file {@code i}. */
-    static int number(DatasetTree tree, int i) {
+    public static int number(DatasetTree tree, int i) {
         try {
             Entry entry = tree.find((directory(i) + "/" + i).getBytes(UTF_8), 1000);
             if (entry == null) {
@@ -67,7 +67,7 @@ final class FakeTree implements Source {
     }
 
     /** The bytes that the file with this number has, with the caller's reference. */
-    static SampleBuffer sample(DatasetTree tree, int file) {
+    public static SampleBuffer sample(DatasetTree tree, int file) {
         byte[] bytes = new byte[Math.toIntExact(tree.entry(file).size())];
         new Random(seed(tree, file)).nextBytes(bytes);
         SampleBuffer sample = SampleBuffer.allocate(bytes.length);

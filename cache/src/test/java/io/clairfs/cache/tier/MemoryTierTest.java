@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What the memory tier promises: the contract of tiers, and what it does with samples that nobody planned. */
 final class MemoryTierTest extends TierContract {
     @Override
-    Tier tier(long capacityBytes, DatasetTree tree) {
+    public Tier tier(long capacityBytes, DatasetTree tree) {
         return new MemoryTier(capacityBytes);
     }
 

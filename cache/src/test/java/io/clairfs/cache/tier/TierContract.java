@@ -14,14 +14,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What every tier promises, whatever it is made of. */
-abstract class TierContract {
+public abstract class TierContract {
     /** The most that a tier may count for a sample beside its bytes. */
     private static final int OVERHEAD = 64;
 
     /** An empty tier that takes samples of {@code tree}. */
-    abstract Tier tier(long capacityBytes, DatasetTree tree) throws Exception;
+    public abstract Tier tier(long capacityBytes, DatasetTree tree) throws Exception;
 
-    static boolean keep(Tier tier, DatasetTree tree, int file) {
+    public static boolean keep(Tier tier, DatasetTree tree, int file) {
         SampleBuffer sample = FakeTree.sample(tree, file);
         try {
             return tier.keep(file, sample);
@@ -31,7 +31,7 @@ abstract class TierContract {
     }
 
     /** Whether the sample comes out; fails when it comes out wrong. */
-    static boolean comesOut(Tier tier, DatasetTree tree, int file) {
+    public static boolean comesOut(Tier tier, DatasetTree tree, int file) {
         SampleBuffer sample = tier.get(file);
         if (sample == null) {
             return false;

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.fs.mount.DatasetMount;
 import io.clairfs.tools.JavaCommand;
-import io.clairfs.tools.daemon.ControlPoint;
-import io.clairfs.tools.daemon.ControlRead;
-import io.clairfs.tools.daemon.MountCheck;
-import io.clairfs.tools.daemon.MountConfig;
+import io.clairfs.tools.node.config.MountConfig;
+import io.clairfs.tools.node.mount.ControlPoint;
+import io.clairfs.tools.node.mount.ControlRead;
+import io.clairfs.tools.node.mount.MountCheck;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,9 +3,9 @@ package io.clairfs.tools.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.fs.mount.DatasetMount;
-import io.clairfs.tools.daemon.ControlRead;
-import io.clairfs.tools.daemon.ControlRead.Answer;
-import io.clairfs.tools.daemon.MountCheck;
+import io.clairfs.tools.node.mount.ControlRead;
+import io.clairfs.tools.node.mount.ControlRead.Answer;
+import io.clairfs.tools.node.mount.MountCheck;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

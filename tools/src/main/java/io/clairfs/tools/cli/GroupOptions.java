@@ -4,7 +4,7 @@ import io.clairfs.peer.Secret;
 import io.clairfs.peer.directory.Discovery;
 import io.clairfs.peer.transfer.TransferTls;
 import io.clairfs.tools.config.MountFile;
-import io.clairfs.tools.daemon.GroupConfig;
+import io.clairfs.tools.node.config.GroupConfig;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;

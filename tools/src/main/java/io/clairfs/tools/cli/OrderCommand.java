@@ -2,7 +2,7 @@ package io.clairfs.tools.cli;
 
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
-import io.clairfs.cache.order.OrderSpec;
+import io.clairfs.cache.order.spec.OrderSpec;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;

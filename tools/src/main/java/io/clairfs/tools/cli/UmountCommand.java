@@ -1,10 +1,10 @@
 package io.clairfs.tools.cli;
 
 import io.clairfs.fs.mount.DatasetMount;
-import io.clairfs.tools.daemon.ControlRead;
-import io.clairfs.tools.daemon.ControlRead.Answer;
-import io.clairfs.tools.daemon.MountCheck;
-import io.clairfs.tools.daemon.MountProcess;
+import io.clairfs.tools.node.mount.ControlRead;
+import io.clairfs.tools.node.mount.ControlRead.Answer;
+import io.clairfs.tools.node.mount.MountCheck;
+import io.clairfs.tools.node.mount.MountProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

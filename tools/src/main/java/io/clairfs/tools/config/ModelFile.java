@@ -1,9 +1,9 @@
 package io.clairfs.tools.config;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.clairfs.cache.plan.PerformanceModel;
-import io.clairfs.cache.plan.StorageClass;
-import io.clairfs.cache.plan.Throughput;
+import io.clairfs.cache.plan.model.PerformanceModel;
+import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.plan.model.Throughput;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

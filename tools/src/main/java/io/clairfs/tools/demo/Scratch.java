@@ -3,7 +3,7 @@ package io.clairfs.tools.demo;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountException;
 import io.clairfs.fs.mount.MountTable;
-import io.clairfs.tools.daemon.MountCheck;
+import io.clairfs.tools.node.mount.MountCheck;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;

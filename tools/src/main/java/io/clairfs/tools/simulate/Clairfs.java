@@ -2,8 +2,8 @@ package io.clairfs.tools.simulate;
 
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.plan.Placement;
-import io.clairfs.cache.plan.PlacementPolicy;
+import io.clairfs.cache.plan.policy.Placement;
+import io.clairfs.cache.plan.request.PlacementPolicy;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;

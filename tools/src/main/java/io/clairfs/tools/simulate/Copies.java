@@ -3,7 +3,7 @@ package io.clairfs.tools.simulate;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.plan.FurtherCopies;
 import io.clairfs.cache.plan.NextUse;
-import io.clairfs.cache.plan.NodeStorage;
+import io.clairfs.cache.plan.model.NodeStorage;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;

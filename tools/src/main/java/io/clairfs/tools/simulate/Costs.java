@@ -1,8 +1,8 @@
 package io.clairfs.tools.simulate;
 
-import io.clairfs.cache.plan.PerformanceModel;
-import io.clairfs.cache.plan.StorageClass;
-import io.clairfs.cache.plan.Throughput;
+import io.clairfs.cache.plan.model.PerformanceModel;
+import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.plan.model.Throughput;
 import java.util.List;
 
 /**

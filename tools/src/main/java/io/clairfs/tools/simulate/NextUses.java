@@ -1,8 +1,8 @@
 package io.clairfs.tools.simulate;
 
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.plan.Need;
 import io.clairfs.cache.plan.NextUse;
+import io.clairfs.cache.plan.request.Need;
 import java.util.Arrays;
 
 /** The tables of next use of all nodes, made anew before they are over. */

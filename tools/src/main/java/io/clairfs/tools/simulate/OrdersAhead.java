@@ -2,7 +2,7 @@ package io.clairfs.tools.simulate;
 
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.plan.EpochSource;
+import io.clairfs.cache.plan.request.EpochSource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;

@@ -1,11 +1,11 @@
 package io.clairfs.tools.simulate;
 
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.plan.Placement;
-import io.clairfs.cache.plan.PlacementPolicy;
-import io.clairfs.cache.plan.PlanLimits;
-import io.clairfs.cache.plan.PlanRequest;
 import io.clairfs.cache.plan.Planner;
+import io.clairfs.cache.plan.policy.Placement;
+import io.clairfs.cache.plan.request.PlacementPolicy;
+import io.clairfs.cache.plan.request.PlanLimits;
+import io.clairfs.cache.plan.request.PlanRequest;
 import java.util.Collections;
 import java.util.List;
 

@@ -2,7 +2,7 @@ package io.clairfs.tools.simulate;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
-import io.clairfs.cache.plan.Throughput;
+import io.clairfs.cache.plan.model.Throughput;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

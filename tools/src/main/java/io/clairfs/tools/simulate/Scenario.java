@@ -2,10 +2,10 @@ package io.clairfs.tools.simulate;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
-import io.clairfs.cache.plan.NodeStorage;
-import io.clairfs.cache.plan.PerformanceModel;
-import io.clairfs.cache.plan.StorageClass;
-import io.clairfs.cache.tier.SsdTier;
+import io.clairfs.cache.plan.model.NodeStorage;
+import io.clairfs.cache.plan.model.PerformanceModel;
+import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.tier.ssd.SsdTier;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

@@ -4,8 +4,8 @@ import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
 import io.clairfs.cache.order.Sampler;
-import io.clairfs.cache.order.Samplers;
-import io.clairfs.cache.plan.Need;
+import io.clairfs.cache.order.spec.Samplers;
+import io.clairfs.cache.plan.request.Need;
 import java.util.Arrays;
 import java.util.Random;
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.tools.config.MountFile;
-import io.clairfs.tools.daemon.GroupConfig;
+import io.clairfs.tools.node.config.GroupConfig;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -3,7 +3,7 @@ package io.clairfs.tools.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.clairfs.cache.plan.PerformanceModel;
+import io.clairfs.cache.plan.model.PerformanceModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

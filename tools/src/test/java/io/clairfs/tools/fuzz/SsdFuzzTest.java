@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.tier.SampleBuffer;
-import io.clairfs.cache.tier.SsdTier;
+import io.clairfs.cache.tier.ssd.SsdTier;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.parallel.ExecutionMode.CONCURRENT;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.Source;
-import io.clairfs.tools.daemon.MountProcess;
+import io.clairfs.tools.node.mount.MountProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;

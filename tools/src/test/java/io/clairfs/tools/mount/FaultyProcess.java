@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.fs.faulty.FaultyCommand;
-import io.clairfs.tools.daemon.MountProcess;
+import io.clairfs.tools.node.mount.MountProcess;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;

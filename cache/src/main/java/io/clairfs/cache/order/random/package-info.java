@@ -1,0 +1,8 @@
+/**
+ * The random number generators that the frameworks shuffle with, bit for bit: Mersenne Twister, PCG64, Philox, and how each is seeded. They know nothing
+ * of samples.
+ */
+@NullMarked
+package io.clairfs.cache.order.random;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,100 @@
+package io.clairfs.cache.order.spec;
+
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Keys;
+import io.clairfs.cache.order.OrderFileSampler;
+import io.clairfs.cache.order.Sampler;
+import io.clairfs.cache.order.SamplerSetting;
+import io.clairfs.cache.order.SequentialSampler;
+import io.clairfs.cache.order.dali.DaliSampler;
+import io.clairfs.cache.order.grain.GrainSampler;
+import io.clairfs.cache.order.python.HfDatasetsSampler;
+import io.clairfs.cache.order.python.PermutationSampler;
+import io.clairfs.cache.order.tensorflow.TfDataSampler;
+import io.clairfs.cache.order.torch.AccelerateSampler;
+import io.clairfs.cache.order.torch.TorchDistributedSampler;
+import io.clairfs.cache.order.torch.TorchLoaderSampler;
+import io.clairfs.cache.order.torch.TorchRandpermSampler;
+import io.clairfs.cache.order.torch.TorchStatefulSampler;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** The samplers by the names that users write, with the keys that each takes. */
+public final class Samplers {
+    /** The sampler of a job that names none. */
+    public static final String DEFAULT = "torch-distributed";
+
+    private static final Map<String, Factory> BY_NAME = new TreeMap<>(Map.ofEntries(
+            Map.entry(DEFAULT, TorchDistributedSampler::new),
+            Map.entry("torch-randperm", TorchRandpermSampler::create),
+            Map.entry("torch-generator", TorchLoaderSampler::ofGenerator),
+            Map.entry("torch-default", TorchLoaderSampler::ofDefault),
+            Map.entry("torch-state", TorchLoaderSampler::ofState),
+            Map.entry("torchdata-stateful", TorchStatefulSampler::create),
+            Map.entry("accelerate", AccelerateSampler::new),
+            Map.entry("numpy-legacy", PermutationSampler::numpyLegacy),
+            Map.entry("numpy-generator", PermutationSampler::numpyGenerator),
+            Map.entry("python-random", PermutationSampler::python),
+            Map.entry("hf-datasets", HfDatasetsSampler::new),
+            Map.entry("grain", GrainSampler::new),
+            Map.entry("dali", DaliSampler::new),
+            Map.entry("tf-data", TfDataSampler::new),
+            Map.entry("sequential", (setting, keys) -> new SequentialSampler(setting.samples())),
+            Map.entry("order-file", OrderFileSampler::new)));
+
+    /** Keys of the loader or the job, which mean something for every sampler, if only how far it reads ahead. */
+    private static final Set<String> OF_EVERY_LOADER =
+            Set.of("seed", "batch", "workers", "prefetch_factor", "persistent_workers");
+
+    /** Stands for a dataset whose size is not known yet, when keys are checked. */
+    private static final int ANY_SIZE = 1 << 16;
+
+    private Samplers() {}
+
+    /** Makes a sampler from the keys of a line; it asks {@code keys} for every key that it knows. */
+    @FunctionalInterface
+    interface Factory {
+        Sampler create(SamplerSetting setting, Keys keys) throws InvalidSpecException;
+    }
+
+    /** The names of all samplers, sorted. */
+    public static Set<String> names() {
+        return Collections.unmodifiableSet(BY_NAME.keySet());
+    }
+
+    /**
+     * Refuses keys with which no dataset could be read, before its size is known; files that the keys name are not read.
+     *
+     * @param firstEpoch the first that is to be read
+     * @param lastEpoch the last
+     * @throws InvalidSpecException with the reason
+     */
+    public static void check(Keys keys, int firstEpoch, int lastEpoch) throws InvalidSpecException {
+        Sampler sampler = create(new SamplerSetting(ANY_SIZE), keys);
+        sampler.requirePossible(firstEpoch);
+        sampler.requirePossible(lastEpoch);
+    }
+
+    /** As {@link #create(SamplerSetting, Keys)}, for a dataset of which only the size is known, read from epoch 0. */
+    public static Sampler create(int samples, Keys keys) throws InvalidSpecException {
+        return create(new SamplerSetting(samples), keys);
+    }
+
+    /**
+     * The sampler that {@code keys} describe, over sample indices 0 to {@code setting.samples() - 1}.
+     *
+     * @throws InvalidSpecException for an unknown name, or a value that the framework itself would refuse
+     */
+    public static Sampler create(SamplerSetting setting, Keys keys) throws InvalidSpecException {
+        String name = keys.text("sampler", DEFAULT);
+        Factory factory = BY_NAME.get(name);
+        if (factory == null) {
+            throw new InvalidSpecException(
+                    "unknown sampler '" + name + "'; known: " + String.join(", ", BY_NAME.keySet()));
+        }
+        OF_EVERY_LOADER.forEach(keys::has);
+        return LoaderCut.read(setting, keys, factory.create(setting, keys));
+    }
+}

@@ -1,0 +1,44 @@
+package io.clairfs.cache.order.torch;
+
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Keys;
+import io.clairfs.cache.order.OrderFile;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Base64;
+
+/** The bytes of a torch generator's state as a user gives them: a file's name, or base64. */
+final class TorchStateFile {
+    private static final int BASE64_LENGTH = Math.ceilDiv(TorchGenerator.STATE_BYTES, 3) * 4;
+
+    private TorchStateFile() {}
+
+    static TorchGenerator read(String fileOrBase64) throws InvalidSpecException {
+        if (fileOrBase64.length() >= BASE64_LENGTH - 2) {
+            try {
+                return TorchGenerator.ofState(Base64.getDecoder().decode(fileOrBase64));
+            } catch (IllegalArgumentException e) {
+                throw new InvalidSpecException("state is neither a file's name nor base64: " + e.getMessage());
+            }
+        }
+        try {
+            Path file = Path.of(fileOrBase64);
+            if (Files.exists(file) && !Files.isRegularFile(file)) { // a pipe could keep the reader waiting for ever
+                throw new InvalidSpecException("state=" + Keys.shorten(fileOrBase64) + " is not a file");
+            }
+            return read(file);
+        } catch (IOException | InvalidPathException e) {
+            throw new InvalidSpecException(
+                    "cannot read state=" + Keys.shorten(fileOrBase64) + ": " + OrderFile.reason(e));
+        }
+    }
+
+    private static TorchGenerator read(Path file) throws IOException, InvalidSpecException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return TorchGenerator.ofState(in.readNBytes(TorchGenerator.STATE_BYTES + 1));
+        }
+    }
+}

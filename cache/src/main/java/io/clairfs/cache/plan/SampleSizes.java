@@ -1,8 +1,0 @@
-package io.clairfs.cache.plan;
-
-/** How large samples are. */
-@FunctionalInterface
-public interface SampleSizes {
-    /** Bytes of {@code sample}, never negative. */
-    long bytes(int sample);
-}

@@ -1,0 +1,49 @@
+package io.clairfs.cache.plan.loaders;
+
+import io.clairfs.cache.plan.model.FetchCosts;
+import io.clairfs.cache.plan.model.Place;
+import java.util.List;
+
+/**
+ * What one local rank's loader threads have before them: its coming batch.
+ *
+ * @param pending by place
+ * @param secondsUntilNeeded T_train less what is already staged (and less preprocessing); negative when the rank waits already
+ */
+public record RankLoad(List<Pending> pending, double secondsUntilNeeded) {
+
+    public RankLoad {
+        pending = List.copyOf(pending);
+        if (!Double.isFinite(secondsUntilNeeded)) {
+            throw new IllegalArgumentException("needed in " + secondsUntilNeeded + " s");
+        }
+    }
+
+    /**
+     * Fetches from one place.
+     *
+     * @param place of all of them
+     * @param requests one per sample
+     * @param bytes of all of them together
+     */
+    public record Pending(Place place, int requests, long bytes) {
+        public Pending {
+            if (requests < 0 || bytes < 0 || (requests == 0 && bytes > 0)) {
+                throw new IllegalArgumentException(requests + " requests, " + bytes + " bytes");
+            }
+        }
+
+        double threadSeconds(FetchCosts costs) {
+            return requests == 0 ? 0 : requests * costs.fetchSeconds(place, bytes / requests);
+        }
+    }
+
+    int requests() {
+        return pending.stream().mapToInt(Pending::requests).sum();
+    }
+
+    /** The time that one thread would need for all of it. */
+    double threadSeconds(FetchCosts costs) {
+        return pending.stream().mapToDouble(each -> each.threadSeconds(costs)).sum();
+    }
+}

@@ -1,0 +1,106 @@
+package io.clairfs.cache.plan.model;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+/**
+ * The performance model, refined by what fetches really take.
+ *
+ * <p>Per place, a line seconds = latency + bytes / rate is fitted by least squares over the fetches seen, where each fetch
+ * weighs less with every later one and with time: an exponential moving average of both figures. The model itself takes part as two observations of constant weight: it is the answer until there is
+ * something better, it separates latency from rate where all samples are of one size, and it slowly becomes the answer again
+ * for a place that is not used, so that a place which was slow once is tried again.
+ */
+public final class ObservedRates implements FetchCosts {
+    /** What an older fetch weighs for each newer one. */
+    private static final double KEPT_PER_FETCH = 1 - 1.0 / 32;
+
+    private static final double MODEL_WEIGHT = 0.25;
+    private static final long LARGE_BYTES = 1 << 20;
+
+    private final FetchCosts model;
+    private final double memoryNanos;
+    private final LongSupplier nanoTime;
+    private final ConcurrentHashMap<Place, Line> lines = new ConcurrentHashMap<>();
+
+    /**
+     * @param model what is expected of places nobody fetched from
+     * @param memorySeconds the time in which what was observed loses all but 1/e of its weight
+     * @param nanoTime the clock, as {@link System#nanoTime}
+     */
+    public ObservedRates(FetchCosts model, double memorySeconds, LongSupplier nanoTime) {
+        if (!(memorySeconds > 0)) {
+            throw new IllegalArgumentException("not positive: " + memorySeconds + " s");
+        }
+        this.model = model;
+        this.memoryNanos = memorySeconds * 1e9;
+        this.nanoTime = nanoTime;
+    }
+
+    /** One thread fetched a sample of so many bytes from there in so many nanoseconds. */
+    public void record(Place place, long bytes, long nanos) {
+        if (bytes < 0 || nanos < 0) {
+            throw new IllegalArgumentException("negative: " + bytes + " bytes in " + nanos + " ns");
+        }
+        lines.computeIfAbsent(place, Line::new).add(bytes, nanos * 1e-9);
+    }
+
+    /** What was observed there counts no longer: it was not as it is now. */
+    public void forget(Place place) {
+        lines.remove(place);
+    }
+
+    @Override
+    public double fetchSeconds(Place place, long bytes) {
+        Line line = lines.get(place);
+        return line == null ? model.fetchSeconds(place, bytes) : line.at(bytes);
+    }
+
+    /** The weighted sums of one place's least squares; x is bytes, y is seconds. */
+    private final class Line {
+        private final Place place;
+        private long lastNanos = nanoTime.getAsLong();
+        private double weight;
+        private double x;
+        private double y;
+        private double xx;
+        private double xy;
+
+        Line(Place place) {
+            this.place = place;
+        }
+
+        synchronized void add(long bytes, double seconds) {
+            long now = nanoTime.getAsLong();
+            double kept = KEPT_PER_FETCH * fading(now);
+            lastNanos = now;
+            weight = weight * kept + 1;
+            x = x * kept + bytes;
+            y = y * kept + seconds;
+            xx = xx * kept + (double) bytes * bytes;
+            xy = xy * kept + bytes * seconds;
+        }
+
+        private double fading(long now) {
+            return Math.exp(-Math.max(0, now - lastNanos) / memoryNanos);
+        }
+
+        synchronized double at(long bytes) {
+            double kept = fading(nanoTime.getAsLong());
+            double ofNothing = model.fetchSeconds(place, 0);
+            double ofLarge = model.fetchSeconds(place, LARGE_BYTES);
+            double sw = weight * kept + 2 * MODEL_WEIGHT;
+            double sx = x * kept + MODEL_WEIGHT * LARGE_BYTES;
+            double sy = y * kept + MODEL_WEIGHT * (ofNothing + ofLarge);
+            double sxx = xx * kept + MODEL_WEIGHT * LARGE_BYTES * LARGE_BYTES;
+            double sxy = xy * kept + MODEL_WEIGHT * LARGE_BYTES * ofLarge;
+            double spread = sw * sxx - sx * sx;
+            double slope = Math.max(0, (sw * sxy - sx * sy) / spread);
+            double latency = (sy - slope * sx) / sw;
+            if (latency < 0) { // then the best line through the origin
+                return bytes * sxy / sxx;
+            }
+            return latency + slope * bytes;
+        }
+    }
+}

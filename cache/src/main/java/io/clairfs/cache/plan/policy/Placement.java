@@ -1,0 +1,114 @@
+package io.clairfs.cache.plan.policy;
+
+import io.clairfs.cache.plan.model.NodeStorage;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which sample is kept where: a plan's result. Immutable to its users; may be shared between threads.
+ *
+ * <p>Homes are known for all samples, two bytes each. What a node keeps in which class is one byte per sample, worked out when
+ * that node is first asked for: a daemon needs its own only, a simulator each. Until {@link #onlyFor} is called the placement
+ * holds on to the planner's tables for this.
+ */
+public final class Placement {
+    /** No node, no class. */
+    public static final int NONE = -1;
+
+    private final Homes homes;
+    private final long[] roomForCopies;
+    private final @Nullable NodePacker packer;
+    private final AtomicReferenceArray<NodePacker.Contents> nodes;
+
+    private Placement(Homes homes, long[] roomForCopies, @Nullable NodePacker packer) {
+        this.homes = homes;
+        this.roomForCopies = roomForCopies;
+        this.packer = packer;
+        nodes = new AtomicReferenceArray<>(roomForCopies.length);
+    }
+
+    public Placement(Homes homes, Rooms rooms, NodePacker packer) {
+        this(homes, new long[homes.bytes().length], packer);
+        for (int node = 0; node < roomForCopies.length; node++) {
+            roomForCopies[node] = Math.max(0, rooms.usable(node) - homes.bytes()[node]);
+        }
+    }
+
+    /** This placement with the classes of one node only; the planner's tables can go. */
+    public Placement onlyFor(int node) {
+        Placement small = new Placement(homes, roomForCopies, null);
+        small.nodes.set(node, contents(node));
+        return small;
+    }
+
+    /** Works out now what all nodes keep, for so many nodes at a time; each takes 16 bytes per sample while it is worked at. */
+    public void packAll(int threads) {
+        IntStream.range(0, threads).parallel().forEach(first -> {
+            for (int node = first; node < nodes(); node += threads) {
+                NodePacker.Contents _ = contents(node);
+            }
+        });
+    }
+
+    private NodePacker.Contents contents(int node) {
+        NodePacker.Contents known = nodes.get(node);
+        return known != null ? known : pack(node);
+    }
+
+    /** Whoever asks for a node at the same moment works out the same. */
+    private NodePacker.Contents pack(int node) {
+        if (packer == null) {
+            throw new IllegalStateException("this placement was kept for other nodes than " + node);
+        }
+        nodes.compareAndSet(node, null, packer.pack(node));
+        return nodes.get(node);
+    }
+
+    public int samples() {
+        return homes.of().length;
+    }
+
+    public int nodes() {
+        return nodes.length();
+    }
+
+    /** The node that keeps the copy which the others count on, or {@link #NONE}: such a sample is read from the source. */
+    public int home(int sample) {
+        return homes.of()[sample];
+    }
+
+    /**
+     * The class in which the node keeps the sample, as its home or as a further copy, or {@link #NONE}. The first question
+     * about a node takes as long as looking through all samples.
+     */
+    public int storageClass(int node, int sample) {
+        return contents(node).classOf()[sample];
+    }
+
+    /**
+     * The samples that the node keeps in this class, those that anybody uses first from the plan's first epoch on first: the order
+     * in which to fill it. Not to be changed. The first question about a node takes as long as with {@link #storageClass}.
+     */
+    public int[] fillOrder(int node, int storageClass) {
+        return contents(node).order()[storageClass];
+    }
+
+    /** What the node keeps in this class when all is in place takes of its capacity, bytes. */
+    public long plannedBytes(int node, int storageClass) {
+        return contents(node).bytes()[storageClass];
+    }
+
+    /** What the samples with their home at this node take at most ({@link NodeStorage#bytesOf}), in all classes, bytes. */
+    public long homeBytes(int node) {
+        return homes.bytes()[node];
+    }
+
+    /**
+     * Bytes of the node's classes that homes leave for further copies, planned ones or those of {@code FurtherCopies}; each takes
+     * what {@link NodeStorage#bytesOf} says.
+     */
+    public long roomForCopies(int node) {
+        return roomForCopies[node];
+    }
+}

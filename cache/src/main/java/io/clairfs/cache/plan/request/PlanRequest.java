@@ -1,0 +1,40 @@
+package io.clairfs.cache.plan.request;
+
+import io.clairfs.cache.plan.model.NodeStorage;
+import io.clairfs.cache.plan.model.PerformanceModel;
+import java.util.List;
+
+/**
+ * All that a plan depends on.
+ *
+ * @param samples the plan is about; they are numbered from 0
+ * @param sizes of these
+ * @param needs of all jobs; their uses add up
+ * @param nodes what each node offers, at most 32,767 of them
+ * @param model by which a copy is weighed
+ * @param held already
+ */
+public record PlanRequest(
+        int samples, SampleSizes sizes, List<Need> needs, List<NodeStorage> nodes, PerformanceModel model, Held held) {
+
+    public PlanRequest {
+        needs = List.copyOf(needs);
+        nodes = List.copyOf(nodes);
+        if (samples < 0 || nodes.isEmpty() || nodes.size() > Short.MAX_VALUE) {
+            throw new IllegalArgumentException(samples + " samples, " + nodes.size() + " nodes");
+        }
+        for (Need need : needs) {
+            for (int node : need.nodeOfRank()) {
+                if (node >= nodes.size()) {
+                    throw new IllegalArgumentException("a rank reads on node " + node + " of " + nodes.size());
+                }
+            }
+        }
+    }
+
+    /** Where nothing is held yet. */
+    public PlanRequest(
+            int samples, SampleSizes sizes, List<Need> needs, List<NodeStorage> nodes, PerformanceModel model) {
+        this(samples, sizes, needs, nodes, model, Held.NOTHING);
+    }
+}

@@ -1,0 +1,277 @@
+package io.clairfs.cache.tier.ssd;
+
+import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns dead bytes into room, a step at a time: segments without live samples are deleted; then the one with the fewest live
+ * bytes is taken down from its end, dead samples cut off and live ones moved to the segment that is being filled.
+ *
+ * <p>Cutting from the end needs no more room than a few samples, so all of the capacity can be in use. Where not even that much
+ * is free, the samples wait in memory while their old place is cut; a crash then loses them, and the source has them still.
+ * Every sample is verified on the way. A segment from which a sample is being sent is left alone, and nothing is sent from the one
+ * that is being shrunk. Where all that could be shrunk is being sent from, no more loans are given for a moment, and the first segment
+ * that comes free is taken. Not for several threads at once.
+ *
+ * <p>A write that fails ends a segment early, and so does each mount; the small ones that come of it are merged ({@link #merge}).
+ */
+final class Compaction {
+    /** Samples are moved in batches of about this size, bytes, because each batch costs two calls that cut a file. */
+    private static final long BATCH_BYTES = 1 << 20;
+
+    /** How long nobody waits for loans after some did not end: a reader that takes nothing is cut off after as long. */
+    private static final long AFTER_STUCK_LOANS_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private final SegmentLog log;
+    private final Victims victims;
+    private final Places places;
+    private final KeptSamples samples;
+    private final WritesUnderWay writes;
+    private final OpenFiles openFiles;
+    private final Loans loans;
+    private final LongSupplier clock;
+    private boolean loansStuck;
+    private long loansStuckAtNs;
+    private @Nullable Segment victim;
+    /** Entry and file of the samples that the victim had when it was chosen, in order of entries. */
+    private long[] candidates = {};
+
+    private int left;
+
+    Compaction(
+            SegmentLog log,
+            Places places,
+            KeptSamples samples,
+            WritesUnderWay writes,
+            OpenFiles openFiles,
+            Loans loans,
+            LongSupplier clock) {
+        this.log = log;
+        victims = new Victims(log);
+        this.places = places;
+        this.samples = samples;
+        this.writes = writes;
+        this.openFiles = openFiles;
+        this.loans = loans;
+        this.clock = clock;
+    }
+
+    /** One sample on its way. */
+    private record Moving(int file, long place, SampleBuffer sample) {}
+
+    /**
+     * Does one step; waits for loans, for a bounded time, where nothing else can be done.
+     *
+     * @return false when there is nothing to gain
+     * @throws PosixException when a file cannot be removed or cut
+     */
+    boolean step() throws PosixException {
+        if (deleteDead()) {
+            return true;
+        }
+        Segment segment = victim;
+        if (segment == null || !log.isWorthwhile(segment) || !segment.claim()) {
+            segment = choose(victims.sparsest());
+        }
+        if (segment == null) {
+            return log.sealActiveIfWorthwhile() || awaitLoans();
+        }
+        boolean _ = shrink(segment);
+        return true;
+    }
+
+    private boolean deleteDead() throws PosixException {
+        Segment dead = victims.dead();
+        if (dead == null || !dead.claim()) {
+            return false;
+        }
+        log.delete(dead);
+        openFiles.drop(dead.number());
+        return true;
+    }
+
+    /** Waits until there is something to shrink that nothing is sent from. Returns whether there is. */
+    private boolean awaitLoans() {
+        boolean justTried = loansStuck && clock.getAsLong() - loansStuckAtNs < AFTER_STUCK_LOANS_NS;
+        if (justTried || !victims.isRoomLentOut()) {
+            return false;
+        }
+        rest();
+        AtomicReference<Segment> free = new AtomicReference<>();
+        loansStuck = !loans.holdBackUntil(() -> {
+            free.set(claimed(victims.sparsest()));
+            return free.get() != null || victims.dead() != null;
+        });
+        loansStuckAtNs = clock.getAsLong();
+        take(free.get());
+        return !loansStuck;
+    }
+
+    /** Steps are over for now: samples may be sent from all segments again. */
+    void rest() {
+        if (victim != null) {
+            victim.unclaim();
+        }
+    }
+
+    /** Moves the samples of the smallest segment to the one that is being filled, if there are many small ones and room for it. */
+    void merge() throws PosixException {
+        Segment small = victims.smallestOfMany();
+        if (small == null || !log.hasRoomFor(small) || choose(small) == null) {
+            return;
+        }
+        while (victim == small) {
+            if (!shrink(small)) {
+                return; // the disk takes nothing
+            }
+        }
+        boolean _ = deleteDead();
+    }
+
+    /**
+     * Gives up samples, the oldest segments first, until the disk holds no more than {@code bytes}: the capacity may be less than
+     * at the last mount.
+     */
+    void shrinkTo(long bytes) throws PosixException {
+        while (log.diskBytes() > bytes && victims.dead() != null) {
+            step();
+        }
+        for (Segment segment : log.oldestFirst()) {
+            if (log.diskBytes() <= bytes) {
+                return;
+            }
+            for (long candidate : places.filesIn(segment.slot())) {
+                samples.evict((int) candidate);
+            }
+            step();
+        }
+    }
+
+    /** Claims the next segment to shrink; what is being sent from one leaves it for later. */
+    private @Nullable Segment choose(@Nullable Segment next) {
+        rest();
+        return take(claimed(next));
+    }
+
+    private static @Nullable Segment claimed(@Nullable Segment segment) {
+        return segment != null && segment.claim() ? segment : null;
+    }
+
+    private @Nullable Segment take(@Nullable Segment chosen) {
+        victim = chosen;
+        candidates = chosen == null ? new long[0] : places.filesIn(chosen.slot());
+        left = candidates.length;
+        return chosen;
+    }
+
+    /**
+     * Cuts off what is dead at the end of the segment or, where the last sample is alive, moves a batch from there. Returns
+     * whether that went well.
+     */
+    private boolean shrink(Segment segment) throws PosixException {
+        long last = lastLive(segment);
+        if (last == Places.NOWHERE) {
+            victim = null; // dead by now: the next step deletes it
+            return true;
+        }
+        if (Places.entry(last) + 1 < log.entries(segment)) {
+            log.cut(segment, Places.entry(last) + 1, Places.offset(last) + samples.size(lastFile()));
+            return true;
+        }
+        int before = left;
+        List<Moving> batch = new ArrayList<>();
+        try {
+            long bytes = 0;
+            long cutAt = last;
+            for (long place = last; place != Places.NOWHERE && bytes < BATCH_BYTES; place = lastLive(segment)) {
+                cutAt = place;
+                Moving taken = take(lastFile(), place);
+                if (taken != null) {
+                    batch.add(taken);
+                    bytes += taken.sample.size();
+                }
+                left--;
+            }
+            boolean moved = move(segment, batch, cutAt);
+            if (!moved) {
+                left = before;
+            }
+            return moved;
+        } finally {
+            for (Moving each : batch) {
+                writes.end(each.file, places.get(each.file) != Places.NOWHERE);
+                each.sample.release();
+            }
+        }
+    }
+
+    private int lastFile() {
+        return (int) candidates[left - 1];
+    }
+
+    /** The place of the last candidate that is still in the segment; {@link Places#NOWHERE} when there is none. */
+    private long lastLive(Segment segment) {
+        for (; left > 0; left--) {
+            long place = places.get(lastFile());
+            if (Places.slot(place) == segment.slot()) {
+                return place;
+            }
+        }
+        return Places.NOWHERE;
+    }
+
+    /** Reads the sample and keeps other writers off it; null when it is not at {@code place} any more. */
+    private @Nullable Moving take(int file, long place) {
+        while (!writes.tryBegin(file)) {
+            // Its writer found it here and is about to leave; or it was evicted and is being kept anew.
+            if (places.get(file) != place) {
+                return null;
+            }
+            Thread.onSpinWait();
+        }
+        SampleBuffer sample = places.get(file) == place ? samples.readAt(file, place) : null;
+        if (sample == null) {
+            writes.end(file, false);
+            return null;
+        }
+        return new Moving(file, place, sample);
+    }
+
+    /** Moves the batch and cuts the segment at {@code cutAt}. Returns false when it did not come to the cut. */
+    private boolean move(Segment segment, List<Moving> batch, long cutAt) throws PosixException {
+        long[] sizes = batch.stream().mapToLong(each -> each.sample.size()).toArray();
+        long bytes = 0;
+        for (long size : sizes) {
+            bytes += size + IndexEntry.BYTES;
+        }
+        int entry = Places.entry(cutAt);
+        long offset = Places.offset(cutAt);
+        if (log.hasRoom(bytes)) {
+            if (!write(batch, log.reserveAll(sizes), true)) {
+                return false;
+            }
+            log.cut(segment, entry, offset);
+        } else {
+            for (Moving each : batch) {
+                log.retract(places, each.file, each.place, each.sample.size());
+            }
+            write(batch, log.cutAndReserve(segment, entry, offset, sizes), false);
+        }
+        return true;
+    }
+
+    /** Writes the batch to {@code spots}. Returns whether none of it is at its old place any more. */
+    private boolean write(List<Moving> batch, List<SegmentLog.Spot> spots, boolean stillThere) {
+        for (int i = 0; i < spots.size(); i++) {
+            Moving each = batch.get(i);
+            samples.write(each.file, each.sample, stillThere ? each.place : Places.NOWHERE, spots.get(i));
+        }
+        return batch.stream().noneMatch(each -> places.get(each.file) == each.place);
+    }
+}

@@ -1,0 +1,191 @@
+package io.clairfs.cache.tier.ssd;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.Entry;
+import io.clairfs.cache.posix.CachedPages;
+import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.tier.StoredSample;
+import java.nio.channels.FileChannel;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The samples of one tree on the disk: reads them with all checks, writes them, forgets them.
+ *
+ * <p>A reader holds no lock. It looks up the place, reads, checks, and when anything is wrong looks whether the sample is still
+ * at that place: if it has been moved or evicted meanwhile, nothing was wrong.
+ */
+final class KeptSamples {
+    private final DatasetTree tree;
+    private final Places places;
+    private final SegmentLog log;
+    private final OpenFiles openFiles;
+    private final Loans loans;
+    private final MediumHealth health;
+
+    KeptSamples(
+            DatasetTree tree, Places places, SegmentLog log, OpenFiles openFiles, Loans loans, MediumHealth health) {
+        this.tree = tree;
+        this.places = places;
+        this.log = log;
+        this.openFiles = openFiles;
+        this.loans = loans;
+        this.health = health;
+    }
+
+    boolean isInTree(int file) {
+        return file >= 0 && file < places.files();
+    }
+
+    long size(int file) {
+        return tree.entry(file).size();
+    }
+
+    private SampleIdentity identity(int file) {
+        Entry entry = tree.entry(file);
+        return SampleIdentity.of(entry.listing(), entry.at());
+    }
+
+    /** The sample, verified, or null; one that is damaged is counted and forgotten. */
+    @Nullable
+    SampleBuffer read(int file) {
+        while (true) {
+            long place = places.get(file);
+            if (place == Places.NOWHERE) {
+                return null;
+            }
+            SampleBuffer sample = readAt(file, place);
+            if (sample != null) {
+                return sample;
+            }
+        }
+    }
+
+    /** The sample as it lies at {@code place}, verified. When this is null, it is not at that place any more. */
+    @Nullable
+    SampleBuffer readAt(int file, long place) {
+        Segment segment = log.segment(place);
+        if (segment == null) {
+            return null;
+        }
+        SampleIdentity identity = identity(file);
+        SampleBuffer sample = SampleBuffer.allocate(identity.size());
+        boolean good = false;
+        try {
+            long n = readBytes(segment, place, sample);
+            if (n < sample.size()) {
+                readFailed(file, place, "the data file ends early");
+            } else if (identity.crc(sample.bytes()) == places.crc(file)) {
+                good = true;
+                return sample;
+            } else if (forget(file, place)) {
+                health.wrongChecksum("a sample in segment " + segment.number()
+                        + " of the SSD cache is damaged; it is read from the source");
+            }
+        } catch (PosixException e) {
+            readFailed(file, place, e.getMessage());
+        } finally {
+            if (!good) {
+                sample.release();
+            }
+        }
+        return null;
+    }
+
+    private long readBytes(Segment segment, long place, SampleBuffer into) throws PosixException {
+        OpenFiles.Handle handle = openFiles.acquire(segment.number());
+        try {
+            return TierDirectory.read(handle.fd(), into.bytes(), Places.offset(place));
+        } finally {
+            openFiles.release(handle);
+        }
+    }
+
+    /**
+     * The sample as it lies in its data file, held there; null unless it is here, the file is open, and the page cache has it.
+     * Waits neither for the disk nor for anybody who does.
+     */
+    @Nullable
+    StoredSample lend(int file) {
+        long place = places.get(file);
+        Segment segment = place == Places.NOWHERE ? null : log.segment(place);
+        if (segment == null || !loans.begin(segment)) {
+            return null;
+        }
+        int crc = places.crc(file);
+        SampleIdentity identity = identity(file);
+        OpenFiles.Handle handle = openFiles.acquireIfOpen(segment.number());
+        boolean there = handle != null
+                && places.get(file) == place // then the checksum belongs to it, and pinned it stays
+                && CachedPages.isCached(handle.fd(), Places.offset(place), identity.size());
+        FileChannel channel = handle == null || !there ? null : handle.channel();
+        Runnable done = () -> {
+            if (handle != null) {
+                openFiles.release(handle);
+            }
+            loans.end(segment);
+        };
+        if (channel == null) {
+            done.run();
+            return null;
+        }
+        return new StoredSample(channel, Places.offset(place), identity.size(), identity.crcOfData(crc), done);
+    }
+
+    private void readFailed(int file, long place, @Nullable String why) {
+        if (forget(file, place)) {
+            health.readFailed("cannot read a sample from the SSD cache (" + why + "); it is read from the source");
+        }
+    }
+
+    /** Forgets the sample, also after a restart if the disk allows, unless it is elsewhere by now. Returns whether it did. */
+    boolean forget(int file, long place) {
+        Segment segment = log.segment(place);
+        if (!log.retract(places, file, place, size(file)) || segment == null) {
+            return false;
+        }
+        bury(segment, Places.entry(place));
+        return true;
+    }
+
+    /** Forgets the sample wherever it is. */
+    void evict(int file) {
+        long place = places.get(file);
+        while (place != Places.NOWHERE && !forget(file, place)) {
+            place = places.get(file);
+        }
+    }
+
+    private static void bury(Segment segment, int entry) {
+        try {
+            segment.bury(entry);
+        } catch (PosixException e) {
+            // Then it may come back after a restart, where it is checked like every other.
+        }
+    }
+
+    /**
+     * Writes the sample of {@code file}, which was at {@code expected}, to {@code spot}.
+     *
+     * @return whether it is there now; a failure to write is counted
+     */
+    boolean write(int file, SampleBuffer sample, long expected, SegmentLog.Spot spot) {
+        SampleIdentity identity = identity(file);
+        int crc = identity.crc(sample.bytes());
+        IndexEntry entry =
+                new IndexEntry(identity, spot.offset(), spot.segment().number(), spot.entry(), crc);
+        try {
+            spot.segment().write(entry, sample.bytes());
+        } catch (PosixException e) {
+            log.giveBack(spot);
+            health.writeFailed("cannot write to the SSD cache (" + e.getMessage() + "); trying again later");
+            return false;
+        }
+        places.setCrc(file, crc);
+        if (!log.publish(places, file, expected, spot)) {
+            bury(spot.segment(), spot.entry());
+            return false;
+        }
+        return true;
+    }
+}

@@ -1,0 +1,155 @@
+package io.clairfs.cache.tier.ssd;
+
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Descriptors of data files for readers: those used last stay open, up to a bound, because a large cache has more segments
+ * than a process may have descriptors. One in use is closed when its last reader is done, even when its file is gone already.
+ */
+final class OpenFiles implements AutoCloseable {
+    private final TierDirectory directory;
+    private final int most;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<Integer, Handle> open = new LinkedHashMap<>(16, 0.75f, true);
+
+    OpenFiles(TierDirectory directory, int most) {
+        this.directory = directory;
+        this.most = most;
+    }
+
+    /** A descriptor with the number of those who use it. */
+    static final class Handle {
+        private final int fd;
+        private int users = 1;
+        private boolean dropped;
+        private volatile @Nullable FileChannel channel;
+
+        private Handle(int fd) {
+            this.fd = fd;
+        }
+
+        int fd() {
+            return fd;
+        }
+
+        /** The same file for those who take channels only, open as long as the descriptor; null when there can be none. */
+        @Nullable
+        FileChannel channel() {
+            FileChannel known = channel;
+            return known != null ? known : openChannel();
+        }
+
+        private synchronized @Nullable FileChannel openChannel() {
+            try {
+                if (channel == null) {
+                    channel = FileChannel.open(Path.of("/proc/self/fd/" + fd), StandardOpenOption.READ);
+                }
+                return channel;
+            } catch (IOException e) {
+                return null; // out of descriptors: the sample is read instead
+            }
+        }
+
+        private void close() {
+            Posix.close(fd);
+            FileChannel made = channel;
+            if (made != null) {
+                try {
+                    made.close();
+                } catch (IOException e) {
+                    throw new AssertionError("nothing was written", e);
+                }
+            }
+        }
+    }
+
+    /** The data file of a segment, to be given back with {@link #release}. */
+    Handle acquire(int number) throws PosixException {
+        Handle known = acquireIfOpen(number);
+        if (known != null) {
+            return known;
+        }
+        Handle opened = new Handle(directory.open(Segment.dataName(number), Posix.O_RDONLY)); // may wait for the disk
+        lock.lock();
+        try {
+            Handle handle = open.get(number);
+            if (handle != null) { // somebody was faster
+                opened.close();
+                handle.users++;
+                return handle;
+            }
+            handle = opened;
+            open.put(number, handle);
+            if (open.size() > most) {
+                drop(open.keySet().iterator().next());
+            }
+            return handle;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The same if it is open already, otherwise null. */
+    @Nullable
+    Handle acquireIfOpen(int number) {
+        lock.lock();
+        try {
+            Handle handle = open.get(number);
+            if (handle != null) {
+                handle.users++;
+            }
+            return handle;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void release(Handle handle) {
+        lock.lock();
+        try {
+            handle.users--;
+            if (handle.dropped && handle.users == 0) {
+                handle.close();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lets go of a segment's file, after it was deleted. */
+    void drop(int number) {
+        lock.lock();
+        try {
+            Handle handle = open.remove(number);
+            if (handle != null) {
+                handle.dropped = true;
+                if (handle.users == 0) {
+                    handle.close();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            for (int number : open.keySet().stream().toList()) {
+                drop(number);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,313 @@
+package io.clairfs.cache.tier.ssd;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.tier.StoredSample;
+import io.clairfs.cache.tier.Tier;
+import io.clairfs.cache.tier.TierFailures;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Samples on a local disk; they survive a restart.
+ *
+ * <p>Samples are packed into {@link Segment segments}, so that small ones do not cost a file each, and keyed by path, size and
+ * modification time, so that they are found again when the dataset is listed anew. Nothing is synchronised to the disk: a
+ * checksum over identity and bytes is verified whenever a sample is read, and what a crash or the disk has damaged is forgotten
+ * and fetched from the source again. Until {@link #recover} the tier is empty and takes nothing.
+ *
+ * <p>The directory of the dataset never holds more than the capacity, dead samples and index included; see {@link Compaction}
+ * for how dead ones make room.
+ */
+public final class SsdTier implements Tier {
+    /** What a sample takes of the capacity beside its bytes. */
+    public static final int ENTRY_BYTES = IndexEntry.BYTES;
+
+    /** How long who needs room waits for samples that are being sent; one takes milliseconds. */
+    private static final long LOANS_END_WITHIN_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** Data files that stay open for readers. */
+    private static final int MOST_OPEN_FILES = 512;
+
+    private final long capacityBytes;
+    private final TierDirectory directory;
+    private final MediumHealth health;
+    private final FreeSpace freeSpace;
+    private final SegmentLog log;
+    private final OpenFiles openFiles;
+    private final Loans loans;
+    private final LongSupplier clock;
+    private final WritesUnderWay writes = new WritesUnderWay();
+    private final ReentrantLock makingRoom = new ReentrantLock();
+    /** Held for reading while files are used, for writing to end that. */
+    private final ReadWriteLock use = new ReentrantReadWriteLock();
+
+    private volatile @Nullable Contents contents;
+    private boolean closed;
+
+    /** What there is once the tree is known. */
+    private record Contents(Places places, KeptSamples samples, Compaction compaction) {}
+
+    /**
+     * Opens the tier.
+     *
+     * @param root a directory on a local disk; made if the one above it exists
+     * @param sourcePath the real path of the source, which names the dataset's directory below {@code root}
+     * @param capacityBytes what the dataset's directory may take
+     * @param reserveBytes what the filesystem must keep free for others
+     * @param clock nanoseconds, as {@link System#nanoTime}
+     * @param errors takes a line for a person now and then when the disk fails
+     * @throws IOException when the directory cannot be used, or another mount uses it; the message says what to do
+     */
+    public SsdTier(
+            Path root,
+            String sourcePath,
+            long capacityBytes,
+            long reserveBytes,
+            LongSupplier clock,
+            Consumer<String> errors)
+            throws IOException {
+        this(root, sourcePath, capacityBytes, reserveBytes, clock, errors, LOANS_END_WITHIN_NS);
+    }
+
+    SsdTier(
+            Path root,
+            String sourcePath,
+            long capacityBytes,
+            long reserveBytes,
+            LongSupplier clock,
+            Consumer<String> errors,
+            long loansEndWithinNs)
+            throws IOException {
+        loans = new Loans(loansEndWithinNs);
+        this.capacityBytes = capacityBytes;
+        this.clock = clock;
+        directory = new TierDirectory(root, sourcePath);
+        health = new MediumHealth(clock, errors);
+        freeSpace = new FreeSpace(directory, reserveBytes, clock);
+        log = new SegmentLog(directory, capacityBytes);
+        openFiles = new OpenFiles(directory, MOST_OPEN_FILES);
+    }
+
+    /**
+     * Makes available what earlier mounts of the same source left here; from then on the tier takes samples. To be called once.
+     *
+     * @param tree completely listed; files are numbered as in it from now on
+     */
+    public void recover(DatasetTree tree) {
+        assert tree.complete().isDone() : "the tree is still being listed";
+        use.readLock().lock();
+        try {
+            assert contents == null : "recovered before";
+            if (closed) {
+                return;
+            }
+            Places places = new Places(tree.entryCount());
+            new Recovery(directory, tree, places, log, health).run();
+            KeptSamples samples = new KeptSamples(tree, places, log, openFiles, loans, health);
+            Compaction compaction = new Compaction(log, places, samples, writes, openFiles, loans, clock);
+            try {
+                compaction.shrinkTo(capacityBytes);
+            } catch (PosixException e) {
+                health.writeFailed("cannot make the SSD cache as small as it should be (" + e.getMessage() + ")");
+            }
+            contents = new Contents(places, samples, compaction);
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    @Override
+    public String name() {
+        return "ssd";
+    }
+
+    @Override
+    public boolean contains(int file) {
+        Contents now = contents;
+        return now != null && now.places.get(file) != Places.NOWHERE;
+    }
+
+    @Override
+    public @Nullable SampleBuffer get(int file) {
+        use.readLock().lock();
+        try {
+            Contents now = contents;
+            return now == null ? null : now.samples.read(file);
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    @Override
+    public @Nullable StoredSample lend(int file) {
+        if (!use.readLock().tryLock()) {
+            return null; // it is being closed
+        }
+        try {
+            Contents now = contents;
+            return now == null ? null : now.samples.lend(file);
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    @Override
+    public boolean keep(int file, SampleBuffer sample) {
+        use.readLock().lock();
+        try {
+            Contents now = contents;
+            if (now == null || !now.samples.isInTree(file)) {
+                return false;
+            }
+            boolean here = contains(file) || writes.runOrJoin(file, () -> contains(file) || write(now, file, sample));
+            if (log.mayBeFragmented() && health.mayWrite()) {
+                merge(now.compaction);
+            }
+            return here;
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    private boolean write(Contents now, int file, SampleBuffer sample) {
+        assert sample.size() == now.samples.size(file) : "a sample of another size than was listed";
+        long bytes = sample.size() + IndexEntry.BYTES;
+        if (!log.couldFit(sample.size()) || !health.mayWrite()) {
+            return false;
+        }
+        if (!freeSpace.allows(bytes)) {
+            health.diskFull("the SSD cache in " + directory.path()
+                    + " could hold more, but its disk has no more room than is reserved for others");
+            return false;
+        }
+        SegmentLog.Spot spot;
+        try {
+            spot = reserve(now.compaction, sample.size());
+        } catch (PosixException e) {
+            health.writeFailed("cannot write to the SSD cache in " + directory.path() + " (" + e.getMessage()
+                    + "); trying again later");
+            return false;
+        }
+        if (spot == null) {
+            return false;
+        }
+        freeSpace.wrote(bytes);
+        return now.samples.write(file, sample, Places.NOWHERE, spot);
+    }
+
+    private SegmentLog.@Nullable Spot reserve(Compaction compaction, long size) throws PosixException {
+        SegmentLog.Spot spot = log.reserve(size);
+        if (spot != null) {
+            return spot;
+        }
+        makingRoom.lock();
+        try {
+            while (true) {
+                spot = log.reserve(size);
+                if (spot != null || !log.couldFit(size) || !health.mayWrite() || !compaction.step()) {
+                    return spot;
+                }
+            }
+        } finally {
+            compaction.rest();
+            makingRoom.unlock();
+        }
+    }
+
+    /** Not while this thread writes a sample, which may be in the segment that goes. */
+    private void merge(Compaction compaction) {
+        if (!makingRoom.tryLock()) {
+            return; // the next sample will do
+        }
+        try {
+            compaction.merge();
+        } catch (PosixException e) {
+            health.writeFailed("cannot merge small files of the SSD cache in " + directory.path() + " ("
+                    + e.getMessage() + "); trying again later");
+        } finally {
+            compaction.rest();
+            makingRoom.unlock();
+        }
+    }
+
+    @Override
+    public void evict(int file) {
+        use.readLock().lock();
+        try {
+            Contents now = contents;
+            if (now != null) {
+                now.samples.evict(file);
+            }
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    @Override
+    public long capacityBytes() {
+        return capacityBytes;
+    }
+
+    @Override
+    public long sampleRoomBytes() {
+        return Math.max(0, capacityBytes - TierDirectory.fixedBytes());
+    }
+
+    @Override
+    public long bytesOf(long sampleBytes) {
+        return sampleBytes + ENTRY_BYTES;
+    }
+
+    /** Bytes of the samples that are here and of their index entries; what is dead counts as room. */
+    @Override
+    public long usedBytes() {
+        return contents == null ? 0 : log.liveBytes();
+    }
+
+    @Override
+    public int samples() {
+        return contents == null ? 0 : log.liveSamples();
+    }
+
+    @Override
+    public boolean isWritable() {
+        return contents != null && health.mayWrite() && freeSpace.allows(0);
+    }
+
+    @Override
+    public TierFailures failures() {
+        return health.failures();
+    }
+
+    /** What the dataset's directory takes on the disk, dead samples included, bytes. */
+    long diskBytes() {
+        return log.diskBytes();
+    }
+
+    /** Waits for reads and writes under way and gives up the directory; the samples stay on the disk for the next mount. */
+    @Override
+    public void close() {
+        use.writeLock().lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            contents = null;
+            log.sealActive();
+            openFiles.close();
+            directory.close();
+        } finally {
+            use.writeLock().unlock();
+        }
+    }
+}

@@ -1,0 +1,300 @@
+package io.clairfs.tools.node;
+
+import io.clairfs.cache.dataset.DatasetException;
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.IndexRule;
+import io.clairfs.cache.dataset.PythonText;
+import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.fetch.PeerFetch;
+import io.clairfs.cache.fetch.SampleReader;
+import io.clairfs.cache.fetch.SamplesInUse;
+import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.prefetch.PrefetchSettings;
+import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.source.Source;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.fs.control.ControlMount;
+import io.clairfs.fs.kernel.ConsumptionWatcher;
+import io.clairfs.fs.kernel.PageCache;
+import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.mount.ErrnoTable;
+import io.clairfs.fs.mount.FuseSession;
+import io.clairfs.fs.mount.MountException;
+import io.clairfs.peer.Secret;
+import io.clairfs.tools.node.cluster.PeerGroup;
+import io.clairfs.tools.node.cluster.SampleLender;
+import io.clairfs.tools.node.config.GroupConfig;
+import io.clairfs.tools.node.config.MountConfig;
+import io.clairfs.tools.node.control.ControlFiles;
+import io.clairfs.tools.node.control.JobControl;
+import io.clairfs.tools.node.control.StatusReporter;
+import io.clairfs.tools.node.control.WhereFiles;
+import io.clairfs.tools.node.job.Indexes;
+import io.clairfs.tools.node.job.LateSteps;
+import io.clairfs.tools.node.job.NodeJobs;
+import io.clairfs.tools.node.limits.DescriptorLimit;
+import io.clairfs.tools.node.mount.ControlPoint;
+import io.clairfs.tools.node.mount.MountCheck;
+import io.clairfs.tools.node.read.ReadAccounting;
+import io.clairfs.tools.node.read.ReadReports;
+import io.clairfs.tools.node.read.ReadRequests;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One mount and everything behind it, wired together.
+ *
+ * <p>{@link #start} returns when the mount and its control files answer; listing goes on meanwhile. {@link #close} lets go of the readers that
+ * wait, for a push may wait for one of them, and ends the parts in the reverse order of their beginning; each has its bound.
+ */
+public final class Daemon implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(Daemon.class.getName());
+
+    private static final long MOUNTED_CHECK_MS = 1_000;
+    private static final int STAGING_SAMPLES = 32_768;
+
+    /** How long the write of a job, and who opens the index, waits for the listing. */
+    private static final long LISTING_PATIENCE_MS = 2_000;
+
+    private final MountConfig config;
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final List<FuseSession> sessions = new CopyOnWriteArrayList<>();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private final DatasetTree tree;
+
+    /** Mounts; whatever was started is ended again when a later part fails. */
+    public static Daemon start(MountConfig config) throws IOException {
+        MountCheck.check(config.source(), config.mountPoint());
+        return new Daemon(config);
+    }
+
+    private Daemon(MountConfig config) throws IOException {
+        this.config = config;
+        try {
+            Clock clock = Clock.systemUTC();
+            ErrorLog errors = new ErrorLog(clock);
+            Counters counters = new Counters();
+            Source source = started(new DirectorySource(config.source()));
+            tree = started(new DatasetTree(source, config.listers(), errors::add));
+            NodeTiers tiers = started(NodeTiers.open(config, tree, errors));
+            Admission admission = tiers.admission();
+            SamplesInUse inUse = started(new SamplesInUse(config.areas().readersBytes()));
+            GroupConfig groupConfig = config.group();
+            if (groupConfig != null && groupConfig.secretFile() != null) {
+                Secret.warning(groupConfig.secretFile()).ifPresent(errors::add);
+            }
+            PeerGroup group = groupConfig == null
+                    ? null
+                    : started(new PeerGroup(
+                            groupConfig,
+                            tree,
+                            admission,
+                            errors,
+                            config.areas().fromPeersBytes(),
+                            config.readTimeoutMs() / 2));
+            FetchRouter router = new FetchRouter(
+                    tree,
+                    source,
+                    admission,
+                    inUse,
+                    group == null ? PeerFetch.NONE : group,
+                    tiers.rates(),
+                    counters,
+                    TimeUnit.MILLISECONDS.toNanos(config.readTimeoutMs()),
+                    config.areas().fromSourceBytes(),
+                    System::nanoTime);
+            SampleReader reader =
+                    started(new SampleReader(tree, source, router, inUse, counters, config.readTimeoutMs()));
+            ReadAccounting accounting = new ReadAccounting(counters);
+            ErrnoTable errnos = new ErrnoTable((operation, path, reason) -> {
+                if (operation.equals("read")) {
+                    counters.readErrors.increment();
+                }
+                errors.add(operation + " " + PythonText.show(path) + ": " + reason);
+            });
+
+            ReadRequests requests = new ReadRequests(reader, accounting);
+            ControlPoint controlPoint = started(ControlPoint.of(config.mountPoint()));
+            DatasetMount mount = new DatasetMount(tree, requests, controlPoint.link(), config.readTimeoutMs());
+            FuseSession data = session(FuseSession.mount(config.mountPoint(), dataOptions(), mount, errnos));
+            PageCache pages =
+                    started(new PageCache(tree, config.mountPoint(), data.channel(), descriptorsForStaging()));
+            PrefetchSettings settings = new PrefetchSettings(
+                    config.stagingBytes(),
+                    STAGING_SAMPLES,
+                    config.loaders(),
+                    admission.residents().tiers().stream()
+                            .map(_ -> config.loaders())
+                            .toList(),
+                    config.sharing());
+            Prefetcher prefetcher = started(new Prefetcher(
+                    tree, router, admission, inUse, tiers.planner(group), pages, settings, counters, errors));
+            ConsumptionWatcher watcher = started(
+                    new ConsumptionWatcher(tree, config.mountPoint(), new ReadReports(accounting, inUse, prefetcher)));
+            requests.connect(watcher, prefetcher);
+
+            Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors, LISTING_PATIENCE_MS);
+            NodeJobs jobs = new NodeJobs(indexes, prefetcher, group == null ? null : group.jobs(), errors);
+            StatusReporter status = new StatusReporter(
+                    config, tree, indexes, prefetcher, admission, group, counters, errors, data::requests);
+            ControlMount control = new ControlMount(
+                    new ControlFiles(
+                            new JobControl(indexes, jobs, errors),
+                            status,
+                            errors,
+                            indexes,
+                            prefetcher,
+                            new WhereFiles(tree, indexes, prefetcher)),
+                    clock);
+            FuseSession controls = session(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
+            parts.push(reader); // once more, to be the first to end
+            endWith(data);
+            endWith(controls);
+            Thread.ofPlatform().daemon().name("detach-watcher").start(() -> endWhenDetached(pages));
+            Thread.ofPlatform()
+                    .daemon()
+                    .name("indexer")
+                    .start(() -> index(indexes, jobs, tiers, group, router, prefetcher, errors));
+        } catch (IOException | RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    private <T extends AutoCloseable> T started(T part) {
+        parts.push(part);
+        return part;
+    }
+
+    private FuseSession session(FuseSession mounted) {
+        sessions.add(mounted);
+        return started(mounted);
+    }
+
+    /** The mount is over when it is taken out of the tree, even while somebody, such as this process, holds files of it. */
+    private void endWhenDetached(PageCache pages) {
+        try {
+            while (!closed.get() && pages.isMounted()) {
+                TimeUnit.MILLISECONDS.sleep(MOUNTED_CHECK_MS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "a mount that is detached will not be noticed: " + e.getMessage());
+            return;
+        }
+        ended.complete(null);
+    }
+
+    /** The mount is over when either of its sessions is. */
+    private void endWith(FuseSession session) {
+        var _ = session.ended().thenRun(() -> ended.complete(null));
+    }
+
+    private static IndexRule rule(String text) throws MountException {
+        try {
+            return IndexRule.of(text);
+        } catch (DatasetException e) {
+            throw new MountException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void index(
+            Indexes indexes,
+            NodeJobs jobs,
+            NodeTiers tiers,
+            @Nullable PeerGroup group,
+            FetchRouter router,
+            Prefetcher prefetcher,
+            ErrorLog errors) {
+        tree.complete().join();
+        LateSteps steps = new LateSteps(errors);
+        steps.run("watching the samples", () -> indexes.watch(indexes.of("")));
+        steps.run("starting the jobs that waited", jobs::startWaiting);
+        steps.run("finding what the disks hold", tiers::recover);
+        steps.run("planning", prefetcher::tiersChanged);
+        if (group != null) {
+            SampleLender lender = new SampleLender(tiers.admission(), router, group::isHomeHere);
+            steps.run("joining the group of nodes", () -> join(group, lender, jobs, prefetcher, errors));
+        }
+    }
+
+    private static void join(
+            PeerGroup group, SampleLender lender, NodeJobs jobs, Prefetcher prefetcher, ErrorLog errors) {
+        try {
+            group.join(lender, jobs::follow, prefetcher::tiersChanged);
+        } catch (IOException | RuntimeException e) {
+            errors.add("not in the group of nodes, samples come from the source: " + e.getMessage());
+            LOG.log(Level.WARNING, "joining the group of nodes", e);
+        }
+    }
+
+    private List<String> dataOptions() {
+        List<String> options = new ArrayList<>(DatasetMount.OPTIONS);
+        options.add(name(config.source()));
+        options.addAll(config.fuseOptions());
+        return options;
+    }
+
+    private List<String> controlOptions() {
+        List<String> options = new ArrayList<>(ControlMount.OPTIONS);
+        options.add(name(config.mountPoint()));
+        return options;
+    }
+
+    private static String name(Path path) {
+        return "fsname=" + path.toString().replace("\\", "\\\\").replace(",", "\\,");
+    }
+
+    /** Half of the descriptors that this process may have stay free for everything else. */
+    private static int descriptorsForStaging() {
+        return (int) Math.min(DescriptorLimit.ofThisProcess() / 2, Integer.MAX_VALUE);
+    }
+
+    public MountConfig config() {
+        return config;
+    }
+
+    /** Completes when the mount is gone, whoever took it away. */
+    public CompletableFuture<Void> ended() {
+        return ended;
+    }
+
+    /** Leaves nobody waiting for this process, which is about to end, whatever it is that still keeps it. */
+    public void cut() {
+        sessions.forEach(FuseSession::cut);
+    }
+
+    /** Whoever comes second waits for the first. */
+    @Override
+    public synchronized void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        while (!parts.isEmpty()) {
+            AutoCloseable part = parts.pop();
+            try {
+                part.close();
+            } catch (Exception e) {
+                LOG.log(Level.WARNING, "while ending " + part.getClass().getSimpleName(), e);
+            }
+        }
+        cut();
+        ended.complete(null);
+    }
+}

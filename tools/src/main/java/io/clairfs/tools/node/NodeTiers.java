@@ -1,0 +1,113 @@
+package io.clairfs.tools.node;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.placement.JobPlanner;
+import io.clairfs.cache.placement.NodePlanner;
+import io.clairfs.cache.plan.model.FetchCosts;
+import io.clairfs.cache.plan.model.NodeStorage;
+import io.clairfs.cache.plan.model.ObservedRates;
+import io.clairfs.cache.plan.model.PerformanceModel;
+import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.plan.request.PlanLimits;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.tier.Tier;
+import io.clairfs.cache.tier.ssd.SsdTier;
+import io.clairfs.tools.node.cluster.PeerGroup;
+import io.clairfs.tools.node.config.MountConfig;
+import io.clairfs.tools.node.config.SsdConfig;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The tiers of this node, what is known of their speed, and who plans for them. */
+final class NodeTiers implements AutoCloseable {
+    private static final double OBSERVATIONS_LAST_SECONDS = 60;
+
+    private final MountConfig config;
+    private final DatasetTree tree;
+    private final List<SsdTier> ssds;
+    private final Admission admission;
+
+    private NodeTiers(MountConfig config, DatasetTree tree, List<SsdTier> ssds, Admission admission) {
+        this.config = config;
+        this.tree = tree;
+        this.ssds = ssds;
+        this.admission = admission;
+    }
+
+    /** Opens what the configuration names; an SSD that cannot be used is a reason not to mount. */
+    static NodeTiers open(MountConfig config, DatasetTree tree, ErrorLog errors) throws IOException {
+        List<SsdTier> ssds = new ArrayList<>();
+        try {
+            for (SsdConfig ssd : config.ssds()) {
+                ssds.add(new SsdTier(
+                        ssd.directory(),
+                        config.source().toString(),
+                        ssd.bytes(),
+                        config.ssdReserveBytes(),
+                        System::nanoTime,
+                        errors::add));
+            }
+        } catch (IOException e) {
+            ssds.forEach(SsdTier::close);
+            throw e;
+        }
+        MemoryTier memory = new MemoryTier(config.memoryBytes());
+        return new NodeTiers(
+                config,
+                tree,
+                ssds,
+                new Admission(tree, memory, ssds, config.areas().queueBytes()));
+    }
+
+    Admission admission() {
+        return admission;
+    }
+
+    /** Finds what the disks still hold; takes seconds for millions of samples. The dataset must be listed. */
+    void recover() {
+        ssds.forEach(ssd -> ssd.recover(tree));
+    }
+
+    /** What fetches cost: the model, corrected by what they take. */
+    ObservedRates rates() {
+        return new ObservedRates(
+                FetchCosts.of(model(), storage(), config.loaders()), OBSERVATIONS_LAST_SECONDS, System::nanoTime);
+    }
+
+    /** Plans for this node alone, or together with its group. */
+    JobPlanner planner(@Nullable PeerGroup group) {
+        if (group != null) {
+            // All nodes have to make the same plan, whatever each of them has measured.
+            return new NodePlanner(
+                    tree, admission, group::group, PerformanceModel.unmeasured(), config.policy(), PlanLimits.DEFAULT);
+        }
+        return jobs -> NodePlanner.alone(tree, admission, storage(), model(), config.policy(), PlanLimits.DEFAULT)
+                .plan(jobs);
+    }
+
+    private PerformanceModel model() {
+        return config.model().model();
+    }
+
+    private NodeStorage storage() {
+        List<StorageClass> classes = new ArrayList<>();
+        for (Tier tier : admission.residents().tiers()) {
+            long bytes = tier.sampleRoomBytes();
+            classes.add(
+                    classes.isEmpty()
+                            ? config.model().memoryClass(bytes)
+                            : config.model().ssdClass(bytes));
+        }
+        return new NodeStorage(classes);
+    }
+
+    @Override
+    public void close() {
+        admission.close();
+        admission.residents().tiers().forEach(Tier::close);
+    }
+}

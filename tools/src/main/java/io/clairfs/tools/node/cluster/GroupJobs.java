@@ -1,0 +1,170 @@
+package io.clairfs.tools.node.cluster;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.job.Ranks;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.peer.directory.Job;
+import io.clairfs.peer.directory.Jobs;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the jobs of this node and those of its group the same: what is written here is told to the others, what they wrote is
+ * done here.
+ *
+ * <p>Telling may take as long as the group takes to agree on who is there, so a thread of its own does it, and nobody who
+ * writes a job waits for it. What was written before this node joined is told when it has. While something is still to be
+ * told, nothing of the others is done: it might be older.
+ */
+public final class GroupJobs implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(GroupJobs.class.getName());
+    private static final long LOOK_EVERY_MS = 1_000;
+    private static final long END_TIMEOUT_MS = 2_000;
+
+    /** Does on this node what the group says. */
+    @FunctionalInterface
+    public interface Follower {
+        /** Starts, changes and stops jobs; returns which ranks read here, by job. */
+        Map<String, Ranks> follow(Jobs.Known jobs);
+    }
+
+    private sealed interface News {}
+
+    private record Started(String name, String line) implements News {}
+
+    private record Stopped(String name) implements News {}
+
+    private final String self;
+    private final ErrorLog errors;
+    private final Queue<News> untold = new ArrayDeque<>();
+    private final Semaphore changes = new Semaphore(0);
+    private @Nullable Thread thread;
+    private boolean closed;
+
+    GroupJobs(String self, ErrorLog errors) {
+        this.self = self;
+        this.errors = errors;
+    }
+
+    /** This node's name. */
+    public String self() {
+        return self;
+    }
+
+    /** A job was started or changed here. */
+    public synchronized void started(JobSpec spec) {
+        untold.add(new Started(spec.name(), spec.lineForAll()));
+        wake();
+    }
+
+    /** A job was stopped here. */
+    public synchronized void stopped(String name) {
+        untold.add(new Stopped(name));
+        wake();
+    }
+
+    /** Whether something that was written here is not known to the others. */
+    public synchronized boolean hasUntold() {
+        return !untold.isEmpty();
+    }
+
+    /** Something may have changed: here or with the others. */
+    public void wake() {
+        changes.release();
+    }
+
+    /** This node has joined: from now on tells and follows. {@code every} is called about once a second. */
+    synchronized void begin(Jobs jobs, Follower follower, Runnable every) {
+        if (thread == null && !closed) {
+            thread = Thread.ofPlatform().daemon().name("group-jobs").start(() -> run(jobs, follower, every));
+        }
+    }
+
+    private void run(Jobs jobs, Follower follower, Runnable every) {
+        try {
+            while (awaitWork()) {
+                try {
+                    tellAll(jobs);
+                    Jobs.Known now = jobs.now();
+                    Map<String, Ranks> here = follower.follow(now);
+                    now.running().forEach((name, job) -> {
+                        Ranks ranks = here.get(name);
+                        if (ranks != null && !ranks.text().equals(job.ranks().get(self))) {
+                            jobs.putRanks(name, ranks.text());
+                        }
+                    });
+                    jobs.removeRanksOfStopped();
+                    every.run();
+                } catch (RuntimeException e) {
+                    if (!isClosed()) {
+                        LOG.log(Level.WARNING, "the jobs of the group, to be tried again", e);
+                    }
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean awaitWork() throws InterruptedException {
+        boolean _ = changes.tryAcquire(LOOK_EVERY_MS, TimeUnit.MILLISECONDS);
+        int _ = changes.drainPermits();
+        return !isClosed();
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
+    }
+
+    private void tellAll(Jobs jobs) {
+        for (News next = peek(); next != null; next = peek()) {
+            switch (next) {
+                case Started(String name, String line) -> tellStarted(jobs, name, line);
+                case Stopped(String name) -> jobs.remove(name);
+            }
+            synchronized (this) {
+                untold.poll(); // not before: until then what the others say may be older
+            }
+        }
+    }
+
+    private synchronized @Nullable News peek() {
+        return untold.peek();
+    }
+
+    /** A line that the group knows already is no change: its other nodes go on with what they do. */
+    private void tellStarted(Jobs jobs, String name, String line) {
+        Job known = jobs.now().running().get(name);
+        if (known != null && known.lines().equals(line)) {
+            return;
+        }
+        try {
+            jobs.put(name, line);
+        } catch (IllegalArgumentException e) {
+            errors.add("job " + name + " runs on this node only: " + e.getMessage());
+        }
+    }
+
+    @Override
+    public void close() {
+        Thread ending;
+        synchronized (this) {
+            closed = true;
+            ending = thread;
+        }
+        if (ending != null) {
+            ending.interrupt();
+            try {
+                TimeUnit.MILLISECONDS.timedJoin(ending, END_TIMEOUT_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package io.clairfs.tools.node.cluster;
+
+import io.clairfs.cache.dataset.FileNumbers;
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.job.Ranks;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.placement.Group;
+import io.clairfs.cache.plan.model.NodeStorage;
+import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.tier.Tier;
+import io.clairfs.peer.directory.GroupMembership;
+import io.clairfs.peer.directory.Job;
+import io.clairfs.peer.directory.Node;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the nodes of a group plan from, the same on all of them: who is there, with what room, and where each rank of a job reads.
+ *
+ * <p>Nothing is planned for a job until somebody has claimed each of its ranks, but not for ever: after a while a rank that nobody has
+ * claimed counts as one that reads without clairfs.
+ */
+final class GroupPlan {
+    /** How long a job waits for ranks that nobody has claimed. */
+    private static final long RANKS_WITHIN_NS = TimeUnit.SECONDS.toNanos(30);
+
+    private final GroupMembership directory;
+    private final FileNumbers numbers;
+    private final LongSupplier clockNs;
+
+    /** By specification: when it was first seen to miss ranks. Guards the other one, too. */
+    private final Map<String, Long> missingSinceNs = new HashMap<>();
+
+    private final Set<String> toldOverdue = new HashSet<>();
+
+    GroupPlan(GroupMembership directory, FileNumbers numbers, LongSupplier clockNs) {
+        this.directory = directory;
+        this.numbers = numbers;
+        this.clockNs = clockNs;
+    }
+
+    /** What a node says of itself before it joins. */
+    static byte[] capacities(List<Tier> tiers) {
+        ByteBuffer bytes = ByteBuffer.allocate(tiers.size() * Long.BYTES);
+        for (Tier tier : tiers) {
+            bytes.putLong(tier.sampleRoomBytes());
+        }
+        return bytes.array();
+    }
+
+    /** A node with these tiers. */
+    static NodeStorage storage(List<Tier> tiers) {
+        return storage(ByteBuffer.wrap(capacities(tiers)));
+    }
+
+    /** All nodes use the same figures beside the capacities, what a sample takes on an SSD among them, so that they make the same plan. */
+    private static NodeStorage storage(ByteBuffer capacities) {
+        List<StorageClass> classes = new ArrayList<>();
+        while (capacities.remaining() >= Long.BYTES) {
+            long bytes = capacities.getLong();
+            classes.add(classes.isEmpty() ? StorageClass.memory(bytes) : StorageClass.ssd(bytes));
+        }
+        return new NodeStorage(classes);
+    }
+
+    /** Who plans together now. */
+    Group group() {
+        List<Node> nodes = directory.nodes();
+        for (int i = 0; i < nodes.size(); i++) {
+            if (nodes.get(i).self()) {
+                Map<String, Job> jobs = directory.jobs().now().running();
+                return new Group(
+                        nodes.stream().map(Node::id).toList(),
+                        nodes.stream()
+                                .map(node -> storage(ByteBuffer.wrap(node.about())))
+                                .toList(),
+                        i,
+                        numbers,
+                        spec -> nodesOfRanks(spec, jobs.get(spec.name()), nodes));
+            }
+        }
+        return Group.unknown(numbers); // between two memberships
+    }
+
+    private int[] nodesOfRanks(JobSpec spec, @Nullable Job job, List<Node> nodes) {
+        int[] claimed = job == null ? unknown(spec.world()) : claimed(job, spec.world(), nodes);
+        if (isOverdue(spec.lineForAll(), claimed)) {
+            for (int rank = 0; rank < claimed.length; rank++) {
+                claimed[rank] = Math.max(claimed[rank], Group.RankNodes.ELSEWHERE);
+            }
+        }
+        return claimed;
+    }
+
+    private static int[] unknown(int world) {
+        int[] nodes = new int[world];
+        Arrays.fill(nodes, Group.RankNodes.UNKNOWN);
+        return nodes;
+    }
+
+    /** Where each rank reads. A rank of a node which is gone stays claimed: the others go on planning without it. */
+    static int[] claimed(Job job, int world, List<Node> nodes) {
+        int[] nodeOfRank = unknown(world);
+        job.ranks().forEach((name, text) -> {
+            Ranks ranks = ranks(text);
+            int node = indexOf(name, nodes);
+            for (int rank = ranks.first(); rank <= Math.min(ranks.last(), world - 1); rank++) {
+                nodeOfRank[rank] = Math.max(nodeOfRank[rank], node);
+            }
+        });
+        return nodeOfRank;
+    }
+
+    private static Ranks ranks(String text) {
+        try {
+            return Ranks.parse(text);
+        } catch (InvalidSpecException e) {
+            return Ranks.NONE; // a node of another version
+        }
+    }
+
+    /** The node of this name, or {@link Group.RankNodes#ELSEWHERE}. */
+    private static int indexOf(String name, List<Node> nodes) {
+        for (int i = 0; i < nodes.size(); i++) {
+            if (nodes.get(i).name().equals(name)) {
+                return i;
+            }
+        }
+        return Group.RankNodes.ELSEWHERE;
+    }
+
+    private boolean isOverdue(String line, int[] claimed) {
+        boolean complete = Arrays.stream(claimed).noneMatch(node -> node == Group.RankNodes.UNKNOWN);
+        synchronized (missingSinceNs) {
+            if (complete) {
+                missingSinceNs.remove(line);
+                return false;
+            }
+            long now = clockNs.getAsLong();
+            return now - missingSinceNs.computeIfAbsent(line, _ -> now) >= RANKS_WITHIN_NS;
+        }
+    }
+
+    /** Whether since this was last asked a job has waited for its ranks long enough, so that a plan can be made without them. */
+    boolean hasBecomeOverdue() {
+        Set<String> running = directory.jobs().now().running().values().stream()
+                .map(Job::lines)
+                .collect(Collectors.toSet());
+        synchronized (missingSinceNs) {
+            missingSinceNs.keySet().retainAll(running);
+            toldOverdue.retainAll(missingSinceNs.keySet());
+            long now = clockNs.getAsLong();
+            boolean any = false;
+            for (Map.Entry<String, Long> job : missingSinceNs.entrySet()) {
+                any |= now - job.getValue() >= RANKS_WITHIN_NS && toldOverdue.add(job.getKey());
+            }
+            return any;
+        }
+    }
+}

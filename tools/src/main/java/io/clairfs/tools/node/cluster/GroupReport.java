@@ -1,0 +1,122 @@
+package io.clairfs.tools.node.cluster;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.job.Ranks;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.placement.Group;
+import io.clairfs.cache.placement.LocalPlan;
+import io.clairfs.peer.directory.GroupMembership;
+import io.clairfs.peer.directory.HeldElsewhere;
+import io.clairfs.peer.directory.HeldHere;
+import io.clairfs.peer.directory.Job;
+import io.clairfs.peer.directory.Node;
+import io.clairfs.peer.transfer.Peer;
+import io.clairfs.peer.transfer.TransferClient;
+import io.clairfs.tools.node.status.Status;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What {@code status} says of the group: put together from what is known here, asking nobody. */
+final class GroupReport {
+    /** A node that has said nothing for so long is shown as one that does not answer. */
+    private static final long SILENT_MS = 6_000;
+
+    private static final double MILLIS_PER_SECOND = 1e3;
+
+    private GroupReport() {}
+
+    /** The other nodes: those in the group, then those that are gone and still have ranks. */
+    static List<Status.Peer> peers(GroupMembership directory, TransferClient client) {
+        HeldElsewhere.View held = directory.heldElsewhere().view();
+        List<Status.Peer> peers = new ArrayList<>();
+        for (int i = 0; i < held.nodes(); i++) {
+            Node node = held.node(i);
+            int samples = 0;
+            for (int tier = 0; tier < HeldHere.MOST_TIERS; tier++) {
+                samples += held.count(i, tier);
+            }
+            String trouble = trouble(directory, node, client.peer(node.transferAddress()));
+            String address = node.transferHost() + ":" + node.transferPort();
+            peers.add(new Status.Peer(node.name(), address, trouble == null, samples, trouble));
+        }
+        for (String gone : gone(directory)) {
+            peers.add(new Status.Peer(gone, "", false, 0, "not in the group any more; its ranks read elsewhere"));
+        }
+        return peers;
+    }
+
+    private static @Nullable String trouble(GroupMembership directory, Node node, @Nullable Peer peer) {
+        long silentMs = directory.silentMs(node);
+        if (silentMs >= SILENT_MS) {
+            return "silent for " + Math.round(silentMs / MILLIS_PER_SECOND) + " s";
+        }
+        return peer == null ? "not asked: there are more nodes than this one talks to" : peer.trouble();
+    }
+
+    /** Nodes that claimed ranks of jobs which still run, and are not there. */
+    private static Set<String> gone(GroupMembership directory) {
+        Set<String> gone = new TreeSet<>();
+        directory
+                .jobs()
+                .now()
+                .running()
+                .values()
+                .forEach(job -> gone.addAll(job.ranks().keySet()));
+        directory.nodes().forEach(node -> gone.remove(node.name()));
+        return gone;
+    }
+
+    /** This node in its group; {@code directory} is null before it has joined. */
+    static Status.Group of(String self, @Nullable GroupMembership directory, @Nullable String trouble, LocalPlan plan) {
+        String made = plan.isPending() ? "waiting" : plan.digest() == 0 ? "none" : "made";
+        String digest = plan.digest() == 0 ? null : HexFormat.of().toHexDigits(plan.digest(), 8);
+        if (directory == null) {
+            return new Status.Group(self, false, trouble, List.of(), made, digest, List.of());
+        }
+        List<Node> nodes = directory.nodes();
+        List<String> names = nodes.stream().map(Node::name).toList();
+        String twice = names.stream().distinct().count() == names.size()
+                ? null
+                : "two nodes have the same name: give each its own with --node-name";
+        List<Status.GroupJob> jobs = directory.jobs().now().running().values().stream()
+                .map(job -> job(job, nodes))
+                .toList();
+        return new Status.Group(self, true, twice, names, made, digest, jobs);
+    }
+
+    private static Status.GroupJob job(Job job, List<Node> nodes) {
+        int world;
+        try {
+            world = JobSpec.parse(job.lines(), Ranks.NONE).world();
+        } catch (InvalidSpecException e) {
+            return new Status.GroupJob(job.name(), job.ranks(), "", "");
+        }
+        int[] claimed = GroupPlan.claimed(job, world, nodes);
+        return new Status.GroupJob(
+                job.name(),
+                job.ranks(),
+                ranksAt(claimed, Group.RankNodes.UNKNOWN),
+                ranksAt(claimed, Group.RankNodes.ELSEWHERE));
+    }
+
+    /** The ranks with this value, such as {@code 0-3,7}. */
+    private static String ranksAt(int[] nodeOfRank, int node) {
+        List<Ranks> found = new ArrayList<>();
+        for (int rank = 0; rank < nodeOfRank.length; rank++) {
+            if (nodeOfRank[rank] != node) {
+                continue;
+            }
+            if (!found.isEmpty() && found.getLast().last() == rank - 1) {
+                found.set(found.size() - 1, new Ranks(found.getLast().first(), rank));
+            } else {
+                found.add(new Ranks(rank, rank));
+            }
+        }
+        return found.stream().map(Ranks::text).collect(Collectors.joining(","));
+    }
+}

@@ -1,0 +1,322 @@
+package io.clairfs.tools.node.cluster;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.FileNumbers;
+import io.clairfs.cache.fetch.PeerFetch;
+import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.placement.Group;
+import io.clairfs.cache.placement.Holdings;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.peer.Fingerprint;
+import io.clairfs.peer.Secret;
+import io.clairfs.peer.directory.ClusterConfig;
+import io.clairfs.peer.directory.DirectoryTimes;
+import io.clairfs.peer.directory.GroupMembership;
+import io.clairfs.peer.directory.HeldElsewhere;
+import io.clairfs.peer.directory.Node;
+import io.clairfs.peer.transfer.Answer;
+import io.clairfs.peer.transfer.Credentials;
+import io.clairfs.peer.transfer.Peer;
+import io.clairfs.peer.transfer.TransferClient;
+import io.clairfs.peer.transfer.TransferLimits;
+import io.clairfs.peer.transfer.TransferServer;
+import io.clairfs.peer.transfer.TransferThreads;
+import io.clairfs.peer.transfer.TransferTls;
+import io.clairfs.tools.node.config.GroupConfig;
+import io.clairfs.tools.node.status.Status;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This node among those that share their caches: what it tells them, what it asks of them, and what it plans together with them.
+ *
+ * <p>Before {@link #join}, which needs the whole listing, there are no peers, and nothing is planned. A sample is asked of a node that holds it, or else
+ * of the node that the plan made its home, which fetches it from the source if it has not done so yet: so each sample
+ * that some node is to keep is read from the source once in the whole group.
+ */
+public final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
+    private static final Logger LOG = System.getLogger(PeerGroup.class.getName());
+    private static final int TRANSFER_THREADS = 2;
+    private static final int MOST_HOLDERS_ASKED = 2;
+
+    /** What a fetch from peers may take beside its bytes, and how slowly these may come. */
+    private static final long ANSWER_WITHIN_MS = 2_000;
+
+    private static final long SLOWEST_BYTES_PER_MS = 5_000;
+
+    private final GroupConfig config;
+    private final long mostMs;
+    private final DatasetTree tree;
+    private final Admission admission;
+    private final GroupJobs jobs;
+    private final TransferLimits limits;
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private volatile @Nullable Joined joined;
+
+    /** Why this node has not joined; null while that may still be. */
+    private volatile @Nullable String trouble;
+
+    private boolean closed;
+    private @Nullable FileNumbers numbers;
+
+    /** What there is once this node is in the group. */
+    private record Joined(FileNumbers numbers, GroupMembership directory, TransferClient client, GroupPlan plan) {}
+
+    /**
+     * A group.
+     *
+     * @param fromPeersBytes how much may be on its way from all of them
+     * @param mostMs what a fetch from peers may take at most, however large the sample
+     */
+    public PeerGroup(
+            GroupConfig config,
+            DatasetTree tree,
+            Admission admission,
+            ErrorLog errors,
+            long fromPeersBytes,
+            long mostMs) {
+        this.mostMs = mostMs;
+        limits = TransferLimits.DEFAULT.withAllPeers(fromPeersBytes);
+        jobs = new GroupJobs(config.nodeName(), errors);
+        this.config = config;
+        this.tree = tree;
+        this.admission = admission;
+    }
+
+    /**
+     * Joins the group or founds it; takes some seconds. The dataset must be listed.
+     *
+     * @param lender gives out what this node holds
+     * @param follower does here what the jobs of the group are
+     * @param changed is called when nodes or jobs have come or gone
+     * @throws IOException with one line of reason; the mount then goes on alone
+     */
+    public void join(SampleLender lender, GroupJobs.Follower follower, Runnable changed) throws IOException {
+        try {
+            joinOnce(lender, follower, changed);
+        } catch (IOException | RuntimeException e) {
+            trouble = String.valueOf(e.getMessage());
+            changed.run();
+            throw e;
+        }
+    }
+
+    private synchronized void joinOnce(SampleLender lender, GroupJobs.Follower follower, Runnable changed)
+            throws IOException {
+        if (closed) {
+            return;
+        }
+        FileNumbers numbers = numbers();
+        Fingerprint fingerprint = Fingerprint.of(numbers.fingerprint());
+        Secret secret = config.secretFile() == null ? null : Secret.read(config.secretFile());
+        GroupConfig.Tls files = config.tls();
+        TransferTls tls = files == null ? null : TransferTls.read(files.certificate(), files.key(), files.authority());
+        Credentials credentials = new Credentials(fingerprint, secret, tls);
+        TransferThreads threads = TransferThreads.start("transfer", TRANSFER_THREADS);
+        parts.push(threads);
+        parts.push(lender);
+        parts.push(TransferServer.start(
+                List.of(config.transferAddress()), credentials, lender.over(numbers), limits, threads));
+        TransferClient client = new TransferClient(credentials, limits, threads);
+        parts.push(client);
+        ClusterConfig cluster =
+                new ClusterConfig(fingerprint, secret, config.bind(), config.discovery(), DirectoryTimes.DEFAULT);
+        GroupMembership directory = GroupMembership.open(
+                cluster,
+                new Node.Introduction(
+                        config.nodeName(),
+                        config.transferAddress(),
+                        GroupPlan.capacities(admission.residents().tiers())),
+                numbers.count());
+        parts.push(directory);
+        GroupPlan plan = new GroupPlan(directory, numbers, System::nanoTime);
+        joined = new Joined(numbers, directory, client, plan);
+        admission.residents().tell(this);
+        admission.residents().tellAll();
+        directory.onNodesChange(_ -> {
+            forgetWhoLeft(directory, client);
+            changed.run();
+        });
+        directory.jobs().onChange(_ -> {
+            jobs.wake();
+            changed.run();
+        });
+        parts.push(jobs);
+        jobs.begin(directory.jobs(), follower, () -> {
+            if (plan.hasBecomeOverdue()) {
+                changed.run();
+            }
+        });
+    }
+
+    /** By the members of this moment, which may be others than those that the change was about. */
+    private static void forgetWhoLeft(GroupMembership directory, TransferClient client) {
+        client.keepOnly(directory.nodes().stream().map(Node::transferAddress).collect(Collectors.toSet()));
+    }
+
+    /** Who plans together now; nobody knows where any rank reads before this node has joined. */
+    public Group group() {
+        Joined now = joined;
+        if (now != null) {
+            return now.plan.group();
+        }
+        return trouble == null
+                ? Group.unknown(fileNumbers())
+                : Group.alone(GroupPlan.storage(admission.residents().tiers()));
+    }
+
+    private FileNumbers fileNumbers() {
+        try {
+            return numbers();
+        } catch (SourceException e) {
+            throw new AssertionError("jobs start when the dataset is listed", e);
+        }
+    }
+
+    /** Made once: it reads the whole tree, and the listing does not change any more. */
+    private FileNumbers numbers() throws SourceException {
+        synchronized (tree) {
+            if (numbers == null) {
+                numbers = FileNumbers.of(tree);
+            }
+            return numbers;
+        }
+    }
+
+    /** What is told to the others of the jobs here. */
+    public GroupJobs jobs() {
+        return jobs;
+    }
+
+    @Override
+    public void kept(int tier, int file) {
+        Joined now = joined;
+        if (now != null && now.numbers.numberOf(file) != FileNumbers.NONE) {
+            now.directory.heldHere().added(tier, now.numbers.numberOf(file));
+        }
+    }
+
+    @Override
+    public void gone(int tier, int file) {
+        Joined now = joined;
+        if (now != null && now.numbers.numberOf(file) != FileNumbers.NONE) {
+            now.directory.heldHere().removed(tier, now.numbers.numberOf(file));
+        }
+    }
+
+    @Override
+    public boolean mayHave(int file) {
+        Joined now = joined;
+        if (now == null) {
+            return false;
+        }
+        int number = now.numbers.numberOf(file);
+        return number != FileNumbers.NONE
+                && (now.directory.heldElsewhere().view().nextHolder(number, 0) >= 0 || homePeer(now, file) != null);
+    }
+
+    /** Whether this node is the sample's home. */
+    public boolean isHomeHere(int file) {
+        Joined now = joined;
+        Node home = now == null ? null : home(now, file);
+        return home != null && home.self();
+    }
+
+    /** The sample's home if it is still there. */
+    private @Nullable Node home(Joined now, int file) {
+        UUID home = admission.homeOf(file);
+        return home == null ? null : now.directory.node(home);
+    }
+
+    /** The peer that is the sample's home, unless that is this node, or it is being left alone. */
+    private @Nullable Peer homePeer(Joined now, int file) {
+        Node home = home(now, file);
+        if (home == null || home.self()) {
+            return null;
+        }
+        Peer peer = now.client.peer(home.transferAddress());
+        return peer == null || peer.isLeftAlone() ? null : peer;
+    }
+
+    @Override
+    public @Nullable SampleBuffer fetch(int file) {
+        Joined now = joined;
+        if (now == null) {
+            return null;
+        }
+        int number = now.numbers.numberOf(file);
+        HeldElsewhere.View held = now.directory.heldElsewhere().view();
+        long bytes = tree.fileSize(file);
+        // One bound for all that are asked: whoever waits for the sample waits no longer, however many fail to give it;
+        // and a reader has time
+        // left for the source.
+        long withinMs = Math.min(mostMs, ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS);
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(withinMs);
+        int[] holders = IntStream.iterate(
+                        held.nextHolder(number, 0),
+                        holder -> holder >= 0,
+                        holder -> held.nextHolder(number, holder + 1))
+                .toArray();
+        int asked = 0;
+        for (int i = 0; i < holders.length && asked < MOST_HOLDERS_ASKED; i++) {
+            int holder = holders[(number % holders.length + i) % holders.length]; // so that all of them share the work
+            Peer peer = now.client.peer(held.node(holder).transferAddress());
+            if (peer != null && !peer.isLeftAlone()) {
+                asked++;
+                SampleBuffer sample = ask(peer, number, bytes, deadlineNs);
+                if (sample != null) {
+                    return sample;
+                }
+            }
+        }
+        Peer home = homePeer(now, file);
+        return home == null ? null : ask(home, number, bytes, deadlineNs);
+    }
+
+    private static @Nullable SampleBuffer ask(Peer peer, int number, long bytes, long deadlineNs) {
+        if (deadlineNs - System.nanoTime() <= 0) {
+            return null;
+        }
+        return switch (peer.fetch(number, bytes, deadlineNs)) {
+            case Answer.Got(SampleBuffer sample) -> sample;
+            case Answer.NotHere _, Answer.Failed _ -> null;
+        };
+    }
+
+    /** The other nodes, for status. */
+    public List<Status.Peer> peers() {
+        Joined now = joined;
+        return now == null ? List.of() : GroupReport.peers(now.directory, now.client);
+    }
+
+    /** This node in its group, for status. */
+    public Status.Group report() {
+        Joined now = joined;
+        return GroupReport.of(config.nodeName(), now == null ? null : now.directory, trouble, admission.plan());
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        joined = null;
+        while (!parts.isEmpty()) {
+            AutoCloseable part = parts.pop();
+            try {
+                part.close();
+            } catch (Exception e) {
+                LOG.log(Level.WARNING, "while leaving the group", e);
+            }
+        }
+    }
+}

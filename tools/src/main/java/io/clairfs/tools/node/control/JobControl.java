@@ -1,0 +1,222 @@
+package io.clairfs.tools.node.control;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.dataset.DatasetException;
+import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.job.Ranks;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Keys;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.fs.control.ControlContent;
+import io.clairfs.fs.control.ControlFile;
+import io.clairfs.tools.node.job.Indexes;
+import io.clairfs.tools.node.job.NodeJobs;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The control file {@code job}: lines that start, change and stop jobs.
+ *
+ * <p>All lines of one write are checked before any takes effect. While the dataset is being listed a write waits two seconds for that; then its jobs are kept
+ * and start when it is listed.
+ */
+public final class JobControl implements ControlFile {
+    private static final int MOST_JOBS = 64;
+    private static final String STOP = "stop=";
+
+    private final Indexes indexes;
+    private final NodeJobs jobs;
+    private final ErrorLog errors;
+
+    public JobControl(Indexes indexes, NodeJobs jobs, ErrorLog errors) {
+        this.indexes = indexes;
+        this.jobs = jobs;
+        this.errors = errors;
+    }
+
+    @Override
+    public boolean isWritable() {
+        return true;
+    }
+
+    @Override
+    public ControlContent content() {
+        StringBuilder text = new StringBuilder();
+        synchronized (jobs) {
+            jobs.present().forEach(spec -> text.append(line(spec)).append('\n'));
+            jobs.ranksHere().forEach((name, ranks) -> {
+                if (jobs.present(name) == null) {
+                    text.append("name=" + name + " ranks=" + ranks.text()).append('\n');
+                }
+            });
+        }
+        return ControlContent.of(text.toString().getBytes(UTF_8));
+    }
+
+    private static String line(JobSpec spec) {
+        return "name=" + spec.name() + " sampler=" + spec.sampler() + " seed=" + spec.seed()
+                + (spec.epochs() == JobSpec.UNLIMITED ? "" : " epochs=" + spec.epochs())
+                + " world=" + spec.world() + " ranks=" + ranks(spec)
+                + spec.keys().entrySet().stream()
+                        .filter(e -> !List.of("name", "sampler", "seed", "epochs", "world", "ranks")
+                                .contains(e.getKey()))
+                        .sorted(java.util.Map.Entry.comparingByKey())
+                        .map(e -> " " + e.getKey() + "=" + e.getValue())
+                        .reduce("", String::concat);
+    }
+
+    /** As it was shown always: a range, were it of one rank. */
+    private static String ranks(JobSpec spec) {
+        return spec.ranks().count() == 0 ? spec.ranks().text() : spec.firstRank() + "-" + spec.lastRank();
+    }
+
+    private sealed interface Change {}
+
+    private record Start(JobSpec spec) implements Change {}
+
+    private record Stop(String name) implements Change {}
+
+    private record ReadHere(String name, Ranks ranks) implements Change {}
+
+    @Override
+    public void accept(String text) throws RejectedException {
+        if (text.lines().map(String::strip).anyMatch(line -> !line.isEmpty() && !line.startsWith(STOP))) {
+            indexes.awaitListing(); // once for all lines, and before anybody else is kept from the jobs
+        }
+        synchronized (jobs) {
+            List<Change> changes = parseAll(text);
+            requireRoom(changes);
+            for (Change change : changes) {
+                if (change instanceof Start start) {
+                    check(start.spec);
+                }
+            }
+            changes.forEach(this::apply);
+        }
+    }
+
+    private List<Change> parseAll(String text) throws RejectedException {
+        List<Change> changes = new ArrayList<>();
+        for (String line :
+                text.lines().map(String::strip).filter(l -> !l.isEmpty()).toList()) {
+            try {
+                changes.add(parse(line));
+            } catch (InvalidSpecException e) {
+                reject(line, String.valueOf(e.getMessage()));
+            }
+        }
+        return changes;
+    }
+
+    private void apply(Change change) {
+        switch (change) {
+            case Stop(String name) -> jobs.end(name);
+            case Start(JobSpec spec) -> jobs.begin(spec);
+            case ReadHere(String name, Ranks ranks) -> jobs.readHere(name, ranks);
+        }
+    }
+
+    private Change parse(String line) throws InvalidSpecException {
+        if (line.startsWith(STOP)) {
+            Keys keys = Keys.parse(line);
+            String name = keys.text("stop", "");
+            keys.requireAllUsed();
+            if (!jobs.isKnown(name)) {
+                throw new InvalidSpecException("there is no job '" + name + "' to stop");
+            }
+            return new Stop(name);
+        }
+        Change ranks = parseRanks(line);
+        return ranks == null ? new Start(parseJob(line)) : ranks;
+    }
+
+    /** A line that names ranks and nothing else speaks of a job that is there, or, in a group, of one that is to come. */
+    private @Nullable Change parseRanks(String line) throws InvalidSpecException {
+        if (line.indexOf('=') < 0) {
+            return null;
+        }
+        Keys keys = Keys.parse(line);
+        String name = keys.text("name", JobSpec.DEFAULT_NAME);
+        JobSpec running = jobs.present(name);
+        boolean onlyRanks = keys.has("ranks")
+                && Set.of("name", "ranks").containsAll(keys.asWritten().keySet());
+        if (!onlyRanks || (!jobs.isInGroup() && running == null)) {
+            return null;
+        }
+        Ranks ranks = Ranks.parse(keys.text("ranks", ""));
+        if (running != null) {
+            JobSpec _ = running.withRanks(ranks); // what the world of the job does not have is said now
+        } else {
+            JobSpec _ = JobSpec.parse("name=" + name); // it has to be a name that a job can have
+        }
+        requireReader(ranks);
+        return new ReadHere(name, ranks);
+    }
+
+    private JobSpec parseJob(String line) throws InvalidSpecException {
+        if (!jobs.isInGroup()) {
+            JobSpec spec = JobSpec.parse(line);
+            requireReader(spec.ranks());
+            return spec;
+        }
+        String name =
+                line.indexOf('=') < 0 ? JobSpec.DEFAULT_NAME : Keys.parse(line).text("name", JobSpec.DEFAULT_NAME);
+        JobSpec spec = JobSpec.parse(line, jobs.ranksHere().getOrDefault(name, Ranks.NONE));
+        return spec.world() == 1 && !spec.keys().containsKey("ranks") ? spec.withRanks(new Ranks(0, 0)) : spec;
+    }
+
+    private void requireReader(Ranks ranks) throws InvalidSpecException {
+        if (!jobs.isInGroup() && ranks.count() == 0) {
+            throw new InvalidSpecException("ranks=none is for a node of a group: here nobody would read the job");
+        }
+    }
+
+    /** Refuses a message after which there would be too many jobs. */
+    private void requireRoom(List<Change> changes) throws RejectedException {
+        Set<String> names = new HashSet<>();
+        jobs.present().forEach(spec -> names.add(spec.name()));
+        for (Change change : changes) {
+            switch (change) {
+                case Stop stop -> names.remove(stop.name);
+                case Start start -> {
+                    if (names.add(start.spec.name()) && names.size() > MOST_JOBS) {
+                        reject(start.spec.line(), "there are " + MOST_JOBS + " jobs already; stop one first");
+                    }
+                }
+                case ReadHere here -> {
+                    if (jobs.present(here.name) == null && jobs.jobsToCome() >= MOST_JOBS) {
+                        reject("ranks=" + here.ranks.text(), "ranks of " + MOST_JOBS + " jobs wait already");
+                    }
+                }
+            }
+        }
+    }
+
+    @Override
+    public void refused(String reason) {
+        errors.add("job: " + reason);
+    }
+
+    /** Refuses a job that could not run over this dataset, as far as the dataset is known by now. */
+    private void check(JobSpec spec) throws RejectedException {
+        try {
+            SampleIndex index = indexes.of(spec.subset());
+            spec.sampler(index).epoch(spec.startEpoch());
+        } catch (TimeoutException stillListing) {
+            assert stillListing != null : "checked again when it starts";
+        } catch (InvalidSpecException | DatasetException e) {
+            reject(spec.line(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void reject(String line, String reason) throws RejectedException {
+        errors.add("job line '" + line + "': " + reason);
+        throw new RejectedException(reason);
+    }
+}

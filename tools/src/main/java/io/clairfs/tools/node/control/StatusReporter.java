@@ -1,0 +1,237 @@
+package io.clairfs.tools.node.control;
+
+import io.clairfs.cache.dataset.DatasetException;
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.status.Traffic;
+import io.clairfs.cache.tier.Tier;
+import io.clairfs.cache.tier.TierFailures;
+import io.clairfs.fs.mount.FuseCallbacks.Operation;
+import io.clairfs.tools.Version;
+import io.clairfs.tools.node.cluster.PeerGroup;
+import io.clairfs.tools.node.config.MountConfig;
+import io.clairfs.tools.node.job.Indexes;
+import io.clairfs.tools.node.status.Status;
+import io.clairfs.tools.node.status.StatusText;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Takes stock of a mount. */
+public final class StatusReporter {
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .enable(SerializationFeature.INDENT_OUTPUT)
+            .build();
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private final MountConfig config;
+    private final DatasetTree tree;
+    private final Indexes indexes;
+    private final Prefetcher prefetcher;
+    private final Admission admission;
+    private final @Nullable PeerGroup group;
+    private final Counters counters;
+    private final ErrorLog errors;
+    private final ToLongFunction<Operation> kernelRequests;
+    private final long startedNs = System.nanoTime();
+
+    public StatusReporter(
+            MountConfig config,
+            DatasetTree tree,
+            Indexes indexes,
+            Prefetcher prefetcher,
+            Admission admission,
+            @Nullable PeerGroup group,
+            Counters counters,
+            ErrorLog errors,
+            ToLongFunction<Operation> kernelRequests) {
+        this.config = config;
+        this.tree = tree;
+        this.indexes = indexes;
+        this.prefetcher = prefetcher;
+        this.admission = admission;
+        this.group = group;
+        this.counters = counters;
+        this.errors = errors;
+        this.kernelRequests = kernelRequests;
+    }
+
+    /** For programs. */
+    String json() {
+        return JSON.writeValueAsString(status()) + "\n";
+    }
+
+    /** For people. */
+    String text() {
+        return StatusText.of(status());
+    }
+
+    private Status status() {
+        long samples = tree.fileCount();
+        String indexError = indexes.failures();
+        boolean ready = indexes.isListed();
+        if (ready) {
+            try {
+                samples = indexes.of("").size();
+            } catch (DatasetException | TimeoutException e) {
+                indexError = e.getMessage();
+            }
+        }
+        List<Status.Tier> tiers = tiers();
+        List<Status.Job> jobs = new ArrayList<>();
+        for (JobRun run : prefetcher.jobs()) {
+            jobs.add(job(run));
+        }
+        return new Status(
+                Version.TEXT,
+                ProcessHandle.current().pid(),
+                config.mountPoint().toString(),
+                config.source().toString(),
+                samples,
+                tree.fileBytes(),
+                ready,
+                indexError,
+                jobs,
+                reads(),
+                fetched(),
+                kernel(),
+                counters.stalledNs.sum() / NANOS_PER_SECOND,
+                new Status.Staging(
+                        prefetcher.stagingCapacityBytes(),
+                        prefetcher.stagedBytes(),
+                        prefetcher.stagedSamples(),
+                        counters.staged.sum()),
+                tiers,
+                group == null ? List.of() : group.peers(),
+                group == null ? null : group.report(),
+                tiers.stream().mapToLong(Status.Tier::checksumFailures).sum(),
+                errors.total(),
+                Status.Resources.now(),
+                (System.nanoTime() - startedNs) / NANOS_PER_SECOND);
+    }
+
+    private Status.Reads reads() {
+        long upcalls = counters.openedWithUpcall.sum();
+        long opened = counters.opened.sum();
+        return new Status.Reads(
+                opened,
+                Math.max(0, opened - upcalls),
+                upcalls,
+                counters.readRequests.sum(),
+                counters.readRequestBytes.sum(),
+                counters.readErrors.sum(),
+                counters.eventsLost.sum(),
+                indexes.unwatched());
+    }
+
+    private Status.Kernel kernel() {
+        return new Status.Kernel(
+                kernelRequests.applyAsLong(Operation.GETATTR),
+                kernelRequests.applyAsLong(Operation.READDIR),
+                kernelRequests.applyAsLong(Operation.READLINK),
+                kernelRequests.applyAsLong(Operation.READ));
+    }
+
+    private Map<String, Status.Fetched> fetched() {
+        Map<String, Status.Fetched> fetched = new LinkedHashMap<>();
+        fetched.put("memory", fetched(counters.fromMemory));
+        fetched.put("ssd", fetched(counters.fromSsd));
+        fetched.put("peer", fetched(counters.fromPeer));
+        fetched.put("source", fetched(counters.fromSource));
+        return fetched;
+    }
+
+    private static Status.Fetched fetched(Traffic traffic) {
+        return new Status.Fetched(traffic.count(), traffic.bytes());
+    }
+
+    private List<Status.Tier> tiers() {
+        List<Status.Tier> all = new ArrayList<>();
+        for (Tier tier : admission.residents().tiers()) {
+            TierFailures failures = tier.failures();
+            all.add(new Status.Tier(
+                    tier.name(),
+                    tier.capacityBytes(),
+                    tier.usedBytes(),
+                    tier.samples(),
+                    tier.isWritable(),
+                    failures.checksums(),
+                    failures.reads(),
+                    failures.writes()));
+        }
+        return all;
+    }
+
+    private Status.Job job(JobRun run) {
+        JobSpec spec = run.spec();
+        JobRun.Progress progress;
+        try {
+            progress = run.progress();
+        } catch (InvalidSpecException e) {
+            throw new AssertionError("the epoch under way has been computed before", e);
+        }
+        return new Status.Job(
+                spec.name(),
+                spec.seed(),
+                spec.sampler(),
+                spec.epochs() == JobSpec.UNLIMITED ? null : spec.epochs(),
+                spec.world(),
+                spec.ranks().text(),
+                progress.epoch(),
+                progress.position(),
+                progress.length(),
+                progress.done(),
+                progress.inSync(),
+                progress.deviations(),
+                progress.stagedAhead(),
+                spec.window(),
+                ranks(run),
+                note(progress));
+    }
+
+    private List<Status.Rank> ranks(JobRun run) {
+        List<Status.Rank> ranks = new ArrayList<>();
+        int[] loaders = prefetcher.loadersOf(run);
+        for (int stream = 0; stream < run.streams(); stream++) {
+            ranks.add(new Status.Rank(
+                    run.spec().firstRank() + stream,
+                    loaders[stream],
+                    run.stagedAhead(stream),
+                    run.secondsStaged(stream)));
+        }
+        return ranks;
+    }
+
+    private static @Nullable String note(JobRun.Progress progress) {
+        JobRun.Astray astray = progress.astray();
+        if (astray != null && astray.epoch() < astray.expected()) {
+            return "the trainer reads epoch " + astray.epoch()
+                    + " again instead of the next one: is set_epoch() called at the start of every epoch?";
+        }
+        if (astray != null) {
+            return "the trainer reads what would be epoch " + astray.epoch() + ", not " + astray.expected()
+                    + ": if it was resumed, give start_epoch=" + astray.epoch() + "; else its seed is another one";
+        }
+        if (progress.inNameOrder()) {
+            return "samples are read in name order, not in that of this job: by another reader, or by a trainer that does not shuffle";
+        }
+        if (!progress.inSync()) {
+            return "reads do not follow the order of this job: check seed, sampler, world and batch against the trainer";
+        }
+        return null;
+    }
+}

@@ -1,0 +1,82 @@
+package io.clairfs.tools.node.control;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.dataset.DatasetException;
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.Entry;
+import io.clairfs.cache.follow.Whereabouts;
+import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.fs.control.ControlContent;
+import io.clairfs.fs.control.ControlTree.DirectoryNode;
+import io.clairfs.fs.control.ControlTree.FileNode;
+import io.clairfs.fs.control.ControlTree.Node;
+import io.clairfs.tools.node.job.Indexes;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The control files {@code where/PATH}: for each file of the dataset one that tells where its sample is. */
+public final class WhereFiles {
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build();
+    private static final long LISTED_ALREADY_MS = 1_000;
+    private static final int NO_SAMPLE = -1;
+
+    private final DatasetTree tree;
+    private final Indexes indexes;
+    private final Prefetcher prefetcher;
+
+    public WhereFiles(DatasetTree tree, Indexes indexes, Prefetcher prefetcher) {
+        this.tree = tree;
+        this.indexes = indexes;
+        this.prefetcher = prefetcher;
+    }
+
+    /** What one of them says; {@code sample} is null for a file that the index leaves out. */
+    private record Answer(String path, @Nullable Integer sample, long bytes, Whereabouts at) {}
+
+    /** The node at {@code path} below {@code where}; listings show nothing, since the mount itself lists the dataset. */
+    @Nullable
+    Node find(List<String> path) {
+        if (path.isEmpty()) {
+            return new DirectoryNode(List.of());
+        }
+        Entry entry;
+        try {
+            entry = tree.find(String.join("/", path).getBytes(UTF_8), LISTED_ALREADY_MS);
+        } catch (SourceException e) {
+            return null;
+        }
+        if (entry == null) {
+            return null;
+        }
+        return switch (entry.kind()) {
+            case DIRECTORY -> new DirectoryNode(List.of());
+            case FILE -> new FileNode(() -> answer(entry));
+            case LINK -> null;
+        };
+    }
+
+    private ControlContent answer(Entry entry) {
+        int sample = sampleOf(entry.number());
+        Answer answer = new Answer(
+                new String(entry.path(), UTF_8),
+                sample == NO_SAMPLE ? null : sample,
+                entry.size(),
+                prefetcher.whereabouts(entry.number()));
+        return ControlContent.of((JSON.writeValueAsString(answer) + "\n").getBytes(UTF_8));
+    }
+
+    private int sampleOf(int file) {
+        try {
+            return indexes.isListed() ? indexes.of("").sampleOf(file) : NO_SAMPLE;
+        } catch (DatasetException | TimeoutException noIndex) {
+            return NO_SAMPLE;
+        }
+    }
+}

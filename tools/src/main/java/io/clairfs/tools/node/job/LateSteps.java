@@ -1,0 +1,27 @@
+package io.clairfs.tools.node.job;
+
+import io.clairfs.cache.dataset.DatasetException;
+import io.clairfs.cache.status.ErrorLog;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/** What is done once the dataset is listed, step by step: one that fails is told of, and the others are done all the same. */
+public record LateSteps(ErrorLog errors) {
+    private static final Logger LOG = System.getLogger(LateSteps.class.getName());
+
+    @FunctionalInterface
+    public interface Step {
+        void run() throws Exception;
+    }
+
+    public void run(String what, Step step) {
+        try {
+            step.run();
+        } catch (DatasetException e) {
+            errors.add("index: " + e.getMessage());
+        } catch (Throwable e) {
+            errors.add(what + " failed: " + e);
+            LOG.log(Level.ERROR, what, e);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * The jobs of this node, over the indexes of the dataset; those that are known and wait for something start from here.
+ */
+@NullMarked
+package io.clairfs.tools.node.job;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,143 @@
+package io.clairfs.tools.node.limits;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What the control groups of this process leave it: the least, over its group and all above it, of the limit less what is used.
+ *
+ * <p>A batch job or a unit of systemd has a group of its own, some levels below where the hierarchy is mounted: {@code /proc/self/cgroup} says where, {@code
+ * /proc/self/mountinfo} where hierarchies are mounted and which part of them. Version 1 and version 2 may be there side by side. Pages of files count as free, for the kernel takes
+ * them back before it refuses anything.
+ */
+record ControlGroups(Path root) {
+    private static final String FIRST = "cgroup";
+    private static final String SECOND = "cgroup2";
+
+    /** Larger numbers, such as version 1 shows for "no limit", are none. */
+    private static final long NO_LIMIT = 1L << 60;
+
+    /** One hierarchy as it is mounted: the group that is seen at the mount point, and whether it is of version 2. */
+    private record Mounted(String group, String point, boolean second) {}
+
+    /** Bytes; {@link Long#MAX_VALUE} without a limit. */
+    long availableBytes() {
+        List<String> groups = lines("proc/self/cgroup");
+        List<String> mounts = lines("proc/self/mountinfo");
+        long least = Long.MAX_VALUE;
+        for (String line : groups) {
+            String[] fields = line.split(":", 3); // number, controllers, group
+            if (fields.length < 3) {
+                continue;
+            }
+            boolean second = fields[1].isEmpty();
+            if (second || List.of(fields[1].split(",", -1)).contains("memory")) {
+                for (String mount : mounts) {
+                    Mounted mounted = mounted(mount);
+                    if (mounted != null && mounted.second == second) {
+                        least = Math.min(least, available(mounted, fields[2]));
+                    }
+                }
+            }
+        }
+        return least;
+    }
+
+    private List<String> lines(String file) {
+        try {
+            return Files.readAllLines(root.resolve(file));
+        } catch (IOException none) {
+            return List.of();
+        }
+    }
+
+    private static @org.jspecify.annotations.Nullable Mounted mounted(String line) {
+        String[] halves = line.split(" - ", 2);
+        String[] where = halves[0].split(" ", -1);
+        String[] what = halves.length < 2 ? new String[0] : halves[1].split(" ", -1);
+        if (where.length < 5 || what.length < 3) {
+            return null;
+        }
+        boolean second = what[0].equals(SECOND);
+        boolean first =
+                what[0].equals(FIRST) && Arrays.asList(what[2].split(",", -1)).contains("memory");
+        return first || second ? new Mounted(unescape(where[3]), unescape(where[4]), second) : null;
+    }
+
+    private static String unescape(String text) {
+        return text.replace("\\040", " ")
+                .replace("\\011", "\t")
+                .replace("\\012", "\n")
+                .replace("\\134", "\\");
+    }
+
+    private long available(Mounted mounted, String group) {
+        Path top = root.resolve(mounted.point.substring(1)).normalize();
+        long least = Long.MAX_VALUE;
+        for (Path at = top.resolve(below(mounted.group, group)).normalize();
+                at != null && at.startsWith(top);
+                at = at.getParent()) {
+            least = Math.min(least, mounted.second ? second(at) : first(at));
+        }
+        return least;
+    }
+
+    /** The group's place below the mount point; the mount point itself when the group is not seen there, as in some containers. */
+    private static String below(String seen, String group) {
+        if (seen.equals("/")) {
+            return group.contains("..") ? "" : group.substring(1);
+        }
+        return group.startsWith(seen + "/") ? group.substring(seen.length() + 1) : "";
+    }
+
+    private static long first(Path group) {
+        long limit = number(group.resolve("memory.limit_in_bytes"));
+        return left(limit, group, "memory.usage_in_bytes", "total_inactive_file", "total_active_file");
+    }
+
+    /** Above {@code memory.high} the group is slowed down until it has shrunk: it is as good as a limit. */
+    private static long second(Path group) {
+        long limit = Math.min(number(group.resolve("memory.max")), number(group.resolve("memory.high")));
+        return left(limit, group, "memory.current", "inactive_file", "active_file");
+    }
+
+    private static long left(long limit, Path group, String usage, String... pagesOfFiles) {
+        if (limit >= NO_LIMIT) {
+            return Long.MAX_VALUE;
+        }
+        long used = number(group.resolve(usage));
+        if (used >= NO_LIMIT) {
+            return limit;
+        }
+        for (String pages : pagesOfFiles) {
+            used -= figure(group.resolve("memory.stat"), pages);
+        }
+        return Math.clamp(limit - Math.max(0, used), 0, limit);
+    }
+
+    /** What a file of one number says; {@link Long#MAX_VALUE} for {@code max}, and when there is no such file. */
+    private static long number(Path file) {
+        try {
+            String text = Files.readString(file).strip();
+            return text.equals("max") ? Long.MAX_VALUE : Long.parseLong(text);
+        } catch (IOException | NumberFormatException none) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    private static long figure(Path file, String name) {
+        try {
+            for (String line : Files.readAllLines(file)) {
+                if (line.startsWith(name + " ")) {
+                    return Long.parseLong(line.substring(name.length() + 1).strip());
+                }
+            }
+        } catch (IOException | NumberFormatException none) {
+            return 0;
+        }
+        return 0;
+    }
+}

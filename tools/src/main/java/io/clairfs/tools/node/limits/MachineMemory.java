@@ -1,0 +1,47 @@
+package io.clairfs.tools.node.limits;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * How much memory this process may count on.
+ *
+ * @param freeBytes what the machine has free, or could free
+ * @param groupBytes what the control groups of this process leave it; {@link Long#MAX_VALUE} when they set no limit
+ */
+public record MachineMemory(long freeBytes, long groupBytes) {
+    private static final long MODEST = 1L << 30;
+
+    /** As it is now. */
+    public static MachineMemory now() {
+        return of(Path.of("/"));
+    }
+
+    /** As the files below {@code root} say, in place of those of this machine. */
+    static MachineMemory of(Path root) {
+        return new MachineMemory(free(root.resolve("proc/meminfo")), new ControlGroups(root).availableBytes());
+    }
+
+    /** Bytes. */
+    public long availableBytes() {
+        return Math.min(freeBytes, groupBytes);
+    }
+
+    /** Whether it is a control group that says how much. */
+    boolean isLimited() {
+        return groupBytes < freeBytes;
+    }
+
+    private static long free(Path meminfo) {
+        try {
+            return Files.readAllLines(meminfo).stream()
+                    .filter(line -> line.startsWith("MemAvailable:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024)
+                    .findFirst()
+                    .orElse(MODEST);
+        } catch (IOException e) {
+            return MODEST;
+        }
+    }
+}

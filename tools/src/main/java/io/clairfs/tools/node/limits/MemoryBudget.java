@@ -1,0 +1,82 @@
+package io.clairfs.tools.node.limits;
+
+/**
+ * How the memory that a daemon may count on is shared out to its areas, where nothing is said.
+ *
+ * <p>Where there is plenty, {@code memory} is a quarter of it and each of the others has its usual size. In a control group with a limit, what is over the limit ends the daemon: there all
+ * areas together take half of what the group leaves, for the other half is the trainer's.
+ *
+ * @param heapBytes what Java's heap may grow to
+ * @param memoryBytes samples that are kept
+ * @param stagingBytes page cache ahead of the trainers
+ * @param fromSourceBytes samples on their way from the source
+ * @param readersBytes samples that readers asked for in the last seconds
+ * @param fromPeersBytes samples on their way from other nodes
+ * @param queueBytes samples on their way to one SSD
+ */
+public record MemoryBudget(
+        long heapBytes,
+        long memoryBytes,
+        long stagingBytes,
+        long fromSourceBytes,
+        long readersBytes,
+        long fromPeersBytes,
+        long queueBytes) {
+    /** What the JVM takes beside its heap: classes, compiled code, stacks, the collector's tables. */
+    static final long JVM_BYTES = 128L << 20;
+
+    private static final long MIB = 1 << 20;
+    private static final long LEAST_HEAP = 96 * MIB;
+    private static final long MOST_STAGING = 1 << 30;
+    private static final long MOST_FROM_SOURCE = 512 * MIB;
+    private static final long MOST_OF_READERS = 256 * MIB;
+    private static final long MOST_FROM_PEERS = 256 * MIB;
+    private static final long MOST_IN_QUEUE = 64 * MIB;
+
+    /**
+     * Shares out what there is.
+     *
+     * @param usualHeapBytes what the JVM would let its heap grow to
+     * @param ssds how many tiers on disks there are
+     * @param hasPeers whether samples come from other nodes
+     */
+    public static MemoryBudget of(MachineMemory machine, long usualHeapBytes, int ssds, boolean hasPeers) {
+        long available = machine.availableBytes();
+        long heap = machine.isLimited()
+                ? Math.clamp(available / 8, Math.min(LEAST_HEAP, usualHeapBytes), usualHeapBytes)
+                : usualHeapBytes;
+        MemoryBudget withoutMemory = new MemoryBudget(
+                heap,
+                0,
+                Math.clamp(available / 8, MIB, MOST_STAGING),
+                Math.clamp(available / 16, MIB, MOST_FROM_SOURCE),
+                Math.clamp(available / 32, MIB, MOST_OF_READERS),
+                Math.clamp(available / 32, MIB, MOST_FROM_PEERS),
+                Math.clamp(available / 64 / Math.max(1, ssds), MIB, MOST_IN_QUEUE));
+        long quarter = Math.max(MIB, available / 4);
+        return withoutMemory.withMemory(
+                machine.isLimited()
+                        ? Math.clamp(
+                                available / 2 - withoutMemory.totalBytes(ssds, hasPeers),
+                                Math.max(MIB, available / 32),
+                                quarter)
+                        : quarter);
+    }
+
+    private MemoryBudget withMemory(long bytes) {
+        return new MemoryBudget(
+                heapBytes, bytes, stagingBytes, fromSourceBytes, readersBytes, fromPeersBytes, queueBytes);
+    }
+
+    /** What all areas take together when they are full, bytes. */
+    long totalBytes(int ssds, boolean hasPeers) {
+        return heapBytes
+                + JVM_BYTES
+                + memoryBytes
+                + stagingBytes
+                + fromSourceBytes
+                + readersBytes
+                + (hasPeers ? fromPeersBytes : 0)
+                + ssds * queueBytes;
+    }
+}

@@ -1,0 +1,147 @@
+package io.clairfs.tools.node.mount;
+
+import io.clairfs.cache.posix.ProcessIdentity;
+import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.mount.FuseConnection;
+import io.clairfs.fs.mount.Fusermount;
+import io.clairfs.fs.mount.MountException;
+import io.clairfs.fs.mount.MountTable;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Looks before a mount whether it can work, so that each thing that is wrong gets one clear line. */
+public final class MountCheck {
+    private static final Path DEVICE = Path.of("/dev/fuse");
+    private static final String OUR_TYPE = "fuse.clairfs";
+    private static final long ANSWER_TIMEOUT_MS = 10_000;
+
+    private MountCheck() {}
+
+    /** Refuses what cannot work; takes away what a daemon that was killed left at the mount point. */
+    public static void check(Path source, Path mountPoint) throws IOException {
+        checkSource(source);
+        checkFusermount();
+        clearDeadMount(mountPoint);
+        checkMountPoint(mountPoint);
+        if (source.startsWith(mountPoint) || mountPoint.startsWith(source)) {
+            throw new MountException("source " + source + " and mount point " + mountPoint
+                    + " lie inside one another; choose a mount point elsewhere");
+        }
+        checkDevice();
+    }
+
+    /**
+     * The path as the kernel's mount table has it: without links. What cannot be looked at keeps its own last name, and a mount of ours is not looked at: it may
+     * not answer.
+     */
+    public static Path real(Path path) {
+        Path absolute = path.toAbsolutePath();
+        Path plain = absolute.normalize();
+        Path parent = plain.getParent();
+        try {
+            if (isOurs(plain)) {
+                return plain;
+            }
+            Path below = parent == null ? plain : parent.toRealPath().resolve(plain.getFileName());
+            return isOurs(below) ? below : absolute.toRealPath();
+        } catch (IOException missingOrDead) {
+            return parent == null ? plain : real(parent).resolve(plain.getFileName());
+        }
+    }
+
+    private static void checkSource(Path source) throws MountException {
+        if (!Files.exists(source)) {
+            throw new MountException("source " + source + " does not exist");
+        }
+        if (!Files.isDirectory(source)) {
+            throw new MountException("source " + source + " is not a directory");
+        }
+        if (!Files.isReadable(source) || !Files.isExecutable(source)) {
+            throw new MountException("source " + source + " cannot be read by this user; check its permissions");
+        }
+    }
+
+    private static void checkMountPoint(Path mountPoint) throws IOException {
+        Optional<MountTable.Mount> mounted = MountTable.at(mountPoint);
+        if (mounted.isPresent()) {
+            throw new MountException("mount point " + mountPoint + " is busy: "
+                    + mounted.get().device() + " (" + mounted.get().type() + ") is mounted there; unmount it first: "
+                    + (mounted.get().type().equals(OUR_TYPE) ? "clairfs umount " : "umount ") + mountPoint);
+        }
+        if (!Files.exists(mountPoint, LinkOption.NOFOLLOW_LINKS)) {
+            throw new MountException("mount point " + mountPoint + " does not exist; make it: mkdir -p " + mountPoint);
+        }
+        if (!Files.isDirectory(mountPoint)) {
+            throw new MountException("mount point " + mountPoint + " is not a directory");
+        }
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(mountPoint)) {
+            if (entries.iterator().hasNext()) {
+                throw new MountException("mount point " + mountPoint + " is not empty; choose an empty directory");
+            }
+        }
+    }
+
+    /** Without it an ordinary user could not mount, and nobody could unmount. */
+    private static void checkFusermount() throws MountException {
+        Path program = Fusermount.find();
+        if (program == null) {
+            throw new MountException("fusermount is not on the PATH: install the package 'fuse'");
+        }
+        if (ProcessIdentity.userId() != 0 && !Fusermount.mayMountForUsers(program)) {
+            throw new MountException(program + " may not mount for ordinary users: as root, chown root " + program
+                    + " && chmod 4755 " + program);
+        }
+    }
+
+    private static void checkDevice() throws MountException {
+        if (!Files.exists(DEVICE)) {
+            throw new MountException(
+                    "there is no /dev/fuse: load the kernel module (modprobe fuse), or give the container the device"
+                            + " (--device /dev/fuse)");
+        }
+        if (!Files.isReadable(DEVICE) || !Files.isWritable(DEVICE)) {
+            throw new MountException("/dev/fuse may not be opened by this user: as root, chmod 0666 /dev/fuse");
+        }
+    }
+
+    /** A mount of ours whose daemon is gone answers nothing but ENOTCONN. */
+    private static void clearDeadMount(Path mountPoint) throws IOException {
+        if (isOurs(mountPoint) && isDead(mountPoint)) {
+            remove(mountPoint);
+        }
+    }
+
+    /**
+     * Takes a mount of ours that nobody serves any more out of the tree, with its control files, used or not; whoever waits for one of them
+     * gets an error.
+     */
+    public static void remove(Path mountPoint) throws IOException {
+        FuseConnection.abort(mountPoint);
+        if (isOurs(mountPoint)) {
+            Fusermount.detach(mountPoint);
+        }
+        ControlPoint.removeLeftOf(mountPoint);
+    }
+
+    /** Whether a dataset is mounted at {@code mountPoint}. */
+    public static boolean isOurs(Path mountPoint) throws IOException {
+        return MountTable.at(mountPoint).filter(m -> m.type().equals(OUR_TYPE)).isPresent();
+    }
+
+    /**
+     * Whether nobody is behind the mount at {@code mountPoint}: its control files are always live. One that hangs is not dead; but one that has been killed
+     * and that the kernel keeps from ending does not answer either.
+     */
+    private static boolean isDead(Path mountPoint) throws IOException {
+        Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
+        return switch (ControlRead.read(status, ANSWER_TIMEOUT_MS)) {
+            case ControlRead.Answer.Content _ -> false;
+            case ControlRead.Answer.Refused _ -> true;
+            case ControlRead.Answer.Silence _ -> MountProcess.of(mountPoint).isEmpty();
+        };
+    }
+}

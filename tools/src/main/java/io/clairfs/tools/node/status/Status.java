@@ -1,0 +1,158 @@
+package io.clairfs.tools.node.status;
+
+import com.sun.management.ThreadMXBean;
+import com.sun.management.UnixOperatingSystemMXBean;
+import io.clairfs.cache.posix.NativeMemory;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What {@code status.json} says; the names of the components are its keys, in snake case. Sizes are bytes. */
+public record Status(
+        String version,
+        long pid,
+        String mount,
+        String source,
+        long samples,
+        long bytes,
+        boolean ready,
+        @Nullable String indexError,
+        List<Job> jobs,
+        Reads reads,
+        Map<String, Fetched> fetched,
+        Kernel kernel,
+        double stallSeconds,
+        Staging staging,
+        List<Tier> tiers,
+        List<Peer> peers,
+        @Nullable Group group,
+        long checksumFailures,
+        long errors,
+        Resources process,
+        double uptimeSeconds) {
+
+    /**
+     * One job; {@code epochs} is null for a run without a known end, {@code window} is how many samples the loaders of one rank
+     * have under way at once (0 if that was not said), {@code note} says what looks wrong.
+     */
+    public record Job(
+            String name,
+            String seed,
+            String sampler,
+            @Nullable Integer epochs,
+            int world,
+            String ranks,
+            int epoch,
+            int position,
+            int length,
+            boolean done,
+            boolean inSync,
+            long deviations,
+            int stagedAhead,
+            int window,
+            List<Rank> readers,
+            @Nullable String note) {}
+
+    /**
+     * One rank that reads here: how many loader threads it is to have now, how many samples are staged before it, and how long these
+     * last at its pace (0 while that is not known).
+     */
+    public record Rank(int rank, int loaders, int stagedAhead, double secondsStaged) {}
+
+    /**
+     * The daemon itself.
+     *
+     * @param heapBytes used now, garbage included
+     * @param allocatedBytes on the heap since it began, by all threads
+     * @param descriptors open now
+     * @param nativeBytes of samples outside the heap, in tiers and on their way
+     */
+    public record Resources(long heapBytes, long allocatedBytes, long descriptors, int threads, long nativeBytes) {
+        public static Resources now() {
+            Runtime runtime = Runtime.getRuntime();
+            ThreadMXBean threads = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
+            UnixOperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(UnixOperatingSystemMXBean.class);
+            return new Resources(
+                    runtime.totalMemory() - runtime.freeMemory(),
+                    threads.getTotalThreadAllocatedBytes(),
+                    system.getOpenFileDescriptorCount(),
+                    threads.getThreadCount(),
+                    NativeMemory.heldBytes());
+        }
+    }
+
+    /** Reads as readers see them: files opened, and of those how many never had to ask. */
+    public record Reads(
+            long opened,
+            long fromPageCache,
+            long upcalls,
+            long requests,
+            long bytes,
+            long errors,
+            long reportsLost,
+            int unwatchedDirectories) {}
+
+    /**
+     * What the kernel asked the mount of the dataset for, all that it does not know by itself.
+     *
+     * @param getattr names looked up and attributes
+     * @param readdir directories listed
+     * @param readlink links
+     * @param read pieces of files
+     */
+    public record Kernel(long getattr, long readdir, long readlink, long read) {}
+
+    public record Fetched(long count, long bytes) {}
+
+    public record Staging(long capacityBytes, long usedBytes, int samples, long pushed) {}
+
+    /**
+     * Another node of the group. Not alive means that it says nothing, that it is being left alone for a while, or that it is gone while
+     * ranks of running jobs are its; {@code trouble} tells which, and is null for one that is alive.
+     */
+    public record Peer(
+            String name,
+            String address,
+            boolean alive,
+            int samples,
+            @Nullable String trouble) {}
+
+    /**
+     * This node in its group.
+     *
+     * @param node its name
+     * @param trouble why it has not joined, or what is wrong with the group; null if nothing is
+     * @param nodes the names of all that are there, in order
+     * @param plan {@code made}, {@code waiting} for ranks that nobody has claimed, or "none"
+     * @param planDigest the same on all nodes that have made the same plan; null without one
+     */
+    public record Group(
+            String node,
+            boolean joined,
+            @Nullable String trouble,
+            List<String> nodes,
+            String plan,
+            @Nullable String planDigest,
+            List<GroupJob> jobs) {}
+
+    /**
+     * A job of the group.
+     *
+     * @param ranks that read there, by node
+     * @param unclaimed those that no node has claimed, such as {@code 0-3,7}
+     * @param elsewhere those whose node is gone
+     */
+    public record GroupJob(String name, Map<String, String> ranks, String unclaimed, String elsewhere) {}
+
+    /** A tier of this node; what went wrong there is counted since the mount. */
+    public record Tier(
+            String name,
+            long capacityBytes,
+            long usedBytes,
+            int samples,
+            boolean writable,
+            long checksumFailures,
+            long readFailures,
+            long writeFailures) {}
+}

@@ -1,0 +1,178 @@
+package io.clairfs.tools.node.status;
+
+import java.util.Locale;
+
+/** The status as a person reads it. */
+public final class StatusText {
+    private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
+    private StatusText() {}
+
+    public static String of(Status s) {
+        StringBuilder text = new StringBuilder();
+        line(text, "clairfs", "%s at %s, up %s", s.source(), s.mount(), duration(s.uptimeSeconds()));
+        line(
+                text,
+                "dataset",
+                "%,d samples, %s%s",
+                s.samples(),
+                size(s.bytes()),
+                s.ready() ? "" : " so far (still listing)");
+        if (s.indexError() != null) {
+            line(text, "index", "%s", s.indexError());
+        }
+        if (s.jobs().isEmpty()) {
+            line(text, "job", "none; start one: clairfs job start %s seed=42", s.mount());
+        }
+        s.jobs().forEach(job -> job(text, job));
+        Status.Reads r = s.reads();
+        double share = r.opened() == 0 ? 0 : 100.0 * r.fromPageCache() / r.opened();
+        line(
+                text,
+                "reads",
+                "%,d files, %,d from the page cache (%.1f %%), %,d had to ask, %,d failed",
+                r.opened(),
+                r.fromPageCache(),
+                share,
+                r.upcalls(),
+                r.errors());
+        line(text, "stalled", "%.1f s in all waiting for samples that were not staged", s.stallSeconds());
+        s.fetched().forEach((place, f) -> {
+            if (f.count() > 0) {
+                line(text, "from " + place, "%,d samples, %s", f.count(), size(f.bytes()));
+            }
+        });
+        line(
+                text,
+                "staging",
+                "%s of %s, %,d samples",
+                size(s.staging().usedBytes()),
+                size(s.staging().capacityBytes()),
+                s.staging().samples());
+        s.tiers().forEach(tier -> tier(text, tier));
+        if (s.group() != null) {
+            group(text, s.group());
+        }
+        for (Status.Peer peer : s.peers()) {
+            line(
+                    text,
+                    "peer " + peer.name(),
+                    "%s, %,d samples%s",
+                    peer.address(),
+                    peer.samples(),
+                    peer.alive() ? "" : ", NOT ALIVE: " + peer.trouble());
+        }
+        if (s.errors() > 0) {
+            line(text, "errors", "%,d; the last ones: cat %s/.clairfs/errors", s.errors(), s.mount());
+        }
+        return text.toString();
+    }
+
+    private static void group(StringBuilder text, Status.Group group) {
+        line(
+                text,
+                "group",
+                "%s, %s, plan: %s",
+                group.node(),
+                group.joined() ? "one of " + group.nodes().size() + " nodes" : "NOT JOINED",
+                group.planDigest() == null ? group.plan() : group.planDigest());
+        if (group.trouble() != null) {
+            line(text, "", "%s", group.trouble());
+        }
+        for (Status.GroupJob job : group.jobs()) {
+            if (!job.unclaimed().isEmpty()) {
+                line(text, "", "job %s: no node has claimed rank %s", job.name(), job.unclaimed());
+            }
+            if (!job.elsewhere().isEmpty()) {
+                line(text, "", "job %s: the node of rank %s is gone", job.name(), job.elsewhere());
+            }
+        }
+    }
+
+    private static void job(StringBuilder text, Status.Job job) {
+        String epochs = job.epochs() == null ? "" : "/" + job.epochs();
+        String where = job.done()
+                ? "all " + job.epochs() + " epochs read"
+                : String.format(
+                        Locale.ROOT,
+                        "epoch %d%s, sample %,d of %,d",
+                        job.epoch(),
+                        epochs,
+                        job.position(),
+                        job.length());
+        line(
+                text,
+                "job " + job.name(),
+                "%s seed %s, rank %s of %d: %s, %s, %,d ahead",
+                job.sampler(),
+                job.seed(),
+                job.ranks(),
+                job.world(),
+                where,
+                job.inSync() ? "in sync" : "OUT OF SYNC",
+                job.stagedAhead());
+        if (job.readers().size() > 1) {
+            for (Status.Rank rank : job.readers()) {
+                line(
+                        text,
+                        "",
+                        "rank %d: %d loaders, %,d staged, enough for %.1f s",
+                        rank.rank(),
+                        rank.loaders(),
+                        rank.stagedAhead(),
+                        rank.secondsStaged());
+            }
+        }
+        if (job.deviations() > 0) {
+            line(text, "", "%,d %s deviated", job.deviations(), job.deviations() == 1 ? "read" : "reads");
+        }
+        if (job.note() != null) {
+            line(text, "", "%s", job.note());
+        }
+    }
+
+    private static void tier(StringBuilder text, Status.Tier t) {
+        line(
+                text,
+                t.name(),
+                "%s of %s, %,d samples%s",
+                size(t.usedBytes()),
+                size(t.capacityBytes()),
+                t.samples(),
+                t.writable() ? "" : ", takes nothing now");
+        if (t.checksumFailures() + t.readFailures() + t.writeFailures() > 0) {
+            line(
+                    text,
+                    "",
+                    "%,d samples damaged, %,d not read, %,d not written; all came from elsewhere",
+                    t.checksumFailures(),
+                    t.readFailures(),
+                    t.writeFailures());
+        }
+    }
+
+    private static void line(StringBuilder text, String label, String format, Object... values) {
+        text.append(String.format(Locale.ROOT, "%-12s ", label))
+                .append(String.format(Locale.ROOT, format, values))
+                .append('\n');
+    }
+
+    /** Bytes in the largest binary unit that leaves a number above one. */
+    public static String size(long bytes) {
+        double value = bytes;
+        int unit = 0;
+        while (value >= 1024 && unit < UNITS.length - 1) {
+            value /= 1024;
+            unit++;
+        }
+        return String.format(Locale.ROOT, unit == 0 ? "%.0f %s" : "%.1f %s", value, UNITS[unit]);
+    }
+
+    private static String duration(double seconds) {
+        long s = (long) seconds;
+        if (s < 60) {
+            return s + " s";
+        }
+        return s < 3600 ? s / 60 + " min " + s % 60 + " s" : s / 3600 + " h " + s % 3600 / 60 + " min";
+    }
+}

@@ -1,2 +1,0 @@
-/** What the daemon is made of, by itself. */
-package io.clairfs.tools.daemon;

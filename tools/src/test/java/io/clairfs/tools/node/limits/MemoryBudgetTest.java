@@ -1,0 +1,53 @@
+package io.clairfs.tools.node.limits;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The sizes of areas that nobody says. */
+final class MemoryBudgetTest {
+    private static final long MIB = 1L << 20;
+    private static final long GIB = 1L << 30;
+    private static final long USUAL_HEAP = 16 * GIB;
+
+    private static MemoryBudget inGroup(long bytes, int ssds, boolean hasPeers) {
+        return MemoryBudget.of(new MachineMemory(1L << 40, bytes), Math.min(USUAL_HEAP, bytes / 4), ssds, hasPeers);
+    }
+
+    // Promise M5
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 4, 8, 16, 64, 512})
+    void inAControlGroup_allAreasTogetherTakeLittleMoreThanHalfOfIt(long gib) {
+        for (int ssds = 0; ssds <= 4; ssds++) {
+            for (boolean hasPeers : new boolean[] {false, true}) {
+                MemoryBudget areas = inGroup(gib * GIB, ssds, hasPeers);
+                assertThat(areas.totalBytes(ssds, hasPeers))
+                        .as("%s, %d disks", areas, ssds)
+                        .isLessThanOrEqualTo(gib == 1 ? gib * GIB * 5 / 8 : gib * GIB / 2);
+                assertThat(areas.memoryBytes()).isGreaterThanOrEqualTo(gib * GIB / 32);
+            }
+        }
+    }
+
+    @Test
+    void twoGibibytes_areSharedOutAsDocumented() {
+        assertThat(inGroup(2 * GIB, 0, false))
+                .isEqualTo(new MemoryBudget(256 * MIB, 192 * MIB, 256 * MIB, 128 * MIB, 64 * MIB, 64 * MIB, 32 * MIB));
+    }
+
+    @Test
+    void machineWithPlenty_hasTheUsualSizes() {
+        MemoryBudget areas = MemoryBudget.of(new MachineMemory(64 * GIB, Long.MAX_VALUE), USUAL_HEAP, 1, true);
+        assertThat(areas)
+                .isEqualTo(new MemoryBudget(USUAL_HEAP, 16 * GIB, GIB, 512 * MIB, 256 * MIB, 256 * MIB, 64 * MIB));
+    }
+
+    @Test
+    void nothingLeft_isALittleOfEach() {
+        MemoryBudget areas = inGroup(0, 1, true);
+        assertThat(areas.memoryBytes()).isEqualTo(MIB);
+        assertThat(areas.stagingBytes()).isEqualTo(MIB);
+    }
+}
