@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link #list} lists a directory at once if nobody has yet, so the tree can be walked from the first moment;
  * {@link #complete} tells when all of it is there. A directory that cannot be listed fails for everybody who asks for it, rules
- * and readers. Entries are numbered as their directories arrive: numbers are stable while the tree lives and mean nothing beyond it. The order of a dataset is the business of {@link IndexRule}.
+ * and readers. Entries are numbered as their directories arrive: numbers are stable while the tree lives and mean nothing beyond it. The order of a dataset is the business of the index rules ({@code rule}).
  */
 public final class DatasetTree implements AutoCloseable {
     private final TreeLister lister;

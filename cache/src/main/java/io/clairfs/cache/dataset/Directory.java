@@ -43,7 +43,7 @@ public final class Directory {
 
     record Claim(CompletableFuture<Listing> listing, boolean start) {}
 
-    static byte[] join(byte[] directory, byte[] name, int from, int to) {
+    public static byte[] join(byte[] directory, byte[] name, int from, int to) {
         int prefix = directory.length == 0 ? 0 : directory.length + 1;
         byte[] joined = new byte[prefix + to - from];
         System.arraycopy(directory, 0, joined, 0, directory.length);
@@ -54,7 +54,7 @@ public final class Directory {
         return joined;
     }
 
-    static byte[] join(byte[] directory, byte[] name) {
+    public static byte[] join(byte[] directory, byte[] name) {
         return join(directory, name, 0, name.length);
     }
 }

@@ -149,7 +149,7 @@ public final class Listing {
             extras = new Object[most];
         }
 
-        void add(byte[] name, Kind kind, FileStatus status, int attributesNumber, @Nullable Object extra) {
+        public void add(byte[] name, Kind kind, FileStatus status, int attributesNumber, @Nullable Object extra) {
             if (nameBytes + name.length > names.length) {
                 names = Arrays.copyOf(names, Math.max(names.length * 2, nameBytes + name.length));
             }
@@ -165,7 +165,7 @@ public final class Listing {
             count++;
         }
 
-        Listing build() {
+        public Listing build() {
             return new Listing(this);
         }
     }

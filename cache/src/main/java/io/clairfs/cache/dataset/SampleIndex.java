@@ -97,7 +97,7 @@ public final class SampleIndex {
     private record Walked(byte[] path, Listing listing) {}
 
     /** Collects samples in index order. */
-    static final class Builder {
+    public static final class Builder {
         private final List<Walked> directories = new ArrayList<>();
         private int[] directoryOf = new int[1024];
         private int[] at = new int[1024];
@@ -105,12 +105,12 @@ public final class SampleIndex {
         private int count;
 
         /** Samples added from now on are entries of {@code listing}, which the framework calls {@code path}. */
-        int directory(byte[] path, Listing listing) {
+        public int directory(byte[] path, Listing listing) {
             directories.add(new Walked(path, listing));
             return directories.size() - 1;
         }
 
-        void add(int directory, int place, int file) {
+        public void add(int directory, int place, int file) {
             if (count == at.length) {
                 int larger = Math.toIntExact(Math.min(Integer.MAX_VALUE - 8L, count * 2L));
                 directoryOf = Arrays.copyOf(directoryOf, larger);
@@ -123,11 +123,11 @@ public final class SampleIndex {
             count++;
         }
 
-        int count() {
+        public int count() {
             return count;
         }
 
-        SampleIndex build(DatasetTree tree) {
+        public SampleIndex build(DatasetTree tree) {
             return new SampleIndex(this, tree.entryCount());
         }
     }

@@ -110,7 +110,7 @@ public final class JobRun {
     }
 
     /** When a rank that reads here reads this file next, within the next epochs; null when none does. */
-    public Whereabouts.@Nullable NextUse nextUse(int file) throws InvalidSpecException {
+    public SampleLocation.@Nullable NextUse nextUse(int file) throws InvalidSpecException {
         int sample = index.sampleOf(file);
         long[] from = new long[windows.size()];
         synchronized (this) {

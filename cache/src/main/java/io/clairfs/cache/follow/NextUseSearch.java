@@ -20,11 +20,11 @@ final class NextUseSearch {
      *
      * @param from where each rank of this node is now
      */
-    static Whereabouts.@Nullable NextUse of(int sample, JobSpec spec, EpochOrders orders, long[] from)
+    static SampleLocation.@Nullable NextUse of(int sample, JobSpec spec, EpochOrders orders, long[] from)
             throws InvalidSpecException {
         // From there to the beginning of the epoch looked at, which lies behind at first.
         long[] before = Arrays.stream(from).map(at -> -AccessStream.step(at)).toArray();
-        Whereabouts.NextUse nearest = null;
+        SampleLocation.NextUse nearest = null;
         for (int ahead = 0; ahead < EPOCHS_LOOKED_AHEAD; ahead++) {
             for (int stream = 0; stream < from.length; stream++) {
                 int epoch = AccessStream.epoch(from[stream]) + ahead;
@@ -41,7 +41,7 @@ final class NextUseSearch {
                 int rank = spec.firstRank() + stream;
                 int step = stepOf(sample, order, rank, ahead == 0 ? AccessStream.step(from[stream]) : 0);
                 if (step >= 0 && (nearest == null || before[stream] + step < nearest.samplesBefore())) {
-                    nearest = new Whereabouts.NextUse(spec.name(), rank, epoch, step, before[stream] + step);
+                    nearest = new SampleLocation.NextUse(spec.name(), rank, epoch, step, before[stream] + step);
                 }
                 before[stream] += order.length(rank);
             }

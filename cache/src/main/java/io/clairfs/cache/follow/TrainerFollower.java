@@ -24,8 +24,8 @@ final class TrainerFollower {
     private final List<StreamWindow> windows;
     private final Pace[] paces;
     private final LongSupplier clockNs;
-    private final SyncJudge judge;
-    private final EpochJudge epochJudge;
+    private final SyncDetector judge;
+    private final EpochDriftDetector epochJudge;
     private final TrainerSearch search;
 
     /** How many positions may lie between what the loaders of one rank read at the same time. */
@@ -54,9 +54,9 @@ final class TrainerFollower {
         this.clockNs = clockNs;
         int ranks = spec.ranks().count();
         paces = Stream.generate(Pace::new).limit(ranks).toArray(Pace[]::new);
-        int memory = SyncJudge.memoryFor(firstLength, Math.max(1, ranks));
-        judge = new SyncJudge(memory);
-        epochJudge = new EpochJudge(spec, memory);
+        int memory = SyncDetector.memoryFor(firstLength, Math.max(1, ranks));
+        judge = new SyncDetector(memory);
+        epochJudge = new EpochDriftDetector(spec, memory);
         search = new TrainerSearch(memory);
         passes = new NameOrderPasses(index.size());
         orderly = new long[memory];

@@ -24,7 +24,7 @@ public final class Admission implements AutoCloseable {
     private final DatasetTree tree;
     private final ResidentSamples residents;
     private final TierRoom room;
-    private final Leftovers leftovers;
+    private final Eviction eviction;
     private volatile LocalPlan plan = LocalPlan.NONE;
     private volatile boolean planned;
     private volatile IntConsumer queued = _ -> {};
@@ -38,7 +38,7 @@ public final class Admission implements AutoCloseable {
         this.tree = tree;
         residents = new ResidentSamples(tree, memory, slower, queueBytes);
         room = new TierRoom(residents);
-        leftovers = new Leftovers(tree, residents, this::isUnwanted);
+        eviction = new Eviction(tree, residents, this::isUnwanted);
     }
 
     /** What was admitted and is still here. */
@@ -75,7 +75,7 @@ public final class Admission implements AutoCloseable {
     public void follow(LocalPlan next) {
         plan = next;
         planned = true;
-        leftovers.lookAgain();
+        eviction.lookAgain();
     }
 
     /** There is no job any more: what is here stays until its room is needed. */
@@ -135,7 +135,7 @@ public final class Admission implements AutoCloseable {
         } else if (wanted != LocalPlan.NOWHERE) {
             keepIn(wanted, file, sample);
         } else if (!keepCopy(file, sample) && byReader && !residents.isHere(file)) {
-            leftovers.makeRoom(MEMORY, sample.size(), () -> residents.keepRecent(file, sample));
+            eviction.makeRoom(MEMORY, sample.size(), () -> residents.keepRecent(file, sample));
         }
     }
 
@@ -162,7 +162,7 @@ public final class Admission implements AutoCloseable {
 
     /** Keeps a sample with its home elsewhere if it is used here sooner than others. Returns whether it is to be kept. */
     private boolean keepCopy(int file, SampleBuffer sample) {
-        CopyRoom copies = plan.copies();
+        ReplicaSpace copies = plan.copies();
         if (copies == null) {
             return false;
         }
@@ -185,7 +185,7 @@ public final class Admission implements AutoCloseable {
     }
 
     private void put(int tier, int file, SampleBuffer sample) {
-        leftovers.makeRoom(tier, sample.size(), () -> {
+        eviction.makeRoom(tier, sample.size(), () -> {
             boolean kept = residents.keep(tier, file, sample);
             if (kept) {
                 room.giveBack(file);
@@ -196,9 +196,9 @@ public final class Admission implements AutoCloseable {
 
     /** Writes the sample that has waited longest for this tier. Returns whether there was one. */
     public boolean writeNext(int tier) {
-        KeepQueue queue = residents.queue(tier);
+        WriteBackQueue queue = residents.queue(tier);
         int file = queue.next();
-        if (file == KeepQueue.NONE) {
+        if (file == WriteBackQueue.NONE) {
             return false;
         }
         try {
@@ -221,7 +221,7 @@ public final class Admission implements AutoCloseable {
     /** The tier that is to hold the sample, as the plan says or as one of the copies that are kept by next use. */
     private int keptIn(int file) {
         LocalPlan now = plan;
-        CopyRoom copies = now.copies();
+        ReplicaSpace copies = now.copies();
         int wanted = now.tierOf(file);
         return wanted == LocalPlan.NOWHERE && copies != null ? copies.tierOf(file) : wanted;
     }

@@ -55,13 +55,13 @@ public interface LocalPlan {
     }
 
     /** The room for samples with their home elsewhere that is filled by next use; null where the plan names all samples itself. */
-    default @Nullable CopyRoom copies() {
+    default @Nullable ReplicaSpace copies() {
         return null;
     }
 
     /** Whether it is time for another plan, though nothing has changed. */
     default boolean isStale() {
-        CopyRoom copies = copies();
+        ReplicaSpace copies = copies();
         return copies != null && copies.isStale();
     }
 

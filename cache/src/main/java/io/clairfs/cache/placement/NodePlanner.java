@@ -159,7 +159,7 @@ public final class NodePlanner implements JobPlanner {
         PlanRequest request = new PlanRequest(
                 numbers.count(), number -> tree.fileSize(numbers.fileOf(number)), needs, now.storages(), model);
         Placement placement = planner.plan(request, policy).onlyFor(now.self());
-        CopyRoom copies = policy == PlacementPolicy.CLAIRFS && readHere.size() == 1
+        ReplicaSpace copies = policy == PlacementPolicy.CLAIRFS && readHere.size() == 1
                 ? copies(request, placement, now, numbers, readHere.getFirst())
                 : null;
         long digest = digest(placement, now.nodes());
@@ -189,7 +189,7 @@ public final class NodePlanner implements JobPlanner {
     }
 
     /** The room that homes leave here; null where there is none, or where all that is read here fits into it. */
-    private @Nullable CopyRoom copies(
+    private @Nullable ReplicaSpace copies(
             PlanRequest request, Placement placement, Group now, FileNumbers numbers, JobRun job)
             throws InvalidSpecException {
         NodeStorage here = now.storages().get(now.self());
@@ -211,7 +211,7 @@ public final class NodePlanner implements JobPlanner {
         int epoch = Math.min(job.epoch(), job.spec().epochs());
         Need need = need(job, epoch, knownEnd(job, epoch), now, numbers::numberOf, false);
         NextUse uses = NextUse.of(need, numbers.count(), now.self(), epoch);
-        CopyRoom copies = new CopyRoom(
+        ReplicaSpace copies = new ReplicaSpace(
                 numbers,
                 request.sizes(),
                 here.withCapacities(room),

@@ -26,7 +26,7 @@ record Placed(
         @Nullable FileNumbers numbers,
         List<UUID> nodes,
         long digest,
-        @Nullable CopyRoom copies,
+        @Nullable ReplicaSpace copies,
         List<FillOrders.Reading> readings,
         BooleanSupplier isOver,
         int[][] order)

@@ -23,8 +23,8 @@ public final class ResidentSamples {
     private final DatasetTree tree;
     private final MemoryTier memory;
     private final List<Tier> tiers;
-    private final List<KeepQueue> queues;
-    private volatile Holdings holdings = Holdings.UNTOLD;
+    private final List<WriteBackQueue> queues;
+    private volatile ResidencyListener holdings = ResidencyListener.UNTOLD;
 
     /**
      * Those in {@code memory} and in {@code slower} tiers, fastest first.
@@ -35,7 +35,7 @@ public final class ResidentSamples {
         this.tree = tree;
         this.memory = memory;
         tiers = Stream.concat(Stream.of(memory), slower.stream()).toList();
-        queues = tiers.stream().map(_ -> new KeepQueue(queueBytes)).toList();
+        queues = tiers.stream().map(_ -> new WriteBackQueue(queueBytes)).toList();
     }
 
     /** The tiers of this node, fastest first. */
@@ -48,12 +48,12 @@ public final class ResidentSamples {
     }
 
     /** What is on its way to a tier; always empty for memory. */
-    KeepQueue queue(int tier) {
+    WriteBackQueue queue(int tier) {
         return queues.get(tier);
     }
 
     /** From now on {@code listener} is told what is kept and evicted here. */
-    public void tell(Holdings listener) {
+    public void tell(ResidencyListener listener) {
         holdings = listener;
     }
 
@@ -197,7 +197,7 @@ public final class ResidentSamples {
     }
 
     /** Tells of what tiers hold of the samples that have their home elsewhere. */
-    void adoptInto(CopyRoom copies, IntPredicate isElsewhere) {
+    void adoptInto(ReplicaSpace copies, IntPredicate isElsewhere) {
         for (int file = 0; file < tree.entryCount(); file++) {
             for (int tier = 0; tier < tiers.size(); tier++) {
                 if (tiers.get(tier).contains(file) && isElsewhere.test(file)) {
@@ -210,6 +210,6 @@ public final class ResidentSamples {
 
     /** Drops what is on its way. */
     void close() {
-        queues.forEach(KeepQueue::close);
+        queues.forEach(WriteBackQueue::close);
     }
 }

@@ -5,7 +5,7 @@ import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
-import io.clairfs.cache.follow.Whereabouts;
+import io.clairfs.cache.follow.SampleLocation;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.placement.Admission;
@@ -264,15 +264,15 @@ public final class Prefetcher implements AutoCloseable {
     }
 
     /** Where this file is, and when it is wanted. May take a second for a dataset of millions. */
-    public Whereabouts whereabouts(int file) {
-        List<Whereabouts.NextUse> uses = new ArrayList<>();
+    public SampleLocation whereabouts(int file) {
+        List<SampleLocation.NextUse> uses = new ArrayList<>();
         forEachJob(job -> {
-            Whereabouts.NextUse use = job.nextUse(file);
+            SampleLocation.NextUse use = job.nextUse(file);
             if (use != null) {
                 uses.add(use);
             }
         });
-        return new Whereabouts(
+        return new SampleLocation(
                 staging.isStaged(file), admission.residents().holdersOf(file), admission.plannedFor(file), uses);
     }
 

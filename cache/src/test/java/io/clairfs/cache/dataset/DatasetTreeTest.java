@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.DirectorySource;

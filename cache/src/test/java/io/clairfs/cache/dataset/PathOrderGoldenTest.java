@@ -3,6 +3,7 @@ package io.clairfs.cache.dataset;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.dataset.rule.NaturalOrder;
 import io.clairfs.cache.order.Golden;
 import io.clairfs.cache.order.spec.OrderSpec;
 import java.io.ByteArrayOutputStream;

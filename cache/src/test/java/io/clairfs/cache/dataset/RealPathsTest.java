@@ -2,6 +2,7 @@ package io.clairfs.cache.dataset;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.order.RealPython;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.SourceException;

@@ -2,6 +2,7 @@ package io.clairfs.cache.dataset;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.SourceException;
 import java.io.ByteArrayOutputStream;
@@ -13,26 +14,26 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A real directory tree, made by a shell, because Java cannot create every name that a disk may hold. */
-final class TestTree {
+public final class TestTree {
     private final Path root;
     private final ByteArrayOutputStream script = new ByteArrayOutputStream();
     private final List<AutoCloseable> opened = new ArrayList<>();
 
-    TestTree(Path root) {
+    public TestTree(Path root) {
         this.root = root;
     }
 
     /** An empty file, with the directories above it. */
-    TestTree file(String path) {
+    public TestTree file(String path) {
         return directory(path.contains("/") ? path.substring(0, path.lastIndexOf('/')) : ".")
                 .run(": > '" + path + "'");
     }
 
-    TestTree directory(String path) {
+    public TestTree directory(String path) {
         return run("mkdir -p '" + path + "'");
     }
 
-    TestTree link(String path, String target) {
+    public TestTree link(String path, String target) {
         return run("ln -s '" + target + "' '" + path + "'");
     }
 
@@ -48,7 +49,7 @@ final class TestTree {
     }
 
     /** Makes everything asked for so far and lists it. */
-    DatasetTree list() throws Exception {
+    public DatasetTree list() throws Exception {
         Process shell = new ProcessBuilder("sh", "-e")
                 .directory(root.toFile())
                 .inheritIO()
@@ -68,12 +69,12 @@ final class TestTree {
     }
 
     /** The paths of {@code rule} over everything, decoded as Python does. */
-    List<String> paths(String rule) throws Exception {
+    public List<String> paths(String rule) throws Exception {
         DatasetTree tree = list();
         return paths(IndexRule.of(rule).index(tree, tree.root()));
     }
 
-    static List<String> paths(SampleIndex index) throws SourceException {
+    public static List<String> paths(SampleIndex index) throws SourceException {
         List<String> paths = new ArrayList<>();
         for (int i = 0; i < index.size(); i++) {
             int[] points = PythonText.decode(index.path(i));
@@ -82,7 +83,7 @@ final class TestTree {
         return paths;
     }
 
-    void close() throws Exception {
+    public void close() throws Exception {
         for (AutoCloseable each : opened) {
             each.close();
         }

@@ -401,12 +401,13 @@ final class JobRunTest {
         List<Integer> second = epoch(line, 1, 0);
         int sample = first.get(700);
         int file = dataset.index.file(sample);
-        assertThat(run.nextUse(file)).isEqualTo(new Whereabouts.NextUse("train", 0, 0, 700, 700));
+        assertThat(run.nextUse(file)).isEqualTo(new SampleLocation.NextUse("train", 0, 0, 700, 700));
         read(run, first.subList(0, 700));
-        assertThat(run.nextUse(file)).isEqualTo(new Whereabouts.NextUse("train", 0, 0, 700, 0));
+        assertThat(run.nextUse(file)).isEqualTo(new SampleLocation.NextUse("train", 0, 0, 700, 0));
         read(run, first.subList(700, 800));
         int again = second.indexOf(sample);
-        assertThat(run.nextUse(file)).isEqualTo(new Whereabouts.NextUse("train", 0, 1, again, SAMPLES - 800 + again));
+        assertThat(run.nextUse(file))
+                .isEqualTo(new SampleLocation.NextUse("train", 0, 1, again, SAMPLES - 800 + again));
     }
 
     @ParameterizedTest(name = "seed {0}")
@@ -434,12 +435,12 @@ final class JobRunTest {
             }
             for (int n = 0; n < 50; n++) {
                 int sample = random.nextInt(SAMPLES);
-                Whereabouts.NextUse nearest = null;
+                SampleLocation.NextUse nearest = null;
                 for (int rank = 0; rank < 3; rank++) {
                     int ahead = streams.get(rank).subList(at[rank], 3 * length).indexOf(sample);
                     if (ahead >= 0 && (nearest == null || ahead < nearest.samplesBefore())) {
                         int position = at[rank] + ahead;
-                        nearest = new Whereabouts.NextUse(
+                        nearest = new SampleLocation.NextUse(
                                 "several", rank + 1, position / length, position % length, ahead);
                     }
                 }
@@ -458,7 +459,7 @@ final class JobRunTest {
         read(run, epoch(line, 1, 0).subList(0, 600));
         assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(300)))).isNull();
         assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(900))))
-                .isEqualTo(new Whereabouts.NextUse("train", 0, 1, 900, 300));
+                .isEqualTo(new SampleLocation.NextUse("train", 0, 1, 900, 300));
         read(run, epoch(line, 1, 0).subList(600, SAMPLES));
         assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(900)))).isNull();
     }

@@ -97,8 +97,8 @@ final class AdmissionTest {
         assertThat(told).containsExactly("kept 0 " + dataset.file(1));
     }
 
-    private static Holdings into(List<String> told) {
-        return new Holdings() {
+    private static ResidencyListener into(List<String> told) {
+        return new ResidencyListener() {
             @Override
             public void kept(int tier, int file) {
                 told.add("kept " + tier + " " + file);

@@ -144,7 +144,7 @@ final class NodePlannerTest {
         assertThat(left).isNotEmpty();
         assertThat(Collections.max(kept)).isLessThanOrEqualTo(Collections.min(left));
 
-        CopyRoom again = Objects.requireNonNull(together.plan(List.of(run)).copies());
+        ReplicaSpace again = Objects.requireNonNull(together.plan(List.of(run)).copies());
         assertThat(offered.stream().filter(sample -> again.tierOf(dataset.file(sample)) == 0))
                 .as("what is kept is kept under a new plan, too")
                 .hasSize(room);

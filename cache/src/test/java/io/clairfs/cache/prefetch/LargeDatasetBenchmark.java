@@ -3,8 +3,8 @@ package io.clairfs.cache.prefetch;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.dataset.IndexRule;
 import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SamplesInUse;

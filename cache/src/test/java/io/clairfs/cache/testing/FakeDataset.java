@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.dataset.IndexRule;
 import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;

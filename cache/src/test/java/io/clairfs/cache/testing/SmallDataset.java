@@ -2,8 +2,8 @@ package io.clairfs.cache.testing;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.dataset.IndexRule;
 import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.SourceException;
 import java.io.IOException;

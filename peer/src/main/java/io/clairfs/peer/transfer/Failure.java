@@ -1,7 +1,7 @@
 package io.clairfs.peer.transfer;
 
 /** Why a server could not lend a sample; travels as its ordinal. */
-enum Failure {
+public enum Failure {
     DEADLINE("the deadline passed there"),
     CANCELLED("cancelled"),
     SIZE("it has another size there"),
@@ -13,7 +13,7 @@ enum Failure {
         this.text = text;
     }
 
-    static String text(int code) {
+    public static String text(int code) {
         return code >= 0 && code < values().length ? values()[code].text : "for a reason this version does not know";
     }
 }

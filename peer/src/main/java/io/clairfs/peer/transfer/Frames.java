@@ -18,30 +18,30 @@ import java.util.zip.CRC32C;
  * <p>Every request gets exactly one reply, cancelled or not: only then is its id free again. The header carries a checksum of
  * its own because a flipped bit in an id or a sample's number would deliver the wrong sample with the right checksum.
  */
-final class Frames {
-    static final int REQUEST = 1;
-    static final int CANCEL = 2;
-    static final int DAMAGED = 3;
-    static final int DATA = 16;
-    static final int NOT_HERE = 17;
-    static final int FAILED = 18;
+public final class Frames {
+    public static final int REQUEST = 1;
+    public static final int CANCEL = 2;
+    public static final int DAMAGED = 3;
+    public static final int DATA = 16;
+    public static final int NOT_HERE = 17;
+    public static final int FAILED = 18;
 
-    static final int FRAME_HEAD_BYTES = 4;
+    public static final int FRAME_HEAD_BYTES = 4;
     static final int REQUEST_BYTES = 20;
     static final int CANCEL_BYTES = 4;
     static final int DAMAGED_BYTES = 4;
-    static final int CRC_BYTES = 4;
-    static final int REPLY_HEAD_BYTES = 28;
+    public static final int CRC_BYTES = 4;
+    public static final int REPLY_HEAD_BYTES = 28;
 
     /** In one frame, of either kind. */
-    static final int MOST_ENTRIES = 256;
+    public static final int MOST_ENTRIES = 256;
 
     static final int MOST_REQUESTS_IN_FLIGHT = 4096;
 
     private Frames() {}
 
     /** Bytes of a frame of {@code count} entries, its checksum included; -1 for a type that there is not. */
-    static int frameBytes(int type, int count) {
+    public static int frameBytes(int type, int count) {
         return switch (type) {
             case REQUEST -> FRAME_HEAD_BYTES + count * REQUEST_BYTES + CRC_BYTES;
             case CANCEL -> FRAME_HEAD_BYTES + count * CANCEL_BYTES + CRC_BYTES;
@@ -51,24 +51,24 @@ final class Frames {
     }
 
     /** Ends a frame or a reply's header that begins at {@code start}: sets the checksum over what was written. */
-    static void seal(ByteBuf buffer, int start) {
+    public static void seal(ByteBuf buffer, int start) {
         buffer.writeInt(crc(buffer, start, buffer.writerIndex() - start));
     }
 
     /** The checksum of a part of a buffer. */
-    static int crc(ByteBuf buffer, int start, int length) {
+    public static int crc(ByteBuf buffer, int start, int length) {
         return crc(buffer.nioBuffer(start, length));
     }
 
     /** The checksum of what a buffer has left. */
-    static int crc(ByteBuffer bytes) {
+    public static int crc(ByteBuffer bytes) {
         CRC32C crc = new CRC32C();
         crc.update(bytes);
         return (int) crc.getValue();
     }
 
     /** Writes the header of a reply. */
-    static void writeReply(ByteBuf out, int type, int reason, int id, int sample, long bytes, int crc) {
+    public static void writeReply(ByteBuf out, int type, int reason, int id, int sample, long bytes, int crc) {
         int start = out.writerIndex();
         out.writeByte(type)
                 .writeByte(reason)

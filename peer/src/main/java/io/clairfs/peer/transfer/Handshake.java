@@ -22,12 +22,12 @@ import org.jspecify.annotations.Nullable;
  * what is signed, so that no answer can be sent back to where it came from. Every message has a fixed length, and the first
  * eight bytes mean the same in all versions.
  */
-final class Handshake {
+public final class Handshake {
     static final int MAGIC = 0x434C4652;
-    static final int VERSION = 2;
+    public static final int VERSION = 2;
     static final int NONCE_BYTES = 32;
-    static final int GREETING_BYTES = 8 + Fingerprint.BYTES + NONCE_BYTES;
-    static final int VERDICT_BYTES = 2 + Secret.MAC_BYTES;
+    public static final int GREETING_BYTES = 8 + Fingerprint.BYTES + NONCE_BYTES;
+    public static final int VERDICT_BYTES = 2 + Secret.MAC_BYTES;
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -35,14 +35,14 @@ final class Handshake {
     private final Fingerprint fingerprint;
     private final byte[] nonce = new byte[NONCE_BYTES];
 
-    Handshake(Credentials credentials) {
+    public Handshake(Credentials credentials) {
         secret = credentials.secret();
         fingerprint = credentials.fingerprint();
         RANDOM.nextBytes(nonce);
     }
 
     /** What the other side says of itself. */
-    record Greeting(int magic, int version, Refusal refusal, Fingerprint fingerprint, byte[] nonce) {
+    public record Greeting(int magic, int version, Refusal refusal, Fingerprint fingerprint, byte[] nonce) {
         static Greeting read(ByteBuf in) {
             int magic = in.readInt();
             int version = in.readUnsignedShort();
@@ -55,29 +55,29 @@ final class Handshake {
         }
     }
 
-    void writeGreeting(ByteBuf out, Refusal refusal) {
+    public void writeGreeting(ByteBuf out, Refusal refusal) {
         out.writeInt(MAGIC).writeShort(VERSION).writeShort(refusal.ordinal());
         out.writeBytes(fingerprint.bytes()).writeBytes(nonce);
     }
 
-    boolean sameDataset(Greeting other) {
+    public boolean sameDataset(Greeting other) {
         return fingerprint.equals(other.fingerprint());
     }
 
-    byte[] clientProof(Greeting server) {
+    public byte[] clientProof(Greeting server) {
         return proof("clairfs transfer client", fingerprint, server.fingerprint(), nonce, server.nonce());
     }
 
-    byte[] serverProof(Greeting client) {
+    public byte[] serverProof(Greeting client) {
         return proof("clairfs transfer server", client.fingerprint(), fingerprint, client.nonce(), nonce);
     }
 
-    boolean provesClient(Greeting client, byte[] proof) {
+    public boolean provesClient(Greeting client, byte[] proof) {
         return MessageDigest.isEqual(
                 proof, proof("clairfs transfer client", client.fingerprint(), fingerprint, client.nonce(), nonce));
     }
 
-    boolean provesServer(Greeting server, byte[] proof) {
+    public boolean provesServer(Greeting server, byte[] proof) {
         return MessageDigest.isEqual(
                 proof, proof("clairfs transfer server", fingerprint, server.fingerprint(), nonce, server.nonce()));
     }

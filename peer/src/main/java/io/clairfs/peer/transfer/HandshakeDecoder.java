@@ -13,17 +13,17 @@ import org.jspecify.annotations.Nullable;
  * What both sides of the handshake have in common: it takes so long at most, it ends once, in one way or the other, and what comes after a refusal is not
  * looked at.
  */
-abstract class HandshakeDecoder extends ByteToMessageDecoder {
+public abstract class HandshakeDecoder extends ByteToMessageDecoder {
     private final int timeoutMs;
     private @Nullable Future<?> timeout;
     private boolean over;
 
-    HandshakeDecoder(int timeoutMs) {
+    protected HandshakeDecoder(int timeoutMs) {
         this.timeoutMs = timeoutMs;
     }
 
     /** From now on the time runs. */
-    final void begin(ChannelHandlerContext ctx) {
+    protected final void begin(ChannelHandlerContext ctx) {
         timeout = ctx.executor()
                 .schedule(
                         () -> refuse(ctx, "no handshake within " + timeoutMs + " ms"),
@@ -32,13 +32,13 @@ abstract class HandshakeDecoder extends ByteToMessageDecoder {
     }
 
     /** More bytes of the other side are there. */
-    abstract void read(ChannelHandlerContext ctx, ByteBuf in);
+    protected abstract void read(ChannelHandlerContext ctx, ByteBuf in);
 
     /** The connection may be used. */
-    abstract void accepted(ChannelHandlerContext ctx);
+    protected abstract void accepted(ChannelHandlerContext ctx);
 
     /** The connection is to be closed. */
-    abstract void refused(ChannelHandlerContext ctx, String reason);
+    protected abstract void refused(ChannelHandlerContext ctx, String reason);
 
     @Override
     protected final void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
@@ -50,7 +50,7 @@ abstract class HandshakeDecoder extends ByteToMessageDecoder {
     }
 
     /** The other side's greeting; null while it is not all there, or when it never will be. */
-    final @Nullable Greeting greeting(ChannelHandlerContext ctx, ByteBuf in) {
+    protected final @Nullable Greeting greeting(ChannelHandlerContext ctx, ByteBuf in) {
         if (in.readableBytes() >= Integer.BYTES && in.getInt(in.readerIndex()) != Handshake.MAGIC) {
             refuse(ctx, "it does not speak the transfer protocol");
             return null;
@@ -59,13 +59,13 @@ abstract class HandshakeDecoder extends ByteToMessageDecoder {
     }
 
     /** Ends it well; takes itself out of the pipeline. */
-    final void accept(ChannelHandlerContext ctx) {
+    protected final void accept(ChannelHandlerContext ctx) {
         end();
         accepted(ctx);
         ctx.pipeline().remove(this);
     }
 
-    final void refuse(ChannelHandlerContext ctx, String reason) {
+    protected final void refuse(ChannelHandlerContext ctx, String reason) {
         if (!over) {
             end();
             refused(ctx, reason);

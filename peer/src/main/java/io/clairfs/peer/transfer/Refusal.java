@@ -1,7 +1,7 @@
 package io.clairfs.peer.transfer;
 
 /** Why a node does not talk to another; travels as its ordinal, so the order is part of the protocol. */
-enum Refusal {
+public enum Refusal {
     NONE("no refusal"),
     VERSION("it speaks another version of the transfer protocol"),
     SECRET("it has another secret, or only one of the two has one"),
@@ -14,11 +14,11 @@ enum Refusal {
         this.text = text;
     }
 
-    String text() {
+    public String text() {
         return text;
     }
 
-    static Refusal of(int code) {
+    public static Refusal of(int code) {
         return code >= 0 && code < values().length ? values()[code] : VERSION;
     }
 }

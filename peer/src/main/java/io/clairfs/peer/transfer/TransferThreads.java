@@ -33,25 +33,25 @@ public final class TransferThreads implements AutoCloseable {
         return start(role, threads, Epoll.isAvailable());
     }
 
-    static TransferThreads start(String role, int threads, boolean epoll) {
+    public static TransferThreads start(String role, int threads, boolean epoll) {
         IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
         return new TransferThreads(
                 new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory(role, true), io), epoll);
     }
 
-    EventLoopGroup loops() {
+    public EventLoopGroup loops() {
         return loops;
     }
 
-    EventLoop next() {
+    public EventLoop next() {
         return loops.next();
     }
 
-    Class<? extends Channel> clientChannel() {
+    public Class<? extends Channel> clientChannel() {
         return epoll ? EpollSocketChannel.class : NioSocketChannel.class;
     }
 
-    Class<? extends ServerChannel> serverChannel() {
+    public Class<? extends ServerChannel> serverChannel() {
         return epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     }
 

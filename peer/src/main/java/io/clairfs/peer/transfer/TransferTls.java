@@ -54,11 +54,11 @@ public final class TransferTls {
         }
     }
 
-    SslHandler serverHandler(Channel channel, int timeoutMs) {
+    public SslHandler serverHandler(Channel channel, int timeoutMs) {
         return bounded(server.newHandler(channel.alloc()), timeoutMs);
     }
 
-    SslHandler clientHandler(Channel channel, int timeoutMs) {
+    public SslHandler clientHandler(Channel channel, int timeoutMs) {
         return bounded(client.newHandler(channel.alloc()), timeoutMs);
     }
 

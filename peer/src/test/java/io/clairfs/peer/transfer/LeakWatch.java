@@ -10,20 +10,20 @@ import io.netty.util.ResourceLeakDetector;
 import org.slf4j.LoggerFactory;
 
 /** Fails if Netty's leak detector, which looks at every buffer in these tests, reported anything since it was opened. */
-final class LeakWatch {
+public final class LeakWatch {
     private static final long LONGEST_NS = 30_000_000_000L;
 
     private final ListAppender<ILoggingEvent> reports = new ListAppender<>();
     private final Logger logger = (Logger) LoggerFactory.getLogger(ResourceLeakDetector.class);
 
-    LeakWatch() {
+    public LeakWatch() {
         assertThat(ResourceLeakDetector.getLevel()).isEqualTo(ResourceLeakDetector.Level.PARANOID);
         reports.start();
         logger.addAppender(reports);
     }
 
     /** Waits until something is reported. */
-    void awaitReport() throws InterruptedException {
+    public void awaitReport() throws InterruptedException {
         long end = System.nanoTime() + LONGEST_NS;
         while (reports.list.isEmpty()) {
             assertThat(System.nanoTime()).as("a leak is not reported").isLessThan(end);
@@ -38,7 +38,7 @@ final class LeakWatch {
         ByteBufAllocator.DEFAULT.directBuffer(16).release();
     }
 
-    void end() throws InterruptedException {
+    public void end() throws InterruptedException {
         for (int i = 0; i < 3; i++) {
             look();
         }

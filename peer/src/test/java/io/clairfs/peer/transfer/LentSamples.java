@@ -3,6 +3,11 @@ package io.clairfs.peer.transfer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.peer.transfer.client.Answer;
+import io.clairfs.peer.transfer.client.Peer;
+import io.clairfs.peer.transfer.client.TransferClient;
+import io.clairfs.peer.transfer.server.Lender;
+import io.clairfs.peer.transfer.server.Loan;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
@@ -12,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A lender with samples of any size whose bytes follow from their number, and which knows who still holds them. */
-final class LentSamples implements Lender {
+public final class LentSamples implements Lender {
     private final Map<Integer, SampleBuffer> samples = new ConcurrentHashMap<>();
     final AtomicInteger asked = new AtomicInteger();
     final AtomicInteger damagedHere = new AtomicInteger();
@@ -35,7 +40,7 @@ final class LentSamples implements Lender {
         damagedHere.incrementAndGet();
     }
 
-    static void fill(int sample, MemorySegment bytes) {
+    public static void fill(int sample, MemorySegment bytes) {
         SplittableRandom random = new SplittableRandom(sample);
         long at = 0;
         for (; at + 8 <= bytes.byteSize(); at += 8) {
@@ -57,12 +62,12 @@ final class LentSamples implements Lender {
     }
 
     /** The peer at this address, of whom there is one while the client knows fewer than its limit. */
-    static Peer peer(TransferClient client, InetSocketAddress address) {
+    public static Peer peer(TransferClient client, InetSocketAddress address) {
         return java.util.Objects.requireNonNull(client.peer(address), "too many peers");
     }
 
     /** Checks the bytes and releases the sample. */
-    static void assertGot(Answer answer, int sample, long size) {
+    public static void assertGot(Answer answer, int sample, long size) {
         assertThat(answer).isInstanceOf(Answer.Got.class);
         SampleBuffer got = ((Answer.Got) answer).sample();
         SampleBuffer expected = SampleBuffer.allocate(size);

@@ -2,6 +2,12 @@ package io.clairfs.peer.transfer;
 
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.peer.Fingerprint;
+import io.clairfs.peer.transfer.client.Answer;
+import io.clairfs.peer.transfer.client.Peer;
+import io.clairfs.peer.transfer.client.TransferClient;
+import io.clairfs.peer.transfer.server.Lender;
+import io.clairfs.peer.transfer.server.Loan;
+import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;

@@ -11,6 +11,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.Secret;
+import io.clairfs.peer.transfer.client.Answer;
+import io.clairfs.peer.transfer.client.Peer;
+import io.clairfs.peer.transfer.client.TransferClient;
+import io.clairfs.peer.transfer.server.Lender;
+import io.clairfs.peer.transfer.server.Loan;
+import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;

@@ -6,6 +6,10 @@ import static io.clairfs.peer.transfer.TransferTest.in;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.peer.transfer.client.Answer;
+import io.clairfs.peer.transfer.client.Peer;
+import io.clairfs.peer.transfer.client.TransferClient;
+import io.clairfs.peer.transfer.server.TransferServer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;

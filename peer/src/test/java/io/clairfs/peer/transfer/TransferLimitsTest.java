@@ -7,6 +7,12 @@ import static io.clairfs.peer.transfer.TransferTest.PATIENT;
 import static io.clairfs.peer.transfer.TransferTest.in;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.peer.transfer.client.Answer;
+import io.clairfs.peer.transfer.client.Peer;
+import io.clairfs.peer.transfer.client.TransferClient;
+import io.clairfs.peer.transfer.server.Lender;
+import io.clairfs.peer.transfer.server.Loan;
+import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;

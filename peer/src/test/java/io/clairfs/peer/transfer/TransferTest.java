@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.Secret;
+import io.clairfs.peer.transfer.client.Answer;
+import io.clairfs.peer.transfer.client.Peer;
+import io.clairfs.peer.transfer.client.TransferClient;
+import io.clairfs.peer.transfer.server.Lender;
+import io.clairfs.peer.transfer.server.Loan;
+import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -30,17 +36,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What transfers promise between nodes that mean well. */
 @Timeout(120)
-final class TransferTest {
+public final class TransferTest {
     static final Fingerprint DATASET = new Fingerprint(1, 2);
     static final Secret SECRET = Secret.of("0123456789abcdef".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
-    static final Credentials CREDENTIALS = new Credentials(DATASET, SECRET);
-    static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    public static final Credentials CREDENTIALS = new Credentials(DATASET, SECRET);
+    public static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
     /** For answers that must come, on a machine as slow as may be. */
     static final long PATIENCE_MS = 60_000;
 
     /** No time runs out in a test, and who is left alone is left alone for the rest of it. */
-    static final TransferLimits PATIENT =
+    public static final TransferLimits PATIENT =
             TransferLimits.DEFAULT.withTimes(60_000, 60_000, 60_000, 60_000, 600_000, 600_000);
 
     private final LentSamples samples = new LentSamples();
@@ -60,7 +66,7 @@ final class TransferTest {
         leaks.end();
     }
 
-    static long in(long ms) {
+    public static long in(long ms) {
         return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
     }
 

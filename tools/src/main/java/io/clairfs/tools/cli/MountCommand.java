@@ -1,7 +1,7 @@
 package io.clairfs.tools.cli;
 
 import io.clairfs.cache.dataset.DatasetException;
-import io.clairfs.cache.dataset.IndexRule;
+import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.plan.request.PlacementPolicy;
 import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.tools.ByteSize;

@@ -1,12 +1,12 @@
 package io.clairfs.tools.cli;
 
 import io.clairfs.tools.Progress;
-import io.clairfs.tools.simulate.HtmlReport;
-import io.clairfs.tools.simulate.Policies;
-import io.clairfs.tools.simulate.Scenario;
-import io.clairfs.tools.simulate.ScenarioFile;
 import io.clairfs.tools.simulate.SimulationReport;
 import io.clairfs.tools.simulate.Simulator;
+import io.clairfs.tools.simulate.policy.Policies;
+import io.clairfs.tools.simulate.report.HtmlReport;
+import io.clairfs.tools.simulate.scenario.Scenario;
+import io.clairfs.tools.simulate.scenario.ScenarioFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

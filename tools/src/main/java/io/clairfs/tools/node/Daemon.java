@@ -2,8 +2,8 @@ package io.clairfs.tools.node;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.dataset.IndexRule;
 import io.clairfs.cache.dataset.PythonText;
+import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SampleReader;
@@ -22,9 +22,12 @@ import io.clairfs.fs.mount.DatasetMount;
 import io.clairfs.fs.mount.ErrnoTable;
 import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.fs.mount.MountException;
+import io.clairfs.fs.read.ReadAccounting;
+import io.clairfs.fs.read.ReadReports;
+import io.clairfs.fs.read.ReadRequests;
 import io.clairfs.peer.Secret;
 import io.clairfs.tools.node.cluster.PeerGroup;
-import io.clairfs.tools.node.cluster.SampleLender;
+import io.clairfs.tools.node.cluster.SampleServer;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.control.ControlFiles;
@@ -32,14 +35,11 @@ import io.clairfs.tools.node.control.JobControl;
 import io.clairfs.tools.node.control.StatusReporter;
 import io.clairfs.tools.node.control.WhereFiles;
 import io.clairfs.tools.node.job.Indexes;
+import io.clairfs.tools.node.job.JobTable;
 import io.clairfs.tools.node.job.LateSteps;
-import io.clairfs.tools.node.job.NodeJobs;
 import io.clairfs.tools.node.limits.DescriptorLimit;
 import io.clairfs.tools.node.mount.ControlPoint;
 import io.clairfs.tools.node.mount.MountCheck;
-import io.clairfs.tools.node.read.ReadAccounting;
-import io.clairfs.tools.node.read.ReadReports;
-import io.clairfs.tools.node.read.ReadRequests;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -149,7 +149,7 @@ public final class Daemon implements AutoCloseable {
             requests.connect(watcher, prefetcher);
 
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors, LISTING_PATIENCE_MS);
-            NodeJobs jobs = new NodeJobs(indexes, prefetcher, group == null ? null : group.jobs(), errors);
+            JobTable jobs = new JobTable(indexes, prefetcher, group == null ? null : group.jobs(), errors);
             StatusReporter status = new StatusReporter(
                     config, tree, indexes, prefetcher, admission, group, counters, errors, data::requests);
             ControlMount control = new ControlMount(
@@ -216,7 +216,7 @@ public final class Daemon implements AutoCloseable {
 
     private void index(
             Indexes indexes,
-            NodeJobs jobs,
+            JobTable jobs,
             NodeTiers tiers,
             @Nullable PeerGroup group,
             FetchRouter router,
@@ -229,13 +229,13 @@ public final class Daemon implements AutoCloseable {
         steps.run("finding what the disks hold", tiers::recover);
         steps.run("planning", prefetcher::tiersChanged);
         if (group != null) {
-            SampleLender lender = new SampleLender(tiers.admission(), router, group::isHomeHere);
+            SampleServer lender = new SampleServer(tiers.admission(), router, group::isHomeHere);
             steps.run("joining the group of nodes", () -> join(group, lender, jobs, prefetcher, errors));
         }
     }
 
     private static void join(
-            PeerGroup group, SampleLender lender, NodeJobs jobs, Prefetcher prefetcher, ErrorLog errors) {
+            PeerGroup group, SampleServer lender, JobTable jobs, Prefetcher prefetcher, ErrorLog errors) {
         try {
             group.join(lender, jobs::follow, prefetcher::tiersChanged);
         } catch (IOException | RuntimeException e) {

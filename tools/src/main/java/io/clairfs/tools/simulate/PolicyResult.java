@@ -1,6 +1,7 @@
 package io.clairfs.tools.simulate;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import io.clairfs.tools.simulate.policy.SimulatedTraffic;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

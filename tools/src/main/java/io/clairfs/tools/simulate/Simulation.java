@@ -2,6 +2,14 @@ package io.clairfs.tools.simulate;
 
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.tools.simulate.policy.Costs;
+import io.clairfs.tools.simulate.policy.Policies;
+import io.clairfs.tools.simulate.policy.Policy;
+import io.clairfs.tools.simulate.policy.Setup;
+import io.clairfs.tools.simulate.policy.SimulatedTraffic;
+import io.clairfs.tools.simulate.policy.UnsupportedScenarioException;
+import io.clairfs.tools.simulate.scenario.Scenario;
+import io.clairfs.tools.simulate.scenario.Workload;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * it together. Where a policy waits for the source, the trainer fetches, preprocesses and computes on one such sample after
  * the other, at t(g) / g with the g nodes that read when it starts.
  */
-final class Simulation {
+public final class Simulation {
     /** A batch that is later than another's by this share of an iteration's computation makes the iteration imbalanced. */
     private static final double IMBALANCE = 0.1;
 
@@ -77,7 +85,7 @@ final class Simulation {
     }
 
     /** A run in which data is always there. */
-    static double lowerBound(Scenario scenario, Workload load, LongConsumer iterationsDone)
+    public static double lowerBound(Scenario scenario, Workload load, LongConsumer iterationsDone)
             throws InvalidSpecException {
         Setup setup = Setup.of(scenario, load);
         Simulation simulation = new Simulation(setup, null, iterationsDone);
@@ -92,10 +100,10 @@ final class Simulation {
      *
      * @param lowerBoundSeconds of the same reads with data always there; NaN where the policy reads others
      */
-    record Outcome(PolicyResult result, double lowerBoundSeconds) {}
+    public record Outcome(PolicyResult result, double lowerBoundSeconds) {}
 
     /** A run under the policy of this name. */
-    static Outcome run(Scenario scenario, Workload load, String name, LongConsumer iterationsDone)
+    public static Outcome run(Scenario scenario, Workload load, String name, LongConsumer iterationsDone)
             throws InvalidSpecException {
         Setup setup = Setup.of(scenario, load);
         Policy policy;

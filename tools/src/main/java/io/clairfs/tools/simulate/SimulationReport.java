@@ -1,5 +1,6 @@
 package io.clairfs.tools.simulate;
 
+import io.clairfs.tools.simulate.scenario.Scenario;
 import java.util.List;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.SerializationFeature;

@@ -1,5 +1,7 @@
 package io.clairfs.tools.simulate;
 
+import io.clairfs.tools.simulate.policy.Policies;
+import io.clairfs.tools.simulate.scenario.Scenario;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;

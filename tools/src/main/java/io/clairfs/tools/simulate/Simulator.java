@@ -1,6 +1,10 @@
 package io.clairfs.tools.simulate;
 
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.tools.simulate.policy.Policies;
+import io.clairfs.tools.simulate.scenario.InvalidScenarioException;
+import io.clairfs.tools.simulate.scenario.Scenario;
+import io.clairfs.tools.simulate.scenario.Workload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongConsumer;

@@ -1,5 +1,7 @@
 package io.clairfs.tools.simulate;
 
+import io.clairfs.tools.simulate.policy.Costs;
+import io.clairfs.tools.simulate.policy.SimulatedTraffic;
 import java.util.Arrays;
 
 /**

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.dataset.IndexRule;
 import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;

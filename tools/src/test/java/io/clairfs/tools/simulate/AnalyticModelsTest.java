@@ -5,6 +5,16 @@ import static org.assertj.core.data.Offset.offset;
 import static org.assertj.core.data.Percentage.withPercentage;
 
 import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.tools.simulate.policy.LocalityAware;
+import io.clairfs.tools.simulate.policy.PartialLocal;
+import io.clairfs.tools.simulate.policy.Setup;
+import io.clairfs.tools.simulate.policy.Shards;
+import io.clairfs.tools.simulate.scenario.AccessFrequency;
+import io.clairfs.tools.simulate.scenario.ReuseDistance;
+import io.clairfs.tools.simulate.scenario.Scenario;
+import io.clairfs.tools.simulate.scenario.ScenarioFile;
+import io.clairfs.tools.simulate.scenario.Scenarios;
+import io.clairfs.tools.simulate.scenario.Workload;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;

@@ -1,5 +1,6 @@
 package io.clairfs.tools.simulate;
 
+import io.clairfs.tools.simulate.policy.OwnSamples;
 import java.util.Arrays;
 import java.util.Random;
 

@@ -2,6 +2,11 @@ package io.clairfs.tools.simulate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.tools.simulate.policy.Policies;
+import io.clairfs.tools.simulate.scenario.Rate;
+import io.clairfs.tools.simulate.scenario.Scenario;
+import io.clairfs.tools.simulate.scenario.ScenarioFile;
+import io.clairfs.tools.simulate.scenario.Scenarios;
 import java.io.IOException;
 import java.util.List;
 import java.util.Random;

@@ -3,6 +3,10 @@ package io.clairfs.tools.simulate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.data.Percentage.withPercentage;
 
+import io.clairfs.tools.simulate.scenario.Scenario;
+import io.clairfs.tools.simulate.scenario.ScenarioFile;
+import io.clairfs.tools.simulate.scenario.Scenarios;
+import io.clairfs.tools.simulate.scenario.Workload;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -5,7 +5,7 @@ import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.Group;
-import io.clairfs.cache.placement.Holdings;
+import io.clairfs.cache.placement.ResidencyListener;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.SampleBuffer;
@@ -16,14 +16,14 @@ import io.clairfs.peer.directory.DirectoryTimes;
 import io.clairfs.peer.directory.GroupMembership;
 import io.clairfs.peer.directory.HeldElsewhere;
 import io.clairfs.peer.directory.Node;
-import io.clairfs.peer.transfer.Answer;
 import io.clairfs.peer.transfer.Credentials;
-import io.clairfs.peer.transfer.Peer;
-import io.clairfs.peer.transfer.TransferClient;
 import io.clairfs.peer.transfer.TransferLimits;
-import io.clairfs.peer.transfer.TransferServer;
 import io.clairfs.peer.transfer.TransferThreads;
 import io.clairfs.peer.transfer.TransferTls;
+import io.clairfs.peer.transfer.client.Answer;
+import io.clairfs.peer.transfer.client.Peer;
+import io.clairfs.peer.transfer.client.TransferClient;
+import io.clairfs.peer.transfer.server.TransferServer;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.status.Status;
 import java.io.IOException;
@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  * of the node that the plan made its home, which fetches it from the source if it has not done so yet: so each sample
  * that some node is to keep is read from the source once in the whole group.
  */
-public final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
+public final class PeerGroup implements PeerFetch, ResidencyListener, AutoCloseable {
     private static final Logger LOG = System.getLogger(PeerGroup.class.getName());
     private static final int TRANSFER_THREADS = 2;
     private static final int MOST_HOLDERS_ASKED = 2;
@@ -102,7 +102,7 @@ public final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
      * @param changed is called when nodes or jobs have come or gone
      * @throws IOException with one line of reason; the mount then goes on alone
      */
-    public void join(SampleLender lender, GroupJobs.Follower follower, Runnable changed) throws IOException {
+    public void join(SampleServer lender, GroupJobs.Follower follower, Runnable changed) throws IOException {
         try {
             joinOnce(lender, follower, changed);
         } catch (IOException | RuntimeException e) {
@@ -112,7 +112,7 @@ public final class PeerGroup implements PeerFetch, Holdings, AutoCloseable {
         }
     }
 
-    private synchronized void joinOnce(SampleLender lender, GroupJobs.Follower follower, Runnable changed)
+    private synchronized void joinOnce(SampleServer lender, GroupJobs.Follower follower, Runnable changed)
             throws IOException {
         if (closed) {
             return;

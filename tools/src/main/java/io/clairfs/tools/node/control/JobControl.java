@@ -12,7 +12,7 @@ import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlContent;
 import io.clairfs.fs.control.ControlFile;
 import io.clairfs.tools.node.job.Indexes;
-import io.clairfs.tools.node.job.NodeJobs;
+import io.clairfs.tools.node.job.JobTable;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -31,10 +31,10 @@ public final class JobControl implements ControlFile {
     private static final String STOP = "stop=";
 
     private final Indexes indexes;
-    private final NodeJobs jobs;
+    private final JobTable jobs;
     private final ErrorLog errors;
 
-    public JobControl(Indexes indexes, NodeJobs jobs, ErrorLog errors) {
+    public JobControl(Indexes indexes, JobTable jobs, ErrorLog errors) {
         this.indexes = indexes;
         this.jobs = jobs;
         this.errors = errors;

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.Entry;
-import io.clairfs.cache.follow.Whereabouts;
+import io.clairfs.cache.follow.SampleLocation;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.fs.control.ControlContent;
@@ -38,7 +38,7 @@ public final class WhereFiles {
     }
 
     /** What one of them says; {@code sample} is null for a file that the index leaves out. */
-    private record Answer(String path, @Nullable Integer sample, long bytes, Whereabouts at) {}
+    private record Answer(String path, @Nullable Integer sample, long bytes, SampleLocation at) {}
 
     /** The node at {@code path} below {@code where}; listings show nothing, since the mount itself lists the dataset. */
     @Nullable

@@ -1,0 +1,137 @@
+package io.clairfs.cache.dataset.rule;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.Directory;
+import io.clairfs.cache.dataset.Entry;
+import io.clairfs.cache.dataset.Listing;
+import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.source.SourceException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Walks a tree as {@code os.walk} does, links to directories followed or not. */
+final class TreeWalk {
+    /** Listings are there when a rule runs; this only bounds a bug. */
+    private static final long TIMEOUT_MS = 60_000;
+
+    private final DatasetTree tree;
+    private final LinkResolver links;
+
+    TreeWalk(DatasetTree tree) {
+        this.tree = tree;
+        links = new LinkResolver(tree, TIMEOUT_MS);
+    }
+
+    /**
+     * One directory as the walk met it.
+     *
+     * @param path by which it was reached, relative to the root of the dataset; may go through links
+     * @param linksOnPath how many links that path goes through
+     */
+    record Visit(byte[] path, Listing listing, int linksOnPath) {}
+
+    Visit visit(byte[] path, Directory directory, int linksOnPath) throws SourceException {
+        return new Visit(path, tree.list(directory, TIMEOUT_MS), linksOnPath);
+    }
+
+    /** The directory behind an entry, links followed, as a visit; null when it is none. */
+    @Nullable
+    Visit enter(Visit parent, int at) throws SourceException {
+        Listing listing = parent.listing();
+        if (listing.kind(at) == Listing.Kind.FILE) {
+            return null;
+        }
+        LinkResolver.End end = links.follow(new Entry(listing, at), parent.linksOnPath());
+        if (end == null || end.directory() == null) {
+            return null;
+        }
+        return visit(Directory.join(parent.path(), listing.name(at)), end.directory(), end.links());
+    }
+
+    /** The number of the file where an entry ends, links followed, or {@link SampleIndex#NO_FILE}. */
+    int file(Visit visit, int at) throws SourceException {
+        LinkResolver.End end = links.follow(new Entry(visit.listing(), at), visit.linksOnPath());
+        Entry file = end == null ? null : end.file();
+        return file == null ? SampleIndex.NO_FILE : file.number();
+    }
+
+    /** {@code start} and every directory below it, links followed, in no order that matters. */
+    List<Visit> allBelow(Visit start) throws SourceException {
+        List<Visit> found = new ArrayList<>();
+        found.add(start);
+        for (int next = 0; next < found.size(); next++) {
+            Visit parent = found.get(next);
+            for (int at = 0; at < parent.listing().count(); at++) {
+                Visit child = enter(parent, at);
+                if (child != null) {
+                    found.add(child);
+                }
+            }
+        }
+        return found;
+    }
+
+    /** {@code start} and every directory below it, links to directories not followed. */
+    List<Visit> allBelowWithoutLinks(Visit start) throws SourceException {
+        List<Visit> found = new ArrayList<>();
+        found.add(start);
+        for (int next = 0; next < found.size(); next++) {
+            Visit parent = found.get(next);
+            for (int at = 0; at < parent.listing().count(); at++) {
+                Visit child = parent.listing().kind(at) == Listing.Kind.DIRECTORY ? enter(parent, at) : null;
+                if (child != null) {
+                    found.add(child);
+                }
+            }
+        }
+        return found;
+    }
+
+    /** {@code start} and every directory below it, links followed, as {@code os.walk(topdown=False)} meets them. */
+    List<Visit> leavesFirst(Visit start) throws SourceException {
+        List<Visit> found = new ArrayList<>();
+        addLeavesFirst(start, found);
+        return found;
+    }
+
+    /** Recursion is as deep as a path has names, of which PATH_MAX allows 2,048. */
+    private void addLeavesFirst(Visit visit, List<Visit> found) throws SourceException {
+        for (int at = 0; at < visit.listing().count(); at++) {
+            Visit child = enter(visit, at);
+            if (child != null) {
+                addLeavesFirst(child, found);
+            }
+        }
+        found.add(visit);
+    }
+
+    /** The directory at {@code path[from..to)} below {@code start}, links followed; null when there is none. */
+    @Nullable
+    Visit descend(Visit start, byte[] path, int from, int to) throws SourceException {
+        Visit here = start;
+        for (int begin = from; begin < to; ) {
+            int end = begin;
+            while (end < to && path[end] != '/') {
+                end++;
+            }
+            int at = here.listing().find(path, begin, end);
+            Visit child = at < 0 ? null : enter(here, at);
+            if (child == null) {
+                return null;
+            }
+            here = child;
+            begin = end + 1;
+        }
+        return here;
+    }
+
+    /** Whether {@code os.walk} counts the entry among the files: everything that does not end at a directory. */
+    boolean isFileName(Visit visit, int at) throws SourceException {
+        return switch (visit.listing().kind(at)) {
+            case FILE -> true;
+            case DIRECTORY -> false;
+            case LINK -> enter(visit, at) == null;
+        };
+    }
+}

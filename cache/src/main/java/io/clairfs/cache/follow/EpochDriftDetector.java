@@ -1,0 +1,85 @@
+package io.clairfs.cache.follow;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.stage.StreamWindow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Judges whether a trainer that follows a predicted order is in the epoch that the job says; one that was not told of the new epoch, for instance, reads
+ * the last one again. Not thread-safe.
+ */
+final class EpochDriftDetector {
+    private final JobSpec spec;
+
+    /** How many of the last reads say whether it follows an order. */
+    private final int memory;
+
+    private long readsInOrder;
+    private long readsElsewhere;
+    private long readsAstray;
+
+    /** Set while the trainer is followed through an epoch that is not the one the job says. */
+    private JobRun.@Nullable Astray astray;
+
+    EpochDriftDetector(JobSpec spec, int memory) {
+        this.spec = spec;
+        this.memory = memory;
+    }
+
+    JobRun.@Nullable Astray astray() {
+        return astray;
+    }
+
+    /** Reads in an epoch that was not the one the job said. */
+    long readsAstray() {
+        return readsAstray;
+    }
+
+    /** A read in an epoch. */
+    void read(int epoch, boolean inSync) {
+        readsInOrder = inSync ? readsInOrder + 1 : 0;
+        if (astray == null) {
+            return;
+        }
+        if (epoch == astray.epoch()) {
+            readsAstray++;
+            readsElsewhere = 0;
+        } else if (++readsElsewhere > memory && inSync && astray.epoch() < astray.expected()) {
+            astray = null; // it goes on with the next epoch after all
+        }
+    }
+
+    /**
+     * The trainer was found, not at {@code from} as predicted, but at {@code to}.
+     *
+     * @param reads how many reads there were in all
+     * @param readThere how many of the last of them were there
+     */
+    void found(StreamWindow window, long from, long to, long reads, int readThere) throws InvalidSpecException {
+        astray = wrongEpoch(window, from, to, reads);
+        readsElsewhere = 0;
+        if (astray != null) {
+            readsAstray += readThere;
+        }
+    }
+
+    /**
+     * Whether the epoch in which a trainer was found contradicts the job: the last one again at the time of the next, or from the
+     * very start another than the first. That it restarts, resumes in the middle or leaves an epoch early, does not.
+     */
+    private JobRun.@Nullable Astray wrongEpoch(StreamWindow window, long from, long to, long reads)
+            throws InvalidSpecException {
+        if (from == AccessStream.END || AccessStream.step(to) > 2 * memory) {
+            return null;
+        }
+        int epoch = AccessStream.epoch(to);
+        int expected = astray == null ? AccessStream.epoch(from) : astray.expected();
+        boolean again = epoch == expected - 1
+                && AccessStream.step(from) < window.stream().length(epoch) / 2;
+        boolean fromTheStart = readsInOrder < memory && reads <= 4L * memory && epoch > expected;
+        boolean restarted = epoch == spec.startEpoch() && spec.epochs() == 1;
+        return (again || fromTheStart) && !restarted ? new JobRun.Astray(epoch, expected) : null;
+    }
+}

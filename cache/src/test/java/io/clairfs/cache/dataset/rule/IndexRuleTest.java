@@ -1,0 +1,212 @@
+package io.clairfs.cache.dataset.rule;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.dataset.DatasetException;
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.PathLookup;
+import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.dataset.TestTree;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What each rule takes and leaves, on small trees. */
+class IndexRuleTest {
+    @TempDir
+    Path directory;
+
+    private TestTree tree;
+
+    @BeforeEach
+    void open() {
+        tree = new TestTree(directory);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        tree.close();
+    }
+
+    @Test
+    void hfImagefolder_skipsHiddenAndSpecialAndFollowsNoDirectoryLinks() throws Exception {
+        tree.file("b/x.jpg")
+                .file("b/.hidden.jpg")
+                .file("b/__kept.PNG")
+                .file(".git/y.jpg")
+                .file("__pycache__/z.jpg")
+                .file("a-1/x.jpg")
+                .file("a/x.jpg")
+                .file("a/x.jpg.gz")
+                .file("a/notes.txt")
+                .file("root.webp")
+                .link("a/link.jpg", "x.jpg")
+                .link("a/broken.jpg", "nowhere.jpg")
+                .link("c", "a");
+        assertThat(tree.paths("hf-imagefolder"))
+                .containsExactly(
+                        "a-1/x.jpg", "a/link.jpg", "a/x.jpg", "a/x.jpg.gz", "b/__kept.PNG", "b/x.jpg", "root.webp");
+    }
+
+    @Test
+    void hfImagefolder_withMetadata_isRefused() {
+        tree.file("a/x.jpg").file("metadata.csv");
+        assertThatThrownBy(() -> tree.paths("hf-imagefolder"))
+                .isInstanceOf(DatasetException.class)
+                .hasMessageContaining("metadata.csv decides about the order")
+                .hasMessageContaining("manifest:FILE");
+    }
+
+    @Test
+    void yolo_takesWhatARecursiveGlobFinds() throws Exception {
+        tree.file("train/b.JPG")
+                .file("train/a-b/c.png")
+                .file("train/a/c.heic")
+                .file("train/.hidden.jpg")
+                .file(".cache/d.jpg")
+                .file("train/e.txt")
+                .file("f.bmp")
+                .link("train/broken.jpg", "nowhere")
+                .link("linked", "train/a");
+        assertThat(tree.paths("yolo"))
+                .containsExactly(
+                        "f.bmp",
+                        "linked/c.heic",
+                        "train/a-b/c.png",
+                        "train/a/c.heic",
+                        "train/b.JPG",
+                        "train/broken.jpg");
+    }
+
+    @Test
+    void dali_goesOneLevelDownAndSortsByBytes() throws Exception {
+        tree.file("b/2.jpg")
+                .file("b/10.JPG")
+                .file("b/.jpg")
+                .file("b/deeper/3.jpg")
+                .file("b/sound.wav")
+                .file("b/text.txt")
+                .file(".a/1.jp2")
+                .file("\uE000/x.jpg")
+                .file("\uD83D\uDE00/x.jpg")
+                .file("root.jpg")
+                .link("b/broken.jpg", "nowhere")
+                .link("c", "b");
+        assertThat(tree.paths("dali"))
+                .containsExactly(
+                        ".a/1.jp2",
+                        "b/.jpg",
+                        "b/10.JPG",
+                        "b/2.jpg",
+                        "b/broken.jpg",
+                        "b/sound.wav",
+                        "c/.jpg",
+                        "c/10.JPG",
+                        "c/2.jpg",
+                        "c/broken.jpg",
+                        "c/sound.wav",
+                        "\uE000/x.jpg",
+                        "\uD83D\uDE00/x.jpg");
+    }
+
+    @Test
+    void dali_withABrokenLinkAtTheRoot_isRefused() {
+        tree.file("a/x.jpg").link("broken", "nowhere");
+        assertThatThrownBy(() -> tree.paths("dali"))
+                .isInstanceOf(DatasetException.class)
+                .hasMessageContaining("broken leads nowhere");
+    }
+
+    @Test
+    void timm_equalKeysStayInTheWalksOrder() throws Exception {
+        tree.file("b/x.jpg")
+                .file("B/x.jpg")
+                .file("B/X.jpg")
+                .file("b/x01.jpg")
+                .file("b/x1.jpg")
+                .file("b/x001.jpg");
+        assertThat(tree.paths("timm"))
+                .containsExactly("b/x001.jpg", "b/x01.jpg", "b/x1.jpg", "B/X.jpg", "B/x.jpg", "b/x.jpg");
+    }
+
+    @Test
+    void timm_comparesLongNumbersAsNumbers() throws Exception {
+        tree.file("9999999999999999999999.jpg")
+                .file("10000000000000000000000.jpg")
+                .file("5.jpg");
+        assertThat(tree.paths("timm"))
+                .containsExactly("5.jpg", "9999999999999999999999.jpg", "10000000000000000000000.jpg");
+    }
+
+    @Test
+    void sorted_takesEverything() throws Exception {
+        tree.file("b/.x").file("a-/y").file("a/y").file("z.txt");
+        assertThat(tree.paths("sorted")).containsExactly("a-/y", "a/y", "b/.x", "z.txt");
+    }
+
+    @Test
+    void manifest_keepsItsLinesOrderAndRepetitions() throws Exception {
+        tree.file("a/x y.jpg").file("a/b/z").file("top").link("l", "a");
+        Path list = directory.resolve("list");
+        Files.write(list, List.of("top", "./a/b/z", "l/b/z", "", "a/x y.jpg", "top"));
+        assertThat(tree.paths("manifest:" + list)).containsExactly("top", "a/b/z", "l/b/z", "a/x y.jpg", "top");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gone.jpg", "a", "a/../a/x", "a/x/y"})
+    void manifest_withALineThatIsNoFile_isRefused(String line) throws Exception {
+        tree.file("a/x");
+        Path list = directory.resolve("list");
+        Files.write(list, List.of("a/x", line));
+        assertThatThrownBy(() -> tree.paths("manifest:" + list))
+                .isInstanceOf(DatasetException.class)
+                .hasMessageContaining("line 2 of");
+    }
+
+    @Test
+    void manifest_thatCannotBeRead_isRefused() {
+        assertThatThrownBy(() -> tree.paths("manifest:/nowhere/list"))
+                .isInstanceOf(DatasetException.class)
+                .hasMessageContaining("cannot read the manifest /nowhere/list");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"imagefolder", "timm", "keras", "hf-imagefolder", "yolo", "dali", "sorted"})
+    void everyRule_withoutFiles_saysSo(String rule) {
+        tree.directory("a");
+        assertThatThrownBy(() -> tree.paths(rule)).isInstanceOf(DatasetException.class);
+    }
+
+    @Test
+    void unknownRule_namesTheKnownOnes() {
+        assertThatThrownBy(() -> IndexRule.of("image-folder"))
+                .isInstanceOf(DatasetException.class)
+                .hasMessageContaining("imagefolder")
+                .hasMessageContaining("manifest:FILE");
+    }
+
+    @Test
+    void pathLookup_findsEverySample() throws Exception {
+        tree.file("a/x.jpg").file("a/y.jpg").file("a/b/x.jpg").file("top.jpg").file("a/no.txt");
+        DatasetTree listed = tree.list();
+        SampleIndex index = IndexRule.of("timm").index(listed, listed.root());
+        PathLookup lookup = new PathLookup(index);
+        assertThat(index.size()).isEqualTo(4);
+        for (int sample = 0; sample < index.size(); sample++) {
+            assertThat(lookup.sampleOf(index.path(sample))).isEqualTo(sample);
+        }
+        assertThat(lookup.sampleOf("./a/b/x.jpg".getBytes(UTF_8)))
+                .isEqualTo(lookup.sampleOf("a/b/x.jpg".getBytes(UTF_8)));
+        for (String none : List.of("a/no.txt", "a", "b/x.jpg", "", "a/z.jpg", "/top.jpg")) {
+            assertThat(lookup.sampleOf(none.getBytes(UTF_8))).as(none).isEqualTo(PathLookup.NO_SAMPLE);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.clairfs.fs.read;
+
+import io.clairfs.cache.status.Counters;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Keeps account of opens that needed the daemon.
+ *
+ * <p>The kernel asks in pieces and reports a close once; so a file counts from its first request until it is closed. Where
+ * closes are not reported, a request for the first byte counts.
+ */
+public final class ReadAccounting {
+    private final Counters counters;
+    private final Set<Integer> asked = ConcurrentHashMap.newKeySet();
+
+    public ReadAccounting(Counters counters) {
+        this.counters = counters;
+    }
+
+    /** A request for a piece of a file. Returns whether it is the first of an open. */
+    boolean request(int file, long offset, boolean closesReported) {
+        counters.readRequests.increment();
+        boolean first = closesReported ? asked.add(file) : offset == 0;
+        if (first) {
+            counters.openedWithUpcall.increment();
+            if (!closesReported) {
+                counters.opened.increment();
+            }
+        }
+        return first;
+    }
+
+    void answered(int bytes) {
+        counters.readRequestBytes.add(bytes);
+    }
+
+    /** Readers closed these files. */
+    void closed(int[] files, int count) {
+        counters.opened.add(count);
+        if (!asked.isEmpty()) {
+            for (int i = 0; i < count; i++) {
+                asked.remove(files[i]);
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+package io.clairfs.fs.read;
+
+import io.clairfs.cache.fetch.SamplesInUse;
+import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.fs.kernel.ConsumptionWatcher;
+
+/** Hands on which files the kernel says were read. */
+public record ReadReports(ReadAccounting accounting, SamplesInUse inUse, Prefetcher prefetcher)
+        implements ConsumptionWatcher.Reader {
+    @Override
+    public void read(int[] files, int count) {
+        accounting.closed(files, count);
+        inUse.closed(files, count);
+        prefetcher.read(files, count);
+    }
+
+    @Override
+    public void reportsLost() {
+        prefetcher.reportsLost();
+    }
+}

@@ -1,0 +1,72 @@
+package io.clairfs.peer.transfer.client;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How long a peer that failed is left alone: twice as long after every failure in a row, within bounds. Then one request tries it, and the others
+ * go elsewhere until the peer has shown that it lives: so one that still says nothing makes one request wait, not all.
+ */
+final class BackOff {
+    private final long leastNs;
+    private final long mostNs;
+    private final long patienceNs;
+    private long nextNs;
+    private volatile long untilNs;
+    private volatile boolean failed;
+
+    /** Until when the one request that tries it may take to show how the peer does; then another one tries. */
+    private final AtomicLong triedUntilNs = new AtomicLong();
+
+    BackOff(int leastMs, int mostMs, int patienceMs) {
+        leastNs = TimeUnit.MILLISECONDS.toNanos(leastMs);
+        mostNs = TimeUnit.MILLISECONDS.toNanos(mostMs);
+        patienceNs = TimeUnit.MILLISECONDS.toNanos(patienceMs);
+        nextNs = leastNs;
+    }
+
+    /** Whether nobody may ask it. */
+    boolean isResting(long nowNs) {
+        return failed && nowNs - untilNs < 0;
+    }
+
+    /** Whether it is no use to ask it now. */
+    boolean isLeftAlone(long nowNs) {
+        return isResting(nowNs) || (failed && nowNs - triedUntilNs.get() < 0);
+    }
+
+    /** Whether the caller may ask it; after a failure, one caller may. */
+    boolean mayAsk(long nowNs) {
+        if (!failed) {
+            return true;
+        }
+        long tried = triedUntilNs.get();
+        return !isResting(nowNs) && nowNs - tried >= 0 && triedUntilNs.compareAndSet(tried, nowNs + patienceNs);
+    }
+
+    long remainingMs(long nowNs) {
+        return TimeUnit.NANOSECONDS.toMillis(Math.max(0, untilNs - nowNs));
+    }
+
+    /** Between three and five quarters of the period, so that a group does not come back in step. */
+    void failed(long nowNs) {
+        untilNs = nowNs + nextNs / 4 * 3 + ThreadLocalRandom.current().nextLong(nextNs / 2 + 1);
+        triedUntilNs.set(untilNs);
+        failed = true;
+        nextNs = Math.min(mostNs, nextNs * 2);
+    }
+
+    /** It lives: all may ask it. If it fails all the same, it is left alone for longer than before. */
+    void lives() {
+        failed = false;
+    }
+
+    /** It gave an answer: whatever was before is forgotten. */
+    void succeeded() {
+        if (failed || nextNs != leastNs) {
+            failed = false;
+            nextNs = leastNs;
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package io.clairfs.peer.transfer.client;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The bytes that may be in flight from all peers together, in equal parts for those that are asked at the moment. */
+final class FairShare {
+    private final long allBytes;
+    private final long leastBytes;
+    private final AtomicInteger busy = new AtomicInteger();
+
+    FairShare(long allBytes, long leastBytes) {
+        this.allBytes = allBytes;
+        this.leastBytes = leastBytes;
+    }
+
+    void begin() {
+        busy.incrementAndGet();
+    }
+
+    void end() {
+        busy.decrementAndGet();
+    }
+
+    long limit(long windowBytes) {
+        return Math.min(windowBytes, Math.max(leastBytes, allBytes / Math.max(1, busy.get())));
+    }
+}

@@ -1,0 +1,39 @@
+package io.clairfs.peer.transfer.client;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What this node's client did since it started, as sums. Every request ends in exactly one of got, notHere and failed. */
+public final class FetchCounters {
+    /** Requests made by the callers. */
+    public final LongAdder requests = new LongAdder();
+
+    /** Frames in which they went out. */
+    public final LongAdder requestFrames = new LongAdder();
+
+    /** Samples received and verified. */
+    public final LongAdder got = new LongAdder();
+
+    public final LongAdder gotBytes = new LongAdder();
+    public final LongAdder notHere = new LongAdder();
+
+    /** Requests that failed for any reason, those given up by their callers among them. */
+    public final LongAdder failed = new LongAdder();
+
+    /** Of those, the ones that were not answered by their deadline. */
+    public final LongAdder expired = new LongAdder();
+
+    /** Bytes of samples that arrived after nobody wanted them any more. */
+    public final LongAdder lateBytes = new LongAdder();
+
+    /** Samples whose bytes were not those that their checksum says. */
+    public final LongAdder checksumFailures = new LongAdder();
+
+    /** Connections closed for what came in over them, checksum failures among them. */
+    public final LongAdder garbage = new LongAdder();
+
+    /** Connections that were ready for requests. */
+    public final LongAdder connections = new LongAdder();
+
+    /** Times that a peer was left alone for a while. */
+    public final LongAdder leftAlone = new LongAdder();
+}

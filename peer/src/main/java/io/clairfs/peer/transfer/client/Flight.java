@@ -1,0 +1,83 @@
+package io.clairfs.peer.transfer.client;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** One request from the call to its answer. All but the promise belongs to the peer's event loop. */
+final class Flight {
+    private final int sample;
+    private final long bytes;
+    private final long deadlineNs;
+    private final CompletableFuture<Answer> promise = new CompletableFuture<>();
+    private FlightWindow.@Nullable Sent sent;
+    private int id;
+    private boolean givenUp;
+    private long givenUpNs;
+
+    Flight(int sample, long bytes, long deadlineNs) {
+        this.sample = sample;
+        this.bytes = bytes;
+        this.deadlineNs = deadlineNs;
+    }
+
+    int sample() {
+        return sample;
+    }
+
+    long bytes() {
+        return bytes;
+    }
+
+    long deadlineNs() {
+        return deadlineNs;
+    }
+
+    boolean isOverdue(long nowNs) {
+        return deadlineNs - nowNs < 0;
+    }
+
+    CompletableFuture<Answer> promise() {
+        return promise;
+    }
+
+    /** Its number on the connection. */
+    int id() {
+        return id;
+    }
+
+    void id(int given) {
+        id = given;
+    }
+
+    void sent(FlightWindow.Sent how) {
+        sent = how;
+    }
+
+    FlightWindow.Sent howSent() {
+        return Objects.requireNonNull(sent, "answered before it was asked");
+    }
+
+    /** Nobody waits for it any more; its answer is still to come. */
+    void giveUp(long nowNs) {
+        givenUp = true;
+        givenUpNs = nowNs;
+    }
+
+    long givenUpNs() {
+        return givenUpNs;
+    }
+
+    boolean isGivenUp() {
+        return givenUp;
+    }
+
+    /** Answers unless it was answered before; whatever nobody takes is released. */
+    boolean settle(Answer answer) {
+        boolean first = promise.complete(answer);
+        if (!first && answer instanceof Answer.Got(var unwanted)) {
+            unwanted.release();
+        }
+        return first;
+    }
+}

@@ -1,0 +1,364 @@
+package io.clairfs.peer.transfer.client;
+
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.peer.transfer.Failure;
+import io.clairfs.peer.transfer.Frames;
+import io.clairfs.peer.transfer.TransferLimits;
+import io.clairfs.peer.transfer.client.ReplyStream.GarbageException;
+import io.clairfs.peer.transfer.client.ReplyStream.Head;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.unix.IntegerUnixChannelOption;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.collection.IntObjectHashMap;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** One connection to a peer: what was asked over it, what it may still be asked, and the answers. Lives on one event loop. */
+@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
+final class PeerConnection extends ChannelInboundHandlerAdapter implements ReplyStream.Receiver {
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_RCVLOWAT = 18;
+
+    /** A damaged sample is the sample's fault; so many, with none that was right between them, are the way's. */
+    private static final int MOST_DAMAGED_IN_A_ROW = 4;
+
+    /** While something is in flight, requests wait until this part of the window is free, and travel together then. */
+    private static final int REQUESTS_IN_ONE = 4;
+
+    private static final long MOST_DEADLINE_US = 0xFFFF_FFFFL;
+
+    private static final int MOST_AT_ONCE_BYTES = 128 << 10;
+    private static final IntegerUnixChannelOption LOW_WATER_MARK =
+            new IntegerUnixChannelOption("SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT);
+
+    /** Who uses the connection; called on its event loop. */
+    interface Owner {
+        /** It takes requests, or takes them again. */
+        void roomAgain();
+
+        /** The peer answered something sensible. */
+        void wentWell();
+
+        /** A request is no longer known here. */
+        void retired();
+
+        /** It is of no use any more. Called once. */
+        void lost(String reason);
+    }
+
+    private final Owner owner;
+    private final TransferLimits limits;
+    private final FetchCounters counters;
+    private final FairShare share;
+    private final FlightWindow window;
+    private final ReplyStream stream = new ReplyStream(this, SampleBuffer::allocate);
+    private final IntObjectHashMap<Flight> flights = new IntObjectHashMap<>();
+    private @Nullable ChannelHandlerContext context;
+    private int nextId;
+    private long inFlightBytes;
+    private long heardNs = System.nanoTime();
+    private int expiriesInARow;
+    private int damagedInARow;
+    private boolean epoll;
+    private int wokenBytes = 1;
+    private boolean lost;
+
+    PeerConnection(Owner owner, TransferLimits limits, FetchCounters counters, FairShare share) {
+        this.owner = owner;
+        this.limits = limits;
+        this.counters = counters;
+        this.share = share;
+        this.window = new FlightWindow(limits, System.nanoTime());
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        context = ctx;
+        epoll = ctx.channel() instanceof EpollSocketChannel && ctx.pipeline().get(SslHandler.class) == null;
+    }
+
+    boolean isReady() {
+        return context != null && !lost;
+    }
+
+    @Nullable
+    ByteBuf target() {
+        return stream.target();
+    }
+
+    FlightWindow window() {
+        return window;
+    }
+
+    long windowBytes() {
+        return share.limit(window.bytes());
+    }
+
+    long inFlightBytes() {
+        return inFlightBytes;
+    }
+
+    /** Sends as many of the waiting requests as there is room for; those that nobody waits for any more are dropped. */
+    void send(ArrayDeque<Flight> waiting, long nowNs) {
+        ChannelHandlerContext ctx = context;
+        if (ctx == null || lost) {
+            return;
+        }
+        long limit = windowBytes();
+        if (inFlightBytes > limit - limit / REQUESTS_IN_ONE) {
+            return; // a little later there is room for several
+        }
+        List<Flight> batch = new ArrayList<>(Math.min(waiting.size(), Frames.MOST_ENTRIES));
+        while (true) {
+            Flight flight = waiting.peek();
+            boolean room = flight != null
+                    && flights.size() < limits.counts().requestsInFlight()
+                    && (inFlightBytes == 0 || inFlightBytes + flight.bytes() <= limit);
+            if (!batch.isEmpty() && (!room || batch.size() == Frames.MOST_ENTRIES)) {
+                write(ctx, batch, nowNs);
+                batch.clear();
+            }
+            if (flight == null || !room) {
+                break;
+            }
+            waiting.poll();
+            if (flight.promise().isDone()) {
+                counters.failed.increment();
+                owner.retired();
+            } else if (flight.isOverdue(nowNs)) {
+                counters.expired.increment();
+                settle(flight, new Answer.Failed("no room to ask before the deadline"));
+                owner.retired();
+            } else {
+                flight.sent(window.sent(inFlightBytes, inFlightBytes >= limit / 2, nowNs));
+                inFlightBytes += flight.bytes();
+                while (flights.containsKey(nextId)) {
+                    nextId++;
+                }
+                flights.put(nextId, flight);
+                flight.id(nextId++);
+                batch.add(flight);
+            }
+        }
+        ctx.flush();
+    }
+
+    private void write(ChannelHandlerContext ctx, List<Flight> batch, long nowNs) {
+        ByteBuf frame = ctx.alloc().directBuffer(Frames.frameBytes(Frames.REQUEST, batch.size()));
+        frame.writeByte(Frames.REQUEST).writeByte(0).writeShort(batch.size());
+        for (Flight flight : batch) {
+            long us = Math.clamp(TimeUnit.NANOSECONDS.toMicros(flight.deadlineNs() - nowNs), 0, MOST_DEADLINE_US);
+            frame.writeInt(flight.id())
+                    .writeInt(flight.sample())
+                    .writeLong(flight.bytes())
+                    .writeInt((int) us);
+        }
+        Frames.seal(frame, 0);
+        counters.requestFrames.increment();
+        ctx.write(frame);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (lost) {
+            ReferenceCountUtil.release(message);
+            return;
+        }
+        heardNs = System.nanoTime();
+        try {
+            stream.read((ByteBuf) message);
+        } catch (GarbageException e) {
+            counters.garbage.increment();
+            lose(e.what());
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        if (!lost) {
+            wakeWhenThereIs(ctx, stream.wanted());
+            owner.roomAgain();
+        }
+    }
+
+    /**
+     * The rest of a sample is promised, so this thread is woken when it is there and not for every piece of it: to wake a thread
+     * costs the sender, on one machine, as much as to send some ten kilobytes.
+     */
+    private void wakeWhenThereIs(ChannelHandlerContext ctx, long bytes) {
+        int atOnce = Math.clamp(bytes, 1, MOST_AT_ONCE_BYTES);
+        if (epoll && atOnce != wokenBytes) {
+            wokenBytes = atOnce;
+            ctx.channel().config().setOption(LOW_WATER_MARK, atOnce);
+        }
+    }
+
+    @Override
+    public boolean begin(Head head) throws GarbageException {
+        Flight flight = flights.get(head.id());
+        if (flight == null || flight.sample() != head.sample()) {
+            throw garbage("an answer to a question that was not asked");
+        }
+        boolean known = head.type() == Frames.DATA || head.type() == Frames.NOT_HERE || head.type() == Frames.FAILED;
+        if (!known || head.bytes() != (head.type() == Frames.DATA ? flight.bytes() : 0)) {
+            throw garbage("an answer of an impossible kind or length");
+        }
+        window.answered(flight.howSent(), heardNs);
+        return head.type() == Frames.DATA && !flight.isGivenUp();
+    }
+
+    private static GarbageException garbage(String what) {
+        return new GarbageException("it sent " + what);
+    }
+
+    @Override
+    public void end(Head head, @Nullable SampleBuffer sample, int crc) throws GarbageException {
+        Flight flight = flights.remove(head.id());
+        inFlightBytes -= flight.bytes();
+        if (head.type() == Frames.DATA) {
+            window.delivered(flight.howSent(), flight.bytes(), heardNs);
+        }
+        if (sample != null && crc != head.crc()) {
+            sample.release();
+            damaged(flight, head.sample());
+            return;
+        }
+        if (flight.isGivenUp()) {
+            counters.lateBytes.add(head.bytes());
+        } else if (head.type() != Frames.FAILED) {
+            expiriesInARow = 0;
+            owner.wentWell();
+        }
+        if (sample != null) {
+            damagedInARow = 0;
+            sample.crc32cIs(crc);
+            settle(flight, new Answer.Got(sample));
+        } else if (head.type() == Frames.NOT_HERE) {
+            settle(flight, new Answer.NotHere());
+        } else {
+            settle(flight, new Answer.Failed(Failure.text(head.reason())));
+        }
+        owner.retired();
+    }
+
+    /** The heads around it are whole, so the connection may stay; the peer looks whether what it keeps is right. */
+    private void damaged(Flight flight, int number) throws GarbageException {
+        counters.checksumFailures.increment();
+        String reason = "the bytes of sample " + number + " do not have their checksum";
+        settle(flight, new Answer.Failed(reason));
+        owner.retired();
+        if (++damagedInARow == MOST_DAMAGED_IN_A_ROW) {
+            throw new GarbageException(reason + ", nor do those before it");
+        }
+        ChannelHandlerContext ctx = context;
+        if (ctx != null) {
+            ByteBuf frame = ctx.alloc().directBuffer(Frames.frameBytes(Frames.DAMAGED, 1));
+            frame.writeByte(Frames.DAMAGED).writeByte(0).writeShort(1).writeInt(number);
+            Frames.seal(frame, 0);
+            ctx.writeAndFlush(frame);
+        }
+    }
+
+    private void settle(Flight flight, Answer answer) {
+        if (flight.isGivenUp()) {
+            flight.settle(answer); // counted when it was given up; this releases what came after all
+            return;
+        }
+        count(answer, 1); // before anybody is told, so that who was told finds it counted
+        if (!flight.settle(answer)) {
+            count(answer, -1);
+            counters.failed.increment();
+        }
+    }
+
+    private void count(Answer answer, int times) {
+        switch (answer) {
+            case Answer.Got got -> {
+                counters.got.add(times);
+                counters.gotBytes.add(times * got.sample().size());
+            }
+            case Answer.NotHere _ -> counters.notHere.add(times);
+            case Answer.Failed _ -> counters.failed.add(times);
+        }
+    }
+
+    /** Gives up what is overdue or was given up by its caller, and the peer if it owes too much for too long. */
+    void expire(long nowNs) {
+        List<Flight> unwanted = new ArrayList<>();
+        long silenceNs = TimeUnit.MILLISECONDS.toNanos(limits.times().silenceMs());
+        boolean owing = false;
+        for (Flight flight : flights.values()) {
+            if (flight.isGivenUp()) {
+                owing |= nowNs - flight.givenUpNs() > silenceNs;
+            } else if (flight.promise().isDone() || flight.isOverdue(nowNs)) {
+                unwanted.add(flight);
+            }
+        }
+        for (Flight flight : unwanted) {
+            counters.failed.increment();
+            if (flight.isOverdue(nowNs)) {
+                counters.expired.increment();
+                expiriesInARow++;
+            }
+            flight.giveUp(nowNs);
+            flight.settle(new Answer.Failed("no answer by the deadline"));
+        }
+        cancel(unwanted);
+        if (owing && nowNs - heardNs > silenceNs) {
+            lose("silent for more than " + limits.times().silenceMs() + " ms");
+        } else if (expiriesInARow >= limits.counts().expiriesInARow()) {
+            lose("too slow: " + expiriesInARow + " requests in a row were not answered by their deadlines");
+        }
+    }
+
+    private void cancel(List<Flight> unwanted) {
+        ChannelHandlerContext ctx = context;
+        for (int from = 0; ctx != null && from < unwanted.size(); from += Frames.MOST_ENTRIES) {
+            List<Flight> batch = unwanted.subList(from, Math.min(unwanted.size(), from + Frames.MOST_ENTRIES));
+            ByteBuf frame = ctx.alloc().directBuffer(Frames.frameBytes(Frames.CANCEL, batch.size()));
+            frame.writeByte(Frames.CANCEL).writeByte(0).writeShort(batch.size());
+            batch.forEach(flight -> frame.writeInt(flight.id()));
+            Frames.seal(frame, 0);
+            ctx.writeAndFlush(frame);
+        }
+    }
+
+    /** Ends the connection; everything in flight fails for this reason. */
+    void lose(String reason) {
+        if (lost) {
+            return;
+        }
+        lost = true;
+        stream.close();
+        List<Flight> failed = List.copyOf(flights.values());
+        flights.clear();
+        inFlightBytes = 0;
+        if (context != null) {
+            context.close();
+        }
+        owner.lost(reason);
+        for (Flight flight : failed) {
+            if (!flight.isGivenUp()) {
+                settle(flight, new Answer.Failed(reason));
+            }
+            owner.retired();
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        lose("it closed the connection");
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        lose("connection: " + cause.getMessage());
+    }
+}

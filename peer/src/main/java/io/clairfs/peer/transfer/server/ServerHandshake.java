@@ -1,0 +1,103 @@
+package io.clairfs.peer.transfer.server;
+
+import io.clairfs.peer.Secret;
+import io.clairfs.peer.transfer.Credentials;
+import io.clairfs.peer.transfer.Handshake;
+import io.clairfs.peer.transfer.Handshake.Greeting;
+import io.clairfs.peer.transfer.HandshakeDecoder;
+import io.clairfs.peer.transfer.Refusal;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The server's side of the handshake: the first thing on an accepted connection, and nothing is parsed behind it until it went well. */
+@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
+final class ServerHandshake extends HandshakeDecoder {
+    /** Who is told how it went; exactly one of the two is called, once, on the event loop. */
+    interface Outcome {
+        /** The connection may be used; the handshake takes itself out of the pipeline afterwards. */
+        void accepted(ChannelHandlerContext context);
+
+        /** The connection is being closed. */
+        void refused(ChannelHandlerContext context, String reason);
+    }
+
+    private final Handshake handshake;
+    private final boolean busy;
+    private final Outcome outcome;
+    private @Nullable Greeting client;
+
+    ServerHandshake(Credentials credentials, int timeoutMs, boolean busy, Outcome outcome) {
+        super(timeoutMs);
+        handshake = new Handshake(credentials);
+        this.busy = busy;
+        this.outcome = outcome;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        begin(ctx);
+    }
+
+    @Override
+    protected void read(ChannelHandlerContext ctx, ByteBuf in) {
+        if (client == null) {
+            readGreeting(ctx, in);
+        } else if (in.readableBytes() >= Secret.MAC_BYTES) {
+            readProof(ctx, in, client);
+        }
+    }
+
+    private void readGreeting(ChannelHandlerContext ctx, ByteBuf in) {
+        Greeting greeting = greeting(ctx, in);
+        if (greeting == null) {
+            return;
+        }
+        Refusal refusal =
+                greeting.version() != Handshake.VERSION ? Refusal.VERSION : busy ? Refusal.BUSY : Refusal.NONE;
+        ByteBuf reply = ctx.alloc().buffer(Handshake.GREETING_BYTES);
+        handshake.writeGreeting(reply, refusal);
+        if (refusal == Refusal.NONE) {
+            client = greeting;
+            ctx.writeAndFlush(reply);
+        } else {
+            ctx.writeAndFlush(reply).addListener(ChannelFutureListener.CLOSE);
+            String reason = refusal == Refusal.BUSY
+                    ? "this node has as many connections as it may"
+                    : refusal.text() + " (" + greeting.version() + ", here " + Handshake.VERSION + ")";
+            refuse(ctx, reason);
+        }
+    }
+
+    private void readProof(ChannelHandlerContext ctx, ByteBuf in, Greeting greeting) {
+        byte[] proof = new byte[Secret.MAC_BYTES];
+        in.readBytes(proof);
+        Refusal refusal = !handshake.provesClient(greeting, proof)
+                ? Refusal.SECRET
+                : handshake.sameDataset(greeting) ? Refusal.NONE : Refusal.DATASET;
+        // Who knows the secret is told with a proof, whatever the verdict; who does not is told nothing made with it.
+        byte[] answer = refusal == Refusal.SECRET ? new byte[Secret.MAC_BYTES] : handshake.serverProof(greeting);
+        ByteBuf verdict = ctx.alloc().buffer(Handshake.VERDICT_BYTES);
+        verdict.writeShort(refusal.ordinal()).writeBytes(answer);
+        if (refusal != Refusal.NONE) {
+            ctx.writeAndFlush(verdict).addListener(ChannelFutureListener.CLOSE);
+            refuse(ctx, refusal.text());
+            return;
+        }
+        ctx.writeAndFlush(verdict);
+        accept(ctx);
+    }
+
+    @Override
+    protected void accepted(ChannelHandlerContext ctx) {
+        outcome.accepted(ctx);
+    }
+
+    @Override
+    protected void refused(ChannelHandlerContext ctx, String reason) {
+        outcome.refused(ctx, reason);
+        ctx.executor().schedule(() -> ctx.close(), 100, TimeUnit.MILLISECONDS);
+    }
+}

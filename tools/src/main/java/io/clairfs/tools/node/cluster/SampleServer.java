@@ -1,0 +1,149 @@
+package io.clairfs.tools.node.cluster;
+
+import io.clairfs.cache.dataset.FileNumbers;
+import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.tier.StoredSample;
+import io.clairfs.peer.transfer.server.Lender;
+import io.clairfs.peer.transfer.server.Loan;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import java.util.function.IntPredicate;
+
+/**
+ * Lends what this node holds. A sample whose home is here is fetched from the source for the peer that asks, and kept: it is the one
+ * copy that all count on.
+ *
+ * <p>What is in memory goes from there, and what the page cache has of the SSD goes from its file. What the disk or the source
+ * must bring first is brought by threads for each of the two, so that neither waits for the other, nor a transfer for any
+ * of them; where too many wait already the answer is that it is not here. Who asks for what is not here believed that it was, so the others are
+ * told.
+ */
+public final class SampleServer implements AutoCloseable {
+    private static final int MOST_DISK_READS = 16;
+    private static final int MOST_FETCHES = 64;
+    private static final int MOST_WAITING = 256;
+    private static final int IDLE_SECONDS = 10;
+
+    private final Admission admission;
+    private final FetchRouter router;
+    private final IntPredicate isHome;
+    private final ExecutorService diskReaders = threads("lend-read-", MOST_DISK_READS);
+    private final ExecutorService fetchers = threads("lend-fetch-", MOST_FETCHES);
+
+    /**
+     * A lender.
+     *
+     * @param isHome whether the home of a file is this node
+     */
+    public SampleServer(Admission admission, FetchRouter router, IntPredicate isHome) {
+        this.admission = admission;
+        this.router = router;
+        this.isHome = isHome;
+    }
+
+    private static ExecutorService threads(String role, int most) {
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(
+                most,
+                most,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(MOST_WAITING),
+                Thread.ofPlatform().daemon().name(role, 0).factory());
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
+    }
+
+    /** For peers that number the files in this way. */
+    Lender over(FileNumbers numbers) {
+        return new Lender() {
+            @Override
+            public Loan lend(int sample, long bytes, long deadlineNs) {
+                int file = numbers.fileOf(sample);
+                return file == FileNumbers.NONE ? Loan.NOT_HERE : SampleServer.this.lend(file, deadlineNs);
+            }
+
+            @Override
+            public void damaged(int sample) {
+                int file = numbers.fileOf(sample);
+                if (file != FileNumbers.NONE) {
+                    verify(file);
+                }
+            }
+        };
+    }
+
+    private Loan lend(int file, long deadlineNs) {
+        SampleBuffer sample = admission.residents().fromMemory(file);
+        if (sample != null) {
+            return new Loan.Memory(sample);
+        }
+        StoredSample stored = admission.residents().lendStored(file);
+        if (stored != null) {
+            return new Loan.Stored(stored.file(), stored.offset(), stored.size(), stored.crc32c(), stored::release);
+        }
+        if (admission.residents().isHere(file)) {
+            return later(diskReaders, file, deadlineNs, this::read);
+        }
+        if (isHome.test(file)) {
+            return later(fetchers, file, deadlineNs, this::fetch);
+        }
+        admission.residents().tellGone(file);
+        return Loan.NOT_HERE;
+    }
+
+    private static Loan later(ExecutorService threads, int file, long deadlineNs, IntFunction<Loan> bring) {
+        try {
+            return new Loan.Later(CompletableFuture.supplyAsync(
+                    () -> deadlineNs - System.nanoTime() < 0 ? Loan.NOT_HERE : bring.apply(file), threads));
+        } catch (RejectedExecutionException tooMany) {
+            return Loan.NOT_HERE;
+        }
+    }
+
+    private Loan read(int file) {
+        SampleBuffer sample = admission.residents().readStored(file);
+        return sample == null ? Loan.NOT_HERE : summed(sample);
+    }
+
+    private Loan fetch(int file) {
+        try {
+            return summed(router.fetch(file, false));
+        } catch (SourceException e) {
+            return Loan.NOT_HERE; // the peer asks the source itself and sees the reason
+        }
+    }
+
+    /** Its checksum is computed here rather than on the thread that sends. */
+    private static Loan summed(SampleBuffer sample) {
+        int _ = sample.crc32c();
+        return new Loan.Memory(sample);
+    }
+
+    /** Reads what the disk has of a sample, which forgets it if it is damaged. */
+    private void verify(int file) {
+        try {
+            diskReaders.execute(() -> {
+                SampleBuffer sample = admission.residents().readStored(file);
+                if (sample != null) {
+                    sample.release();
+                }
+            });
+        } catch (RejectedExecutionException tooMany) {
+            return; // whoever receives it damaged again says so again
+        }
+    }
+
+    @Override
+    public void close() {
+        diskReaders.shutdown();
+        fetchers.shutdown();
+    }
+}

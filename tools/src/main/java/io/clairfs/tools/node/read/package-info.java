@@ -1,7 +1,0 @@
-/**
- * The data plane of a read: from the kernel's request to the sample reader, and the account of it.
- */
-@NullMarked
-package io.clairfs.tools.node.read;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,104 @@
+package io.clairfs.tools.simulate.policy;
+
+import java.util.Arrays;
+
+/**
+ * The threads that fill the storage classes while the run goes on: a crew for each class, of its p_j threads, or one crew of all
+ * of them. Each has a list and fetches in its order. A crew is as far as its clock; what it begins before a moment counts as there.
+ */
+final class Background {
+    private final Costs costs;
+    private final int[] sizes;
+    private final int crews;
+    private final int[] threads;
+    private final double[] write;
+    private final Filler filler;
+    private final IntList[] lists;
+    private final int[] next;
+    private final double[] clock;
+    private final double[] atSource;
+
+    /** What a class is filled with. */
+    @FunctionalInterface
+    interface Filler {
+        /**
+         * The node's crew comes to this sample, which is to be kept from now on.
+         *
+         * @return the place from which it is fetched, or -1 when there is nothing to fetch any more
+         */
+        int fill(int node, int crew, int sample);
+    }
+
+    private Background(Setup setup, int[] threads, double[] write, Filler filler) {
+        costs = setup.costs();
+        sizes = setup.load().sizes();
+        crews = threads.length;
+        this.threads = threads;
+        this.write = write;
+        this.filler = filler;
+        lists = new IntList[setup.nodes() * crews];
+        Arrays.setAll(lists, _ -> new IntList());
+        next = new int[lists.length];
+        clock = new double[lists.length];
+        atSource = new double[lists.length];
+    }
+
+    /** A crew for each class. */
+    static Background byClass(Setup setup, Filler filler) {
+        int[] threads = new int[setup.classes()];
+        double[] write = new double[threads.length];
+        Arrays.setAll(threads, setup::threads);
+        Arrays.setAll(write, setup.costs()::writeTo);
+        return new Background(setup, threads, write, filler);
+    }
+
+    /** One crew, number 0, for all classes; it writes as fast as to the slowest. */
+    static Background pooled(Setup setup, Filler filler) {
+        int threads = 0;
+        double write = 0;
+        for (int j = 0; j < setup.classes(); j++) {
+            threads += setup.threads(j);
+            write = Math.max(write, setup.costs().writeTo(j));
+        }
+        return new Background(setup, new int[] {Math.max(1, threads)}, new double[] {write}, filler);
+    }
+
+    /** Appends to what the node's crew is to fetch. */
+    void add(int node, int crew, int sample) {
+        lists[node * crews + crew].add(sample);
+    }
+
+    /** Fetches what is begun before this time. */
+    void advance(int node, double seconds) {
+        for (int crew = 0; crew < crews; crew++) {
+            int which = node * crews + crew;
+            IntList list = lists[which];
+            while (next[which] < list.length() && clock[which] < seconds) {
+                int sample = list.get(next[which]++);
+                int place = filler.fill(node, crew, sample);
+                if (place >= 0) {
+                    double fetch = costs.fetch(place);
+                    clock[which] += sizes[sample] * (fetch + write[crew]) / threads[crew];
+                    if (place == costs.source()) {
+                        atSource[which] += sizes[sample] * fetch / threads[crew];
+                    }
+                }
+            }
+            clock[which] = Math.max(clock[which], seconds);
+        }
+    }
+
+    /** See {@link Policy#takeSecondsAtSource}. */
+    double takeSecondsAtSource() {
+        double sum = 0;
+        for (int node = 0; node < lists.length; node += Math.max(1, crews)) {
+            double longest = 0;
+            for (int crew = 0; crew < crews; crew++) {
+                longest = Math.max(longest, atSource[node + crew]);
+                atSource[node + crew] = 0;
+            }
+            sum += longest;
+        }
+        return sum;
+    }
+}

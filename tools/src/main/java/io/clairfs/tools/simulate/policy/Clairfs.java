@@ -1,0 +1,161 @@
+package io.clairfs.tools.simulate.policy;
+
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.plan.policy.Placement;
+import io.clairfs.cache.plan.request.PlacementPolicy;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Our own: homes by the daemon's planner, the room that they leave by next use.
+ *
+ * <p>A sample with a home is read from the source once: by whoever needs it first, who hands it to its home, or before that by
+ * the threads that fill its home's classes, which work in the order in which anybody first uses the samples. From then on it
+ * comes from its home or from a copy, but where these are slower than the source at the moment. A sample without a home is
+ * read from the source each time.
+ */
+final class Clairfs extends SamplerOrder {
+    private static final int HOME_BITS = 16;
+    private static final int HOME_MASK = (1 << HOME_BITS) - 1;
+    private static final int CLASS_MASK = 0xff;
+    private static final int PRESENT = 1 << 30;
+    private static final int NOWHERE = -1;
+
+    /** By sample: its home, the class there, and whether it is there yet; or {@link #NOWHERE}. */
+    private final int[] home;
+
+    private final Background background;
+    private Copies[] copies = new Copies[0];
+    /** By node and step of this epoch: the class that has a copy when it is read, or -1. */
+    private byte[][] held = new byte[0][];
+
+    private final int[] step;
+    /** Null where there is room for a copy of everything everywhere. */
+    private @Nullable NextUses nextUses;
+
+    private Clairfs(Setup setup) {
+        super(setup);
+        home = new int[setup.samples()];
+        Arrays.fill(home, NOWHERE);
+        background = Background.pooled(setup, (_, _, sample) -> fill(sample));
+        step = new int[setup.nodes()];
+    }
+
+    static Clairfs create(Setup setup) throws UnsupportedScenarioException {
+        Clairfs policy = new Clairfs(setup);
+        if (setup.classes() > 0) {
+            try {
+                policy.plan(Plans.of(setup, PlacementPolicy.CLAIRFS));
+            } catch (InvalidSpecException e) {
+                throw new UnsupportedScenarioException(String.valueOf(e.getMessage()));
+            }
+        }
+        return policy;
+    }
+
+    private void plan(Placement placement) throws InvalidSpecException {
+        int[] sizes = setup.load().sizes();
+        long[][] left = new long[setup.nodes()][setup.classes()];
+        for (long[] each : left) {
+            Arrays.setAll(each, setup::capacity);
+        }
+        for (int sample = 0; sample < home.length; sample++) {
+            int node = placement.home(sample);
+            if (node != Placement.NONE) {
+                int storageClass = placement.storageClass(node, sample);
+                home[sample] = storageClass << HOME_BITS | node;
+                left[node][storageClass] -= setup.bytesOf(storageClass, sizes[sample]);
+            }
+        }
+        EpochOrder first = setup.load().order(0);
+        for (int step = 0; step < setup.load().reads(); step++) {
+            for (int node = 0; node < setup.nodes(); node++) {
+                int sample = first.sample(node, step);
+                if (home[sample] != NOWHERE) {
+                    background.add(homeNode(sample), 0, sample);
+                }
+            }
+        }
+        boolean room = false;
+        boolean forAll = true;
+        for (int node = 0; node < setup.nodes(); node++) {
+            room |= placement.roomForCopies(node) > 0;
+            forAll &= placement.roomForCopies(node) >= setup.load().bytes();
+        }
+        if (room && setup.nodes() > 1) {
+            nextUses = forAll ? null : new NextUses(setup);
+            copies = new Copies[setup.nodes()];
+            Arrays.setAll(copies, node -> new Copies(setup, left[node], placement.roomForCopies(node)));
+            held = new byte[setup.nodes()][setup.load().reads()];
+        }
+    }
+
+    private int homeNode(int sample) {
+        return home[sample] & HOME_MASK;
+    }
+
+    private int homeClass(int sample) {
+        return home[sample] >> HOME_BITS & CLASS_MASK;
+    }
+
+    private int fill(int sample) {
+        if ((home[sample] & PRESENT) != 0) {
+            return -1;
+        }
+        home[sample] |= PRESENT;
+        setup.traffic().addSource(1, setup.load().sizes()[sample]);
+        return costs.source();
+    }
+
+    @Override
+    public void advance(int node, double seconds) {
+        background.advance(node, seconds);
+    }
+
+    @Override
+    public double takeSecondsAtSource() {
+        return background.takeSecondsAtSource();
+    }
+
+    @Override
+    public EpochOrder order(int epoch) throws InvalidSpecException {
+        EpochOrder order = super.order(epoch);
+        if (copies.length > 0) {
+            if (nextUses != null) {
+                nextUses.enter(epoch);
+            }
+            NextUses tables = nextUses;
+            Arrays.fill(step, 0);
+            IntStream.range(0, copies.length)
+                    .parallel()
+                    .forEach(node -> copies[node].readAll(
+                            order, node, epoch, tables, sample -> hasOtherHome(node, sample), held[node]));
+        }
+        return order;
+    }
+
+    private boolean hasOtherHome(int node, int sample) {
+        return home[sample] != NOWHERE && homeNode(sample) != node;
+    }
+
+    @Override
+    public int place(int node, int sample) {
+        int copy = copies.length == 0 ? -1 : held[node][step[node]++];
+        int its = home[sample];
+        if (its == NOWHERE) {
+            return costs.source();
+        }
+        if ((its & PRESENT) == 0) {
+            home[sample] |= PRESENT;
+            return costs.source();
+        }
+        boolean home = (its & HOME_MASK) == node;
+        int place = home ? costs.local(homeClass(sample)) : costs.peer(homeClass(sample));
+        if (copy >= 0 && costs.toAll(costs.local(copy)) <= costs.toAll(place)) {
+            place = costs.local(copy);
+        }
+        return costs.toAll(place) <= costs.toAll(costs.source()) ? place : costs.source();
+    }
+}

@@ -1,0 +1,163 @@
+package io.clairfs.tools.simulate.policy;
+
+import io.clairfs.cache.plan.model.PerformanceModel;
+import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.plan.model.Throughput;
+import io.clairfs.tools.simulate.scenario.Scenario;
+import java.util.List;
+
+/**
+ * What one byte costs a thread at the moment, by place: section 4 of NoPFS with as many threads at each place as there are.
+ *
+ * <p>The paper leaves open how many nodes read the source at once (gamma) when only some of their reads go there, and notes that
+ * the number of threads at a storage class is not known. Here both are means over the last iterations: a thread that reads
+ * somewhere meets there each of the other threads with the probability that it is there, {@code f}. So gamma = 1 + (N - 1) f
+ * nodes share the source, and 1 + (p_0 - 1) f + p_0 f' threads a class of the node itself, where f' is for reads from other nodes.
+ *
+ * <p>Places are numbered: first the classes of the node itself, then the same classes of other nodes, last the source.
+ */
+public final class Costs {
+    /** How much of the mean one iteration makes up. */
+    private static final double WEIGHT = 1.0 / 16;
+
+    /** By which slopes are told, as a share. */
+    private static final double STEP = 1e-6;
+
+    private final PerformanceModel model;
+    private final List<StorageClass> classes;
+    private final int nodes;
+    private final int threads;
+    private final double[] perByte;
+    private final double[] toAll;
+    private final double[] busy;
+    private final double[] share;
+    private double elapsed;
+
+    Costs(Scenario scenario) {
+        model = scenario.model();
+        classes = scenario.storage().classes();
+        nodes = scenario.nodes();
+        threads = scenario.staging().threads();
+        perByte = new double[2 * classes.size() + 1];
+        toAll = new double[perByte.length];
+        busy = new double[perByte.length];
+        share = new double[perByte.length];
+        price(nodes);
+    }
+
+    /** Prices all places by the share of the threads' time that goes to each, and by how many nodes read the source. */
+    private void price(double readers) {
+        for (int j = 0; j < classes.size(); j++) {
+            double ours = share[local(j)];
+            double theirs = share[peer(j)];
+            double besideLocal = (threads - 1) * ours + threads * theirs;
+            double otherPeers = nodes == 1 ? 0 : (threads - 1.0 / (nodes - 1)) * theirs;
+            double besidePeer = threads * ours + otherPeers;
+            Throughput read = classes.get(j).read();
+            set(local(j), read, besideLocal, 0);
+            set(peer(j), read, besidePeer, 1 / model.networkBytesPerSecond());
+        }
+        set(source(), model.source(), readers - 1, 0);
+    }
+
+    private void set(int place, Throughput rate, double beside, double least) {
+        double all = 1 + beside;
+        double alone = 1 / rate.each(all);
+        double slope = (1 / rate.each(all * (1 + STEP)) - alone) / (all * STEP);
+        perByte[place] = Math.max(least, alone);
+        toAll[place] = perByte[place] + beside * slope;
+    }
+
+    /** p_0. */
+    public int stagingThreads() {
+        return threads;
+    }
+
+    public int places() {
+        return perByte.length;
+    }
+
+    int local(int storageClass) {
+        return storageClass;
+    }
+
+    int peer(int storageClass) {
+        return classes.size() + storageClass;
+    }
+
+    public int source() {
+        return 2 * classes.size();
+    }
+
+    /** The class at a place that is not the source. */
+    int storageClass(int place) {
+        return place % classes.size();
+    }
+
+    /** Seconds that a thread needs for a byte from there, without the write. */
+    public double fetch(int place) {
+        return perByte[place];
+    }
+
+    /**
+     * Seconds that a byte from there takes all threads together: its own and those by which it delays whoever is there. Who
+     * takes what is fastest for himself fills a slow class until it is as slow as the source, and then everybody waits longer
+     * than without that class.
+     */
+    double toAll(int place) {
+        return toAll[place];
+    }
+
+    /** Seconds that a thread needs for a byte from the source while {@code clients} nodes read it. */
+    public double fromSource(double clients) {
+        return 1 / model.source().each(clients);
+    }
+
+    /** Seconds that a thread needs to preprocess a byte and to write it to the staging buffer. */
+    public double write() {
+        return model.write(1_000_000) / 1e6;
+    }
+
+    /** Seconds that one of the class's threads needs to preprocess a byte and to write it there. */
+    double writeTo(int storageClass) {
+        StorageClass each = classes.get(storageClass);
+        return Math.max(1 / model.preprocessBytesPerSecond(), 1 / each.write().each(each.threads()));
+    }
+
+    /** Seconds in which all threads of a class bring a byte there from a place. */
+    double fill(int storageClass, double fetch) {
+        return (fetch + writeTo(storageClass)) / classes.get(storageClass).threads();
+    }
+
+    /** Seconds in which a node computes on a byte. */
+    public double compute() {
+        return 1 / model.computeBytesPerSecond();
+    }
+
+    /**
+     * An iteration is over.
+     *
+     * @param atPlace seconds that staging threads of all nodes spent at each place
+     * @param perNode seconds that a node's staging buffer went forward, in the mean
+     * @param aheadAtSource the share of this in which a node was at the source to fill its classes
+     */
+    public void observe(double[] atPlace, double perNode, double aheadAtSource) {
+        if (elapsed == 0) {
+            System.arraycopy(atPlace, 0, busy, 0, busy.length);
+            elapsed = perNode;
+        }
+        for (int place = 0; place < busy.length; place++) {
+            busy[place] += WEIGHT * (atPlace[place] - busy[place]);
+        }
+        elapsed += WEIGHT * (perNode - elapsed);
+        double all = elapsed * nodes * threads;
+        if (!(all > 0)) {
+            return;
+        }
+        for (int place = 0; place < busy.length; place++) {
+            share[place] = Math.min(1, busy[place] / all);
+        }
+        double atSource = 1 - (1 - share[source()]) * (1 - Math.min(1, aheadAtSource));
+        price(1 + (nodes - 1) * atSource);
+    }
+}

@@ -1,0 +1,44 @@
+package io.clairfs.tools.simulate.policy;
+
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.InvalidSpecException;
+
+/**
+ * How one run keeps and fetches samples. Made for the run and asked in its order: for each epoch, {@link #order}; for each
+ * iteration, {@link #advance} of each node and then, node by node, {@link #place} for each sample of the batch.
+ */
+public interface Policy {
+    /** What happens before the first epoch. Returns how many seconds it takes. */
+    default double prepare() {
+        return 0;
+    }
+
+    /** Who reads what in this epoch. */
+    EpochOrder order(int epoch) throws InvalidSpecException;
+
+    /** The node begins to stage a batch at this time; what happens in the background until then is done now. */
+    default void advance(int node, double seconds) {}
+
+    /** Seconds in which nodes read the source in the background since the last call, all together; the longest of each one's classes. */
+    default double takeSecondsAtSource() {
+        return 0;
+    }
+
+    /** The node stages this sample. Returns the place from which, as {@link Costs} numbers them. */
+    int place(int node, int sample);
+
+    /** Whether the trainer itself reads what comes from the source, one sample after the other, when it needs it. */
+    default boolean waitsForSource() {
+        return false;
+    }
+
+    /** Whether samples are read in another order than the sampler's, or by other nodes. */
+    default boolean changesOrder() {
+        return false;
+    }
+
+    /** Whether every epoch can read every sample. */
+    default boolean readsFullDataset() {
+        return true;
+    }
+}

@@ -1,0 +1,20 @@
+package io.clairfs.tools.simulate.policy;
+
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.InvalidSpecException;
+
+/** The part of policies that leave the order as the sampler has it. */
+abstract class SamplerOrder implements Policy {
+    final Setup setup;
+    final Costs costs;
+
+    SamplerOrder(Setup setup) {
+        this.setup = setup;
+        costs = setup.costs();
+    }
+
+    @Override
+    public EpochOrder order(int epoch) throws InvalidSpecException {
+        return setup.orders().epoch(epoch);
+    }
+}

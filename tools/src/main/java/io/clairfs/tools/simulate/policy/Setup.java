@@ -1,0 +1,54 @@
+package io.clairfs.tools.simulate.policy;
+
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.tools.simulate.scenario.OrdersAhead;
+import io.clairfs.tools.simulate.scenario.Scenario;
+import io.clairfs.tools.simulate.scenario.Workload;
+
+/**
+ * What a policy works with in one run.
+ *
+ * @param orders of the epochs, for the run itself; looks ahead ask {@code load}
+ * @param costs at the moment
+ * @param traffic to which a policy adds what it fetches outside of staging
+ */
+public record Setup(Scenario scenario, Workload load, OrdersAhead orders, Costs costs, SimulatedTraffic traffic) {
+    public static Setup of(Scenario scenario, Workload load) throws InvalidSpecException {
+        return new Setup(
+                scenario, load, load.ordersAhead(), new Costs(scenario), new SimulatedTraffic(scenario.classes()));
+    }
+
+    int nodes() {
+        return scenario.nodes();
+    }
+
+    int samples() {
+        return load.sizes().length;
+    }
+
+    int classes() {
+        return scenario.classes().size();
+    }
+
+    /** p_j. */
+    int threads(int storageClass) {
+        return scenario.classes().get(storageClass).threads();
+    }
+
+    long capacity(int storageClass) {
+        return scenario.classes().get(storageClass).storageClass().capacityBytes();
+    }
+
+    /** What a sample of so many bytes takes of the capacity of a class. */
+    long bytesOf(int storageClass, long sampleBytes) {
+        return scenario.classes().get(storageClass).storageClass().bytesOf(sampleBytes);
+    }
+
+    long capacityOfNode() {
+        long sum = 0;
+        for (int j = 0; j < classes(); j++) {
+            sum += capacity(j);
+        }
+        return sum;
+    }
+}

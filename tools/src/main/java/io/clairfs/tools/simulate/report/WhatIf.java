@@ -1,0 +1,68 @@
+package io.clairfs.tools.simulate.report;
+
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.tools.simulate.Simulation;
+import io.clairfs.tools.simulate.Simulator;
+import io.clairfs.tools.simulate.policy.Policies;
+import io.clairfs.tools.simulate.scenario.InvalidScenarioException;
+import io.clairfs.tools.simulate.scenario.Scenario;
+import io.clairfs.tools.simulate.scenario.Workload;
+import java.util.Arrays;
+
+/**
+ * What another amount of memory and SSD would give (NoPFS section 6.2, figure 9), under our policy, on a part of the dataset
+ * with a part of the room: that changes neither the shares nor, by much, the time.
+ *
+ * @param policy that was run
+ * @param divisor a so-many-th of the samples was simulated, and the time multiplied by it
+ * @param memory MB on each node, by column
+ * @param ssd MB on each node, by row; one row of 0 where there is no second class
+ * @param seconds by row and column
+ * @param lowerBoundSeconds if data were always there
+ */
+public record WhatIf(
+        String policy, int divisor, double[] memory, double[] ssd, double[][] seconds, double lowerBoundSeconds) {
+    private static final double[] MEMORY_STEPS = {0, 0.25, 0.5, 1, 2, 4};
+    private static final double[] SSD_STEPS = {0, 0.25, 0.5, 1, 2};
+    /** Reads of one cell, about. */
+    private static final double READS = 400_000;
+
+    public static WhatIf of(Scenario scenario, Simulator.Listener listener)
+            throws InvalidScenarioException, InvalidSpecException {
+        double reads = (double) scenario.dataset().samples() * scenario.epochs();
+        int most = Math.max(1, scenario.dataset().samples() / (scenario.batch() * scenario.nodes() * 20));
+        int divisor = Math.clamp(Math.round(reads / READS), 1, most);
+        Scenario small = scenario.shrunk(divisor);
+        Workload load = new Workload(small);
+        double[] memory = steps(scenario, 0, MEMORY_STEPS);
+        double[] ssd = scenario.classes().size() < 2 ? new double[1] : steps(scenario, 1, SSD_STEPS);
+        double[][] seconds = new double[ssd.length][memory.length];
+        listener.begin("what if", (long) ssd.length * memory.length);
+        double bound = Simulation.lowerBound(small, load, _ -> {});
+        double scale = (double) scenario.dataset().samples() / small.dataset().samples();
+        int done = 0;
+        for (int row = 0; row < ssd.length; row++) {
+            for (int column = 0; column < memory.length; column++) {
+                double[] capacities = small.classes().stream()
+                        .mapToDouble(Scenario.Device::capacity)
+                        .toArray();
+                capacities[0] = memory[column] / divisor;
+                if (capacities.length > 1) {
+                    capacities[1] = ssd[row] / divisor;
+                }
+                seconds[row][column] = scale
+                        * Simulation.run(small.withCapacities(capacities), load, Policies.CLAIRFS, _ -> {})
+                                .result()
+                                .seconds();
+                listener.at(++done);
+            }
+        }
+        listener.end();
+        return new WhatIf(Policies.CLAIRFS, divisor, memory, ssd, seconds, bound * scale);
+    }
+
+    private static double[] steps(Scenario scenario, int storageClass, double[] steps) {
+        double now = scenario.classes().get(storageClass).capacity();
+        return Arrays.stream(steps).map(step -> step * now).toArray();
+    }
+}

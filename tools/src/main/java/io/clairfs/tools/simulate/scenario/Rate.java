@@ -1,0 +1,77 @@
+package io.clairfs.tools.simulate.scenario;
+
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
+import io.clairfs.cache.plan.model.Throughput;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * MB/s of a device by how many threads use it at once: one number, or a map from threads to what all of them get together.
+ *
+ * <p>One number is what the device gives to its threads together; fewer of them get as much (the published simulations fit
+ * this, and not a device that one thread can use to a half only).
+ *
+ * @param byThreads ascending; never empty
+ */
+public record Rate(Map<Integer, Double> byThreads) {
+    private static final double MEGA = 1e6;
+
+    public Rate {
+        byThreads = new TreeMap<>(byThreads);
+        if (byThreads.isEmpty()) {
+            throw new IllegalArgumentException("a rate without any number");
+        }
+        byThreads.forEach((threads, rate) -> {
+            if (threads < 1 || !(rate > 0) || rate.isInfinite()) {
+                throw new IllegalArgumentException("a rate of " + rate + " MB/s at " + threads + " threads");
+            }
+        });
+    }
+
+    public static Rate of(double rate) {
+        return new Rate(Map.of(1, rate));
+    }
+
+    /** A so-many-th of it at any number of threads. */
+    Rate dividedBy(int divisor) {
+        Map<Integer, Double> parts = new TreeMap<>();
+        byThreads.forEach((threads, rate) -> parts.put(threads, rate / divisor));
+        return new Rate(parts);
+    }
+
+    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+    static Rate read(JsonNode node) {
+        if (node.isNumber()) {
+            return of(node.asDouble());
+        }
+        if (!node.isObject()) {
+            throw new IllegalArgumentException("a rate is a number or a map from threads to numbers");
+        }
+        Map<Integer, Double> rates = new TreeMap<>();
+        for (Map.Entry<String, JsonNode> each : node.properties()) {
+            if (!each.getKey().matches("[1-9][0-9]{0,8}") || !each.getValue().isNumber()) {
+                throw new IllegalArgumentException(
+                        "a rate has '" + each.getKey() + ": " + each.getValue() + "' where it wants 'threads: MB/s'");
+            }
+            rates.put(Integer.parseInt(each.getKey()), each.getValue().asDouble());
+        }
+        return new Rate(rates);
+    }
+
+    /** A number again if it was one. */
+    @JsonValue
+    Object written() {
+        Double alone = byThreads.size() == 1 ? byThreads.get(1) : null;
+        return alone == null ? byThreads : alone;
+    }
+
+    Throughput throughput() {
+        List<Throughput.Point> points = byThreads.entrySet().stream()
+                .map(e -> new Throughput.Point(e.getKey(), e.getValue() * MEGA))
+                .toList();
+        return new Throughput(points);
+    }
+}
