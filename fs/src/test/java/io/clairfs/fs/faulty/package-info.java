@@ -1,4 +1,7 @@
-/** Tests of the faulty source, with readers in processes of their own. */
+/**
+ * A source that fails, for demonstrations and tests: a directory behind FUSE whose requests fail, hang or come short and whose files
+ * change, as told while it is mounted. What was ever true of a file stays known here. It is never part of a user's mount.
+ */
 @NullMarked
 package io.clairfs.fs.faulty;
 
