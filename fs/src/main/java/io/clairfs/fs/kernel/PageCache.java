@@ -1,7 +1,5 @@
 package io.clairfs.fs.kernel;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.clairfs.cache.dataset.DatasetTree;
@@ -12,7 +10,6 @@ import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.SharedDescriptor;
 import io.clairfs.cache.stage.StagingArea;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,14 +29,6 @@ import java.nio.file.Path;
  * <p>A push waits while a read of the same file is being answered, so it must not be made on a thread that answers.
  */
 public final class PageCache implements StagingArea, AutoCloseable {
-    // Linux, include/uapi/linux/fuse.h
-    private static final int NOTIFY_INVALIDATE_INODE = 2;
-    private static final int NOTIFY_STORE = 4;
-    private static final int HEADER_BYTES = 16;
-    private static final int STORE_BYTES = 24;
-    private static final int INVALIDATE_BYTES = 24;
-    private static final int IOVEC_BYTES = 16;
-
     /**
      * Bytes per message: what the kernel collects per processor (31 pages) before it puts new pages on its lists.
      *
@@ -54,7 +43,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
     private static final int NO_PIN = -1;
 
-    private static final ThreadLocal<Message> MESSAGE = ThreadLocal.withInitial(Message::new);
+    private static final ThreadLocal<NotifyMessage> MESSAGE = ThreadLocal.withInitial(NotifyMessage::new);
 
     private final DatasetTree tree;
     private final SharedDescriptor session;
@@ -184,44 +173,6 @@ public final class PageCache implements StagingArea, AutoCloseable {
             if (pin != NO_PIN) {
                 Posix.close(pin);
             }
-        }
-    }
-
-    /** One thread's memory for a message: its header, its parameters, and the list of its pieces. */
-    private static final class Message {
-        private final MemorySegment head = Arena.ofAuto().allocate(HEADER_BYTES + STORE_BYTES, 8);
-        private final MemorySegment pieces = Arena.ofAuto().allocate(2 * IOVEC_BYTES, 8);
-
-        /** Stores {@code size} bytes at {@code address}, which the caller keeps alive, at {@code offset} of the file. */
-        int store(int session, long node, long offset, long address, int size) {
-            header(HEADER_BYTES + STORE_BYTES + size, NOTIFY_STORE);
-            head.set(JAVA_LONG, HEADER_BYTES, node);
-            head.set(JAVA_LONG, HEADER_BYTES + 8, offset);
-            head.set(JAVA_INT, HEADER_BYTES + 16, size);
-            head.set(JAVA_INT, HEADER_BYTES + 20, 0);
-            piece(0, head.address(), HEADER_BYTES + STORE_BYTES);
-            piece(1, address, size);
-            return KernelCalls.writev(session, pieces, 2);
-        }
-
-        int invalidate(int session, long node) {
-            header(HEADER_BYTES + INVALIDATE_BYTES, NOTIFY_INVALIDATE_INODE);
-            head.set(JAVA_LONG, HEADER_BYTES, node);
-            head.set(JAVA_LONG, HEADER_BYTES + 8, 0); // from the first byte
-            head.set(JAVA_LONG, HEADER_BYTES + 16, 0); // to the last
-            piece(0, head.address(), HEADER_BYTES + INVALIDATE_BYTES);
-            return KernelCalls.writev(session, pieces, 1);
-        }
-
-        private void header(int length, int code) {
-            head.set(JAVA_INT, 0, length);
-            head.set(JAVA_INT, 4, code);
-            head.set(JAVA_LONG, 8, 0);
-        }
-
-        private void piece(int at, long address, long length) {
-            pieces.set(JAVA_LONG, (long) at * IOVEC_BYTES, address);
-            pieces.set(JAVA_LONG, (long) at * IOVEC_BYTES + 8, length);
         }
     }
 

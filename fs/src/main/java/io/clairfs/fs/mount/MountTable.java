@@ -26,8 +26,13 @@ public final class MountTable {
 
     /** All mounts, oldest first. */
     public static List<Mount> all() throws IOException {
+        return parse(Files.readString(TABLE, ISO_8859_1));
+    }
+
+    /** The mounts of a table, each byte of which is one character. */
+    static List<Mount> parse(String table) {
         List<Mount> mounts = new ArrayList<>();
-        for (String line : Files.readString(TABLE, ISO_8859_1).lines().toList()) {
+        for (String line : table.lines().toList()) {
             String[] fields = line.split(" ", -1);
             mounts.add(new Mount(unescape(fields[0]), Path.of(unescape(fields[1])), fields[2]));
         }
