@@ -118,7 +118,7 @@ need_writable() {
 }
 
 # What every JVM of the launcher is started with.
-jvm_flags=(--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -XX:+UseCompactObjectHeaders)
+jvm_flags=(--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -ea:io.clairfs... -XX:+UseCompactObjectHeaders)
 
 # What a JVM that ends soon is started with beside that.
 short_flags=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC)

@@ -12,7 +12,7 @@ public final class JavaCommand {
 
     /** What every JVM of clairfs is started with. */
     private static final List<String> FLAGS =
-            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
+            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-ea:io.clairfs...");
 
     /**
      * What Hazelcast and Netty want of a JVM that is in a group of nodes. Not the modules that Hazelcast would have opened for it: its traffic is small,

@@ -37,6 +37,7 @@ class ArchitectureTest {
             Map.entry("ru.serce", "fs"),
             Map.entry("com.github.benmanes", "cache"),
             Map.entry("it.unimi.dsi", "cache"),
+            Map.entry("org.HdrHistogram", "cache"),
             Map.entry("io.netty", "peer"),
             Map.entry("com.hazelcast", "peer"),
             Map.entry("org.roaringbitmap", "peer"),

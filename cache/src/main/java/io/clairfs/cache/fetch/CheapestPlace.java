@@ -120,7 +120,13 @@ final class CheapestPlace {
                 case Place.Local(int tier) -> residents.get(tier, file);
             };
             if (buffer != null) {
-                rates.record(place, from.size(), System.nanoTime() - start);
+                long tookNs = System.nanoTime() - start;
+                rates.record(place, from.size(), tookNs);
+                switch (place) {
+                    case Place.Source() -> counters.fromSourceTook.record(tookNs);
+                    case Place.Peer() -> counters.fromPeerTook.record(tookNs);
+                    case Place.Local _ -> {}
+                }
                 traffic(place).add(from.size());
                 return buffer;
             }

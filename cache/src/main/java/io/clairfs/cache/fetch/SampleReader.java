@@ -201,7 +201,9 @@ public final class SampleReader implements AutoCloseable {
             return givenUp(promise, new SourceTimeoutException(PythonText.show(from.path()), 0));
         } finally {
             waiting.remove(promise);
-            counters.stalledNs.add(System.nanoTime() - start);
+            long waitedNs = System.nanoTime() - start;
+            counters.stalledNs.add(waitedNs);
+            counters.readWait.record(waitedNs);
         }
     }
 

@@ -125,7 +125,9 @@ final class StagingPrefetcher {
         try {
             // What leaves does so on the same thread: pages that were freed just now are the ones that the kernel gives
             // out next.
+            long start = System.nanoTime();
             loading.stage(buffer);
+            counters.pushTook.record(System.nanoTime() - start);
             counters.staged.increment();
         } catch (IOException e) {
             LOG.log(

@@ -19,8 +19,20 @@ public final class Counters {
     /** Read requests answered with an error. */
     public final LongAdder readErrors = new LongAdder();
 
-    /** Time that read requests waited for their samples, nanoseconds. */
+    /** Time that read requests waited for their samples, nanoseconds; {@link #readWait} has the single ones. */
     public final LongAdder stalledNs = new LongAdder();
+
+    /** Waits of read requests for their samples; those that were in memory did not wait. */
+    public final Latency readWait = new Latency();
+
+    /** Fetches of samples from the source, from the request to the last byte, the wait for their turn included. */
+    public final Latency fromSourceTook = new Latency();
+
+    /** Fetches of samples from peers. */
+    public final Latency fromPeerTook = new Latency();
+
+    /** Pushes of samples into the page cache. */
+    public final Latency pushTook = new Latency();
 
     /** Where samples came from, for pushes, for tiers and for read requests. */
     public final Traffic fromMemory = new Traffic();

@@ -9,6 +9,7 @@ import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.status.Latency;
 import io.clairfs.cache.status.Traffic;
 import io.clairfs.cache.tier.Tier;
 import io.clairfs.cache.tier.TierFailures;
@@ -110,6 +111,7 @@ public final class StatusReporter {
                 fetched(),
                 kernel(),
                 counters.stalledNs.sum() / NANOS_PER_SECOND,
+                latency(),
                 new Status.Staging(
                         prefetcher.stagingCapacityBytes(),
                         prefetcher.stagedBytes(),
@@ -153,6 +155,20 @@ public final class StatusReporter {
         fetched.put("peer", fetched(counters.fromPeer));
         fetched.put("source", fetched(counters.fromSource));
         return fetched;
+    }
+
+    private Map<String, Status.Latency> latency() {
+        Map<String, Status.Latency> latency = new LinkedHashMap<>();
+        latency.put("read_wait", latency(counters.readWait));
+        latency.put("source", latency(counters.fromSourceTook));
+        latency.put("peer", latency(counters.fromPeerTook));
+        latency.put("push", latency(counters.pushTook));
+        return latency;
+    }
+
+    private static Status.Latency latency(Latency seen) {
+        Latency.Summary now = seen.summary();
+        return new Status.Latency(now.count(), now.p50(), now.p90(), now.p99(), now.p999(), now.max());
     }
 
     private static Status.Fetched fetched(Traffic traffic) {

@@ -23,6 +23,7 @@ public record Status(
         Map<String, Fetched> fetched,
         Kernel kernel,
         double stallSeconds,
+        Map<String, Latency> latency,
         Staging staging,
         List<Tier> tiers,
         List<Peer> peers,
@@ -104,6 +105,9 @@ public record Status(
     public record Kernel(long getattr, long readdir, long readlink, long read) {}
 
     public record Fetched(long count, long bytes) {}
+
+    /** How long something took, seconds: of {@code count} times half took no longer than {@code p50}. */
+    public record Latency(long count, double p50, double p90, double p99, double p999, double max) {}
 
     public record Staging(long capacityBytes, long usedBytes, int samples, long pushed) {}
 

@@ -1,0 +1,119 @@
+package io.clairfs.tools.node.status;
+
+import static io.clairfs.tools.node.status.Metrics.Kind.COUNTER;
+import static io.clairfs.tools.node.status.Metrics.Kind.GAUGE;
+
+import java.util.List;
+
+/**
+ * Every number that clairfs says of itself, in one table: where it stands in {@code status.json}, its unit, whether it may change, what it means.
+ * docs/METRICS.md is this table.
+ */
+public final class Metrics {
+    /** Those of a node and its mount, in the order of {@code status.json}. */
+    public static final List<Metric> ALL = List.of(
+            gauge("pid", "1", "the daemon's process"),
+            gauge("samples", "samples", "files that are samples, or files until all are listed"),
+            gauge("bytes", "bytes", "of all files"),
+            gauge("jobs[].epochs", "epochs", "of the run; null without a known end"),
+            gauge("jobs[].world", "ranks", "of the job, on all nodes"),
+            gauge("jobs[].epoch", "1", "where the first rank's trainer is, counted from 0"),
+            gauge("jobs[].position", "samples", "read in this epoch by the first rank's trainer"),
+            gauge("jobs[].length", "samples", "of this epoch for one rank"),
+            counter("jobs[].deviations", "reads", "that did not follow the order"),
+            gauge("jobs[].staged_ahead", "samples", "in the page cache that the trainers have not read"),
+            gauge("jobs[].window", "samples", "that the loaders of a rank have under way at once; 0 if not told"),
+            gauge("jobs[].readers[].rank", "1", "that reads here"),
+            gauge("jobs[].readers[].loaders", "threads", "that it is to have now"),
+            gauge("jobs[].readers[].staged_ahead", "samples", "in the page cache that this rank has not read"),
+            gauge(
+                    "jobs[].readers[].seconds_staged",
+                    "seconds",
+                    "that these last at its pace; 0 while that is not known"),
+            counter("reads.opened", "files", "closed by readers"),
+            counter("reads.from_page_cache", "files", "of those, for which nothing was asked"),
+            counter("reads.upcalls", "files", "of those, for which the daemon was asked"),
+            counter("reads.requests", "requests", "for bytes that the kernel sent"),
+            counter("reads.bytes", "bytes", "given in answer to them"),
+            counter("reads.errors", "requests", "that failed"),
+            counter("reads.reports_lost", "times", "that inotify's queue overflowed"),
+            gauge("reads.unwatched_directories", "directories", "of samples that could not be watched"),
+            counter("fetched.*.count", "samples", "that came from memory, ssd, peer or source"),
+            counter("fetched.*.bytes", "bytes", "that came from there"),
+            counter("kernel.getattr", "requests", "for names and attributes"),
+            counter("kernel.readdir", "requests", "for the names of a directory"),
+            counter("kernel.readlink", "requests", "for the target of a link"),
+            counter("kernel.read", "requests", "for pieces of files"),
+            counter("stall_seconds", "seconds", "that requests waited, summed over requests"),
+            counter("latency.*.count", "times", "that something was waited for: see below"),
+            gauge("latency.*.p50", "seconds", "that half took at most"),
+            gauge("latency.*.p90", "seconds", "that nine of ten took at most"),
+            gauge("latency.*.p99", "seconds", "that 99 of 100 took at most"),
+            gauge("latency.*.p999", "seconds", "that 999 of 1,000 took at most"),
+            gauge("latency.*.max", "seconds", "the longest took"),
+            gauge("staging.capacity_bytes", "bytes", "of the staging buffer"),
+            gauge("staging.used_bytes", "bytes", "staged or being staged"),
+            gauge("staging.samples", "samples", "staged or being staged"),
+            counter("staging.pushed", "samples", "put into the page cache"),
+            gauge("tiers[].capacity_bytes", "bytes", "of the tier"),
+            gauge("tiers[].used_bytes", "bytes", "in use there"),
+            gauge("tiers[].samples", "samples", "resident there"),
+            counter("tiers[].checksum_failures", "samples", "that were damaged there, and came from elsewhere"),
+            counter("tiers[].read_failures", "samples", "that the tier did not give back"),
+            counter("tiers[].write_failures", "samples", "that the tier did not take"),
+            gauge("peers[].samples", "samples", "resident on that node"),
+            counter("checksum_failures", "samples", "that were damaged in any tier"),
+            counter("errors", "lines", "of errors"),
+            gauge("process.heap_bytes", "bytes", "of the heap in use, garbage included"),
+            counter("process.allocated_bytes", "bytes", "allocated on the heap"),
+            gauge("process.descriptors", "descriptors", "open"),
+            gauge("process.threads", "threads", "of the JVM"),
+            gauge("process.native_bytes", "bytes", "of samples outside the heap"),
+            counter("uptime_seconds", "seconds", "since the daemon began"));
+
+    private Metrics() {}
+
+    /** Whether a number only grows while the daemon lives. */
+    public enum Kind {
+        COUNTER,
+        GAUGE
+    }
+
+    /** Whether a later version may give it another meaning. */
+    public enum Stability {
+        /** It stays as it is; programs may rely on it. */
+        STABLE
+    }
+
+    /**
+     * One number.
+     *
+     * @param path where it stands in {@code status.json}; {@code []} is each element of a list, {@code *} each key of a map
+     * @param unit what is counted, or the unit of measurement; 1 for a bare number
+     * @param description continues "the number of UNIT ..."
+     */
+    public record Metric(String path, Kind kind, String unit, Stability stability, String description) {}
+
+    private static Metric counter(String path, String unit, String description) {
+        return new Metric(path, COUNTER, unit, Stability.STABLE, description);
+    }
+
+    private static Metric gauge(String path, String unit, String description) {
+        return new Metric(path, GAUGE, unit, Stability.STABLE, description);
+    }
+
+    /** The table, as Markdown. */
+    public static String markdown() {
+        StringBuilder text =
+                new StringBuilder("| in `status.json` | kind | unit | stability | what |\n|---|---|---|---|---|\n");
+        for (Metric m : ALL) {
+            text.append("| `%s` | %s | %s | %s | %s |\n"
+                    .formatted(m.path, word(m.kind), m.unit, word(m.stability), m.description));
+        }
+        return text.toString();
+    }
+
+    private static String word(Enum<?> constant) {
+        return constant.name().toLowerCase(java.util.Locale.ROOT);
+    }
+}
