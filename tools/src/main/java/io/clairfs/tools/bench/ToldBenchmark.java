@@ -42,9 +42,14 @@ public final class ToldBenchmark {
     private static final int FEWEST_FILES = 6;
     private static final long MOST_BYTES = 3_000_000_000L;
     private static final Duration LATENCY = Duration.ofMillis(1);
-    private static final long[] SIZES = {10_000, 110_000, 1_000_000, 16_000_000, 150_000_000};
-    private static final long[] RATES = {20_000_000, 200_000_000, 2_000_000_000};
-    private static final int[] LOADERS = {1, 4, 16, 64};
+
+    /** Of a sample, bytes. */
+    public static final List<Long> SIZES = List.of(10_000L, 110_000L, 1_000_000L, 16_000_000L, 150_000_000L);
+
+    /** Of the source, bytes a second. */
+    public static final List<Long> RATES = List.of(20_000_000L, 200_000_000L, 2_000_000_000L);
+
+    public static final List<Integer> LOADERS = List.of(1, 4, 16, 64);
 
     /** Few large samples over 60 MB/s. */
     public static final List<Cell> LARGE = List.of(
@@ -53,13 +58,13 @@ public final class ToldBenchmark {
 
     private ToldBenchmark() {}
 
-    /** Sizes, rates and loaders, with so many samples for each that an epoch takes a few seconds; what takes longest last. */
-    public static List<Cell> grid() {
+    /** These sizes, rates and loaders, with so many samples for each that an epoch takes a few seconds; what takes longest last. */
+    public static List<Cell> grid(List<Long> sizes, List<Long> rates, List<Integer> loaderCounts) {
         List<Cell> cells = new ArrayList<>();
-        for (long size : SIZES) {
-            for (long rate : RATES) {
+        for (long size : sizes) {
+            for (long rate : rates) {
                 long most = Math.min(MOST_BYTES, CELL_SECONDS * rate) / size;
-                for (int loaders : LOADERS) {
+                for (int loaders : loaderCounts) {
                     cells.add(new Cell(
                             size, Math.clamp(most, FEWEST_FILES, MOST_FILES), rate, LATENCY, loaders, FIRST_BATCH));
                 }

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -96,9 +97,29 @@ final class BenchCommand implements Runnable {
                     Path directory,
             @Option(names = "--json", description = "As JSON.") boolean json,
             @Option(names = "--large", description = "The two cases of few large samples instead of the table.")
-                    boolean large)
+                    boolean large,
+            @Option(
+                            names = "--sizes",
+                            split = ",",
+                            description = "Of samples, such as 110KB,16MB (default: from 10 KB to 150 MB).")
+                    @Nullable
+                    List<ByteSize> sizes,
+            @Option(
+                            names = "--sources",
+                            split = ",",
+                            description = "What the source gives in a second (default: 20 MB to 2 GB).")
+                    @Nullable
+                    List<ByteSize> sources,
+            @Option(names = "--loaders", split = ",", description = "Loaders of the mount (default: 1,4,16,64).")
+                    @Nullable
+                    List<Integer> loaders)
             throws IOException, InterruptedException {
-        List<ToldBenchmark.Cell> cells = large ? ToldBenchmark.LARGE : ToldBenchmark.grid();
+        List<ToldBenchmark.Cell> cells = large
+                ? ToldBenchmark.LARGE
+                : ToldBenchmark.grid(
+                        positive("--sizes", bytes(sizes), ToldBenchmark.SIZES),
+                        positive("--sources", bytes(sources), ToldBenchmark.RATES),
+                        positive("--loaders", loaders, ToldBenchmark.LOADERS));
         List<ToldBenchmark.Row> rows = new ArrayList<>();
         if (!json) {
             System.out.println(ToldBenchmark.head());
@@ -120,6 +141,17 @@ final class BenchCommand implements Runnable {
             System.out.print(json(rows));
         }
         return Main.DONE;
+    }
+
+    private static @Nullable List<Long> bytes(@Nullable List<ByteSize> sizes) {
+        return sizes == null ? null : sizes.stream().map(ByteSize::bytes).toList();
+    }
+
+    private <N extends Number> List<N> positive(String option, @Nullable List<N> given, List<N> usual) {
+        if (given != null && given.stream().anyMatch(n -> n.longValue() <= 0)) {
+            throw new picocli.CommandLine.ParameterException(spec.commandLine(), option + " takes numbers above 0");
+        }
+        return given == null ? usual : given;
     }
 
     private static String json(List<?> rows) {

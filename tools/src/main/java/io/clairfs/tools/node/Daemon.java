@@ -26,6 +26,7 @@ import io.clairfs.fs.read.ReadAccounting;
 import io.clairfs.fs.read.ReadReports;
 import io.clairfs.fs.read.ReadRequests;
 import io.clairfs.peer.Secret;
+import io.clairfs.tools.OpenParts;
 import io.clairfs.tools.node.cluster.PeerGroup;
 import io.clairfs.tools.node.cluster.SampleServer;
 import io.clairfs.tools.node.config.GroupConfig;
@@ -45,9 +46,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -71,7 +70,7 @@ public final class Daemon implements AutoCloseable {
     private static final long LISTING_PATIENCE_MS = 2_000;
 
     private final MountConfig config;
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final OpenParts parts = new OpenParts("the mount");
     private final List<FuseSession> sessions = new CopyOnWriteArrayList<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -162,7 +161,7 @@ public final class Daemon implements AutoCloseable {
                             new WhereFiles(tree, indexes, prefetcher)),
                     clock);
             FuseSession controls = session(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
-            parts.push(reader); // once more, to be the first to end
+            parts.add(reader); // once more, to be the first to end
             endWith(data);
             endWith(controls);
             Thread.ofPlatform().daemon().name("detach-watcher").start(() -> endWhenDetached(pages));
@@ -177,8 +176,7 @@ public final class Daemon implements AutoCloseable {
     }
 
     private <T extends AutoCloseable> T started(T part) {
-        parts.push(part);
-        return part;
+        return parts.add(part);
     }
 
     private FuseSession session(FuseSession mounted) {
@@ -286,14 +284,7 @@ public final class Daemon implements AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        while (!parts.isEmpty()) {
-            AutoCloseable part = parts.pop();
-            try {
-                part.close();
-            } catch (Exception e) {
-                LOG.log(Level.WARNING, "while ending " + part.getClass().getSimpleName(), e);
-            }
-        }
+        parts.close();
         cut();
         ended.complete(null);
     }

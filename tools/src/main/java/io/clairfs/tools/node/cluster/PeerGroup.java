@@ -24,13 +24,10 @@ import io.clairfs.peer.transfer.client.Answer;
 import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
 import io.clairfs.peer.transfer.server.TransferServer;
+import io.clairfs.tools.OpenParts;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.status.Status;
 import java.io.IOException;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -46,7 +43,6 @@ import org.jspecify.annotations.Nullable;
  * that some node is to keep is read from the source once in the whole group.
  */
 public final class PeerGroup implements PeerFetch, ResidencyListener, AutoCloseable {
-    private static final Logger LOG = System.getLogger(PeerGroup.class.getName());
     private static final int TRANSFER_THREADS = 2;
     private static final int MOST_HOLDERS_ASKED = 2;
 
@@ -61,7 +57,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     private final Admission admission;
     private final GroupJobs jobs;
     private final TransferLimits limits;
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final OpenParts parts = new OpenParts("the group");
     private volatile @Nullable Joined joined;
 
     /** Why this node has not joined; null while that may still be. */
@@ -124,12 +120,12 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         TransferTls tls = files == null ? null : TransferTls.read(files.certificate(), files.key(), files.authority());
         Credentials credentials = new Credentials(fingerprint, secret, tls);
         TransferThreads threads = TransferThreads.start("transfer", TRANSFER_THREADS);
-        parts.push(threads);
-        parts.push(lender);
-        parts.push(TransferServer.start(
+        parts.add(threads);
+        parts.add(lender);
+        parts.add(TransferServer.start(
                 List.of(config.transferAddress()), credentials, lender.over(numbers), limits, threads));
         TransferClient client = new TransferClient(credentials, limits, threads);
-        parts.push(client);
+        parts.add(client);
         ClusterConfig cluster =
                 new ClusterConfig(fingerprint, secret, config.bind(), config.discovery(), DirectoryTimes.DEFAULT);
         GroupMembership directory = GroupMembership.open(
@@ -139,7 +135,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
                         config.transferAddress(),
                         GroupPlan.capacities(admission.residents().tiers())),
                 numbers.count());
-        parts.push(directory);
+        parts.add(directory);
         GroupPlan plan = new GroupPlan(directory, numbers, System::nanoTime);
         joined = new Joined(numbers, directory, client, plan);
         admission.residents().tell(this);
@@ -152,7 +148,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
             jobs.wake();
             changed.run();
         });
-        parts.push(jobs);
+        parts.add(jobs);
         jobs.begin(directory.jobs(), follower, () -> {
             if (plan.hasBecomeOverdue()) {
                 changed.run();
@@ -310,13 +306,6 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     public synchronized void close() {
         closed = true;
         joined = null;
-        while (!parts.isEmpty()) {
-            AutoCloseable part = parts.pop();
-            try {
-                part.close();
-            } catch (Exception e) {
-                LOG.log(Level.WARNING, "while leaving the group", e);
-            }
-        }
+        parts.close();
     }
 }
