@@ -117,6 +117,7 @@ public final class StatusReporter {
                         prefetcher.stagedBytes(),
                         prefetcher.stagedSamples(),
                         counters.staged.sum()),
+                memory(),
                 tiers,
                 group == null ? List.of() : group.peers(),
                 group == null ? null : group.report(),
@@ -124,6 +125,14 @@ public final class StatusReporter {
                 errors.total(),
                 Status.Resources.now(),
                 (System.nanoTime() - startedNs) / NANOS_PER_SECOND);
+    }
+
+    private Status.Memory memory() {
+        Map<String, Long> areas = config.areas()
+                .with(config.memoryBytes(), config.stagingBytes())
+                .areas(config.ssds().size(), config.group() != null);
+        return new Status.Memory(
+                areas.values().stream().mapToLong(bytes -> bytes).sum(), areas);
     }
 
     private Status.Reads reads() {

@@ -1,5 +1,8 @@
 package io.clairfs.tools.node.limits;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
+
 /**
  * How the memory that a daemon may count on is shared out to its areas, where nothing is said.
  *
@@ -64,19 +67,30 @@ public record MemoryBudget(
     }
 
     private MemoryBudget withMemory(long bytes) {
-        return new MemoryBudget(
-                heapBytes, bytes, stagingBytes, fromSourceBytes, readersBytes, fromPeersBytes, queueBytes);
+        return with(bytes, stagingBytes);
+    }
+
+    /** The same with these sizes of {@code --memory} and {@code --staging}. */
+    public MemoryBudget with(long memory, long staging) {
+        return new MemoryBudget(heapBytes, memory, staging, fromSourceBytes, readersBytes, fromPeersBytes, queueBytes);
+    }
+
+    /** What each area may take, bytes, by the names of the status. */
+    public Map<String, Long> areas(int ssds, boolean hasPeers) {
+        Map<String, Long> areas = new LinkedHashMap<>();
+        areas.put("heap", heapBytes);
+        areas.put("jvm", JVM_BYTES);
+        areas.put("memory", memoryBytes);
+        areas.put("staging", stagingBytes);
+        areas.put("source", fromSourceBytes);
+        areas.put("readers", readersBytes);
+        areas.put("peers", hasPeers ? fromPeersBytes : 0);
+        areas.put("write_back", ssds * queueBytes);
+        return areas;
     }
 
     /** What all areas take together when they are full, bytes. */
     long totalBytes(int ssds, boolean hasPeers) {
-        return heapBytes
-                + JVM_BYTES
-                + memoryBytes
-                + stagingBytes
-                + fromSourceBytes
-                + readersBytes
-                + (hasPeers ? fromPeersBytes : 0)
-                + ssds * queueBytes;
+        return areas(ssds, hasPeers).values().stream().mapToLong(bytes -> bytes).sum();
     }
 }

@@ -55,6 +55,8 @@ public final class Metrics {
             gauge("staging.used_bytes", "bytes", "staged or being staged"),
             gauge("staging.samples", "samples", "staged or being staged"),
             counter("staging.pushed", "samples", "put into the page cache"),
+            gauge("memory.total_bytes", "bytes", "that the daemon may take, all areas together"),
+            gauge("memory.areas.*", "bytes", "that the area may take, used or not"),
             gauge("tiers[].capacity_bytes", "bytes", "of the tier"),
             gauge("tiers[].used_bytes", "bytes", "in use there"),
             gauge("tiers[].samples", "samples", "resident there"),

@@ -25,6 +25,7 @@ public record Status(
         double stallSeconds,
         Map<String, Latency> latency,
         Staging staging,
+        Memory memory,
         List<Tier> tiers,
         List<Peer> peers,
         @Nullable Group group,
@@ -108,6 +109,14 @@ public record Status(
 
     /** How long something took, seconds: of {@code count} times half took no longer than {@code p50}. */
     public record Latency(long count, double p50, double p90, double p99, double p999, double max) {}
+
+    /**
+     * What the daemon may take of memory.
+     *
+     * @param totalBytes of all areas together
+     * @param areas bytes that each may take, used or not
+     */
+    public record Memory(long totalBytes, Map<String, Long> areas) {}
 
     public record Staging(long capacityBytes, long usedBytes, int samples, long pushed) {}
 

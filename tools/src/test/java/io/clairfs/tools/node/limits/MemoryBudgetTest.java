@@ -50,4 +50,17 @@ final class MemoryBudgetTest {
         assertThat(areas.memoryBytes()).isEqualTo(MIB);
         assertThat(areas.stagingBytes()).isEqualTo(MIB);
     }
+
+    @Test
+    void areas_areThoseThatWereSaid_andAddUpToTheTotal() {
+        MemoryBudget budget = MemoryBudget.of(new MachineMemory(64L << 30, Long.MAX_VALUE), 1L << 30, 2, true)
+                .with(7, 9);
+        assertThat(budget.areas(2, true)).containsEntry("memory", 7L).containsEntry("staging", 9L);
+        assertThat(budget.areas(2, true).values().stream()
+                        .mapToLong(bytes -> bytes)
+                        .sum())
+                .isEqualTo(budget.totalBytes(2, true))
+                .isGreaterThan(budget.totalBytes(0, false));
+        assertThat(budget.areas(0, false)).containsEntry("write_back", 0L).containsEntry("peers", 0L);
+    }
 }

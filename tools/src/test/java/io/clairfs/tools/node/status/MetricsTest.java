@@ -33,7 +33,8 @@ class MetricsTest {
                 }
             }
             case Class<?> plain -> {
-                if (Set.of(int.class, long.class, double.class, Integer.class).contains(plain)) {
+                if (Set.of(int.class, long.class, double.class, Integer.class, Long.class)
+                        .contains(plain)) {
                     into.add(path);
                 }
             }
