@@ -24,8 +24,8 @@ final class TrainerFollower {
     private final List<StreamWindow> windows;
     private final Pace[] paces;
     private final LongSupplier clockNs;
-    private final SyncDetector judge;
-    private final EpochDriftDetector epochJudge;
+    private final SyncDetector syncDetector;
+    private final EpochDriftDetector driftDetector;
     private final TrainerSearch search;
 
     /** How many positions may lie between what the loaders of one rank read at the same time. */
@@ -55,8 +55,8 @@ final class TrainerFollower {
         int ranks = spec.ranks().count();
         paces = Stream.generate(Pace::new).limit(ranks).toArray(Pace[]::new);
         int memory = SyncDetector.memoryFor(firstLength, Math.max(1, ranks));
-        judge = new SyncDetector(memory);
-        epochJudge = new EpochDriftDetector(spec, memory);
+        syncDetector = new SyncDetector(memory);
+        driftDetector = new EpochDriftDetector(spec, memory);
         search = new TrainerSearch(memory);
         passes = new NameOrderPasses(index.size());
         orderly = new long[memory];
@@ -84,17 +84,17 @@ final class TrainerFollower {
 
     /** Whether reads follow the prediction, in the epoch that the job says. */
     boolean isInSync() {
-        return judge.inSync() && epochJudge.astray() == null && !passes.areTheTrainers();
+        return syncDetector.inSync() && driftDetector.astray() == null && !passes.areTheTrainers();
     }
 
     /** Reads that did not follow the prediction. */
     long deviations() {
-        return judge.deviations() + epochJudge.readsAstray() + readsOfPasses;
+        return syncDetector.deviations() + driftDetector.readsAstray() + readsOfPasses;
     }
 
     /** Set while the trainer is followed through an epoch that is not the one the job says. */
     JobRun.@Nullable Astray astray() {
-        return epochJudge.astray();
+        return driftDetector.astray();
     }
 
     /** Whether hardly any read but in name order was seen for more than an epoch. */
@@ -136,15 +136,15 @@ final class TrainerFollower {
         }
         search.read(sample);
         if (slot == null) {
-            judge.readElsewhere();
+            syncDetector.readElsewhere();
             return false;
         }
-        judge.readAt(best, slot.sequence);
+        syncDetector.readAt(best, slot.sequence);
         if (near) {
             paces[best].read(clockNs.getAsLong(), windows.get(best).readyAhead(1) == 0);
         }
         moveCentre(best);
-        epochJudge.read(AccessStream.epoch(slot.position), judge.inSync());
+        driftDetector.read(AccessStream.epoch(slot.position), syncDetector.inSync());
         return true;
     }
 
@@ -152,7 +152,7 @@ final class TrainerFollower {
     private void passedOver(NameOrderPasses.Read read) {
         readsOfPasses++;
         for (NameOrderPasses.Read before = read.before(); before != null; before = before.before()) {
-            boolean isTrainers = before.isFirst() && judge.hasNeighbour(before.stream, before.sequence);
+            boolean isTrainers = before.isFirst() && syncDetector.hasNeighbour(before.stream, before.sequence);
             if (before.isToBeUndone() && !isTrainers) {
                 windows.get(before.stream).unread(before.sequence);
             }
@@ -168,10 +168,10 @@ final class TrainerFollower {
      * was read unseen, or will not be.
      */
     private void moveCentre(int stream) throws InvalidSpecException {
-        if (!judge.inSync()) {
+        if (!syncDetector.inSync()) {
             return;
         }
-        int count = judge.orderlyReads(stream, orderly);
+        int count = syncDetector.orderlyReads(stream, orderly);
         StreamWindow window = windows.get(stream);
         if (count < FEW_READS) {
             return;
@@ -187,13 +187,13 @@ final class TrainerFollower {
 
     /** Reports of reads were lost. */
     void reportsLost() {
-        judge.reset();
+        syncDetector.reset();
         search.postpone();
     }
 
     /** Whether the trainer should be looked for; who is told so ends it with {@link #searchEnded}. */
     boolean wantsSearch() {
-        return !judge.inSync() && search.begin();
+        return !syncDetector.inSync() && search.begin();
     }
 
     /** The last samples that were read, to be looked for. */
@@ -214,7 +214,7 @@ final class TrainerFollower {
     /** The trainer of a stream was found: its window goes on from there. */
     void moveTo(int stream, PositionSearch.Found place) throws InvalidSpecException {
         StreamWindow window = windows.get(stream);
-        epochJudge.found(window, window.position(), place.position(), search.reads(), place.read().length);
+        driftDetector.found(window, window.position(), place.position(), search.reads(), place.read().length);
         window.jump(place.position());
         centres[stream] = window.headSequence();
         for (long position : place.read()) {
@@ -224,6 +224,6 @@ final class TrainerFollower {
                 window.read(slot.sequence);
             }
         }
-        judge.reset();
+        syncDetector.reset();
     }
 }

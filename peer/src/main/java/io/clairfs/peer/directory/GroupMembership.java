@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 public final class GroupMembership implements AutoCloseable {
     private static final Logger LOG = System.getLogger(GroupMembership.class.getName());
 
-    /** Between two signs of life of this node, by which others judge whether it answers. */
-    private static final int HERE_MS = 1_000;
+    /** Between two heartbeats of this node, by which others judge whether it answers. */
+    private static final int HEARTBEAT_MS = 1_000;
 
     /** How often a join is begun. */
     private static final int JOINS = 3;
@@ -134,7 +134,7 @@ public final class GroupMembership implements AutoCloseable {
         exchange.begin();
         DirectoryTimes times = config.times();
         repeat(exchange::publish, times.publishMs());
-        repeat(exchange::sayHere, Math.min(HERE_MS, times.repeatMs()));
+        repeat(exchange::sayHere, Math.min(HEARTBEAT_MS, times.repeatMs()));
         repeat(
                 () -> {
                     exchange.remind();
