@@ -50,7 +50,7 @@ class ArchitectureTest {
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .withImportOption(location ->
-                    !location.contains("-tests.jar")) // what fs lends to the tests of tools, once it is packaged
+                    !location.contains("-tests.jar")) // what fs gives to the tests of tools, once it is packaged
             .importPackages("io.clairfs");
 
     @Test

@@ -4,7 +4,7 @@ import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceTimeoutException;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,10 +32,14 @@ public final class DatasetTree implements AutoCloseable {
     private final CompletableFuture<DatasetTree> complete = new CompletableFuture<>();
     private final Object numbering = new Object();
     private final ListingTable listings = new ListingTable(16);
-    private int entryCount;
+    /** Written under the lock, behind what it counts. */
+    private volatile int entryCount;
+
     private long fileCount;
     private long fileBytes;
-    private final List<Attributes> attributes = new ArrayList<>();
+    /** By number; replaced when one is added, for there are few, and every look-up of a name reads it. */
+    private volatile Attributes[] attributes = {};
+
     private final Map<Attributes, Integer> attributeNumbers = new HashMap<>();
 
     /**
@@ -46,15 +50,21 @@ public final class DatasetTree implements AutoCloseable {
      * @throws SourceException when the root itself cannot be examined
      */
     public DatasetTree(Source source, int parallelism, Consumer<String> warnings) throws SourceException {
-        this(source, parallelism, warnings, System::nanoTime);
+        this(source, SavedListings.none(), parallelism, warnings);
+    }
+
+    /** The same, but what {@code saved} has and still holds is not asked of the source. */
+    public DatasetTree(Source source, SavedListings saved, int parallelism, Consumer<String> warnings)
+            throws SourceException {
+        this(source, saved, parallelism, warnings, System::nanoTime);
     }
 
     /** The same by another clock, as {@link System#nanoTime}. */
-    DatasetTree(Source source, int parallelism, Consumer<String> warnings, LongSupplier clockNs)
+    DatasetTree(Source source, SavedListings saved, int parallelism, Consumer<String> warnings, LongSupplier clockNs)
             throws SourceException {
         waits = new SharedWaits(clockNs);
         rootStatus = source.status(root.path());
-        lister = new TreeLister(source, this, parallelism, warnings);
+        lister = new TreeLister(source, this, saved, parallelism, warnings);
         lister.begin(root);
     }
 
@@ -158,16 +168,12 @@ public final class DatasetTree implements AutoCloseable {
 
     /** Mode, owner and group of an entry. */
     public Attributes attributes(Entry entry) {
-        synchronized (attributes) {
-            return attributes.get(entry.listing().attributes(entry.at()));
-        }
+        return attributes[entry.listing().attributes(entry.at())];
     }
 
     /** How many entries have been listed so far. */
     public int entryCount() {
-        synchronized (numbering) {
-            return entryCount;
-        }
+        return entryCount;
     }
 
     /** How many regular files have been listed so far. */
@@ -184,12 +190,23 @@ public final class DatasetTree implements AutoCloseable {
         }
     }
 
+    /** The modes, owners and groups by their numbers. */
+    List<Attributes> attributesTable() {
+        return List.of(attributes);
+    }
+
     int attributesNumber(FileStatus status) {
-        Attributes wanted = new Attributes(status.mode(), status.uid(), status.gid());
-        synchronized (attributes) {
+        return attributesNumber(new Attributes(status.mode(), status.uid(), status.gid()));
+    }
+
+    int attributesNumber(Attributes wanted) {
+        synchronized (attributeNumbers) {
             return attributeNumbers.computeIfAbsent(wanted, fresh -> {
-                attributes.add(fresh);
-                return attributes.size() - 1;
+                Attributes[] all = attributes;
+                Attributes[] more = Arrays.copyOf(all, all.length + 1);
+                more[all.length] = fresh;
+                attributes = more;
+                return all.length;
             });
         }
     }

@@ -6,8 +6,12 @@ import org.jspecify.annotations.Nullable;
 
 /** A directory of the source: where it is, and its listing, or why there is none, once somebody asked for it. */
 public final class Directory {
+    /** In place of a number: the root is nobody's entry. */
+    public static final int NONE = -1;
+
     private final @Nullable Directory parent;
     private final byte[] path;
+    private int number = NONE;
     private final AtomicReference<@Nullable CompletableFuture<Listing>> listing = new AtomicReference<>();
 
     Directory(@Nullable Directory parent, byte[] path) {
@@ -23,6 +27,16 @@ public final class Directory {
     /** Path from the root, without slashes at either end; empty for the root. The caller must not change it. */
     public byte[] path() {
         return path;
+    }
+
+    /** The number in the tree of the entry behind which it is; {@link #NONE} for the root. */
+    public int number() {
+        return number;
+    }
+
+    /** Its entry gets its number, before anybody else sees the listing. */
+    void number(int ofEntry) {
+        number = ofEntry;
     }
 
     /** The outcome of another try takes the place of the one before. */

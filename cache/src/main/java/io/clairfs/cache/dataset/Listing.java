@@ -29,15 +29,30 @@ public final class Listing {
     private final @Nullable Object[] extras;
     private int base = -1;
 
-    private Listing(Builder builder) {
-        directory = builder.directory;
-        names = Arrays.copyOf(builder.names, builder.nameBytes);
-        nameEnds = Arrays.copyOf(builder.nameEnds, builder.count);
-        kinds = Arrays.copyOf(builder.kinds, builder.count);
-        attributes = Arrays.copyOf(builder.attributes, builder.count);
-        sizes = Arrays.copyOf(builder.sizes, builder.count);
-        mtimesNs = Arrays.copyOf(builder.mtimesNs, builder.count);
-        extras = builder.anyExtra ? Arrays.copyOf(builder.extras, builder.count) : new Object[0];
+    /**
+     * The entries of a directory by columns; none is copied.
+     *
+     * @param names one behind the other, sorted by bytes
+     * @param nameEnds where each name ends
+     * @param kinds the ordinals of {@link Kind}
+     * @param attributes numbers of the mode, owner and group
+     */
+    record Columns(byte[] names, int[] nameEnds, byte[] kinds, int[] attributes, long[] sizes, long[] mtimesNs) {}
+
+    /** {@code extras} are the directory or the target behind each entry; empty where no entry has any. */
+    Listing(Directory directory, Columns columns, @Nullable Object[] extras) {
+        this.directory = directory;
+        names = columns.names;
+        nameEnds = columns.nameEnds;
+        kinds = columns.kinds;
+        attributes = columns.attributes;
+        sizes = columns.sizes;
+        mtimesNs = columns.mtimesNs;
+        this.extras = extras;
+    }
+
+    Columns columns() {
+        return new Columns(names, nameEnds, kinds, attributes, sizes, mtimesNs);
     }
 
     /** The directory that this lists. */
@@ -57,6 +72,11 @@ public final class Listing {
 
     void number(int first) {
         base = first;
+        for (int at = 0; at < extras.length; at++) {
+            if (extras[at] instanceof Directory subdirectory) {
+                subdirectory.number(first + at);
+            }
+        }
     }
 
     public byte[] name(int at) {
@@ -166,7 +186,14 @@ public final class Listing {
         }
 
         public Listing build() {
-            return new Listing(this);
+            Columns columns = new Columns(
+                    Arrays.copyOf(names, nameBytes),
+                    Arrays.copyOf(nameEnds, count),
+                    Arrays.copyOf(kinds, count),
+                    Arrays.copyOf(attributes, count),
+                    Arrays.copyOf(sizes, count),
+                    Arrays.copyOf(mtimesNs, count));
+            return new Listing(directory, columns, anyExtra ? Arrays.copyOf(extras, count) : new Object[0]);
         }
     }
 }

@@ -36,14 +36,16 @@ final class TreeLister implements AutoCloseable {
 
     private final Source source;
     private final DatasetTree tree;
+    private final SavedListings saved;
     private final Consumer<String> warnings;
     private final ForkJoinPool pool;
     private final AtomicInteger pending = new AtomicInteger();
     private final ListingFailures failures = new ListingFailures();
 
-    TreeLister(Source source, DatasetTree tree, int parallelism, Consumer<String> warnings) {
+    TreeLister(Source source, DatasetTree tree, SavedListings saved, int parallelism, Consumer<String> warnings) {
         this.source = source;
         this.tree = tree;
+        this.saved = saved;
         this.warnings = warnings;
         // First in, first out: a directory that a reader waits for is not buried under those found later.
         pool = new ForkJoinPool(parallelism, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true);
@@ -139,6 +141,18 @@ final class TreeLister implements AutoCloseable {
     }
 
     private Listing readOnce(Directory directory) throws SourceException {
+        FileStatus before = saved.needsStatus() ? source.status(directory.path()) : null;
+        Listing known = saved.find(directory, before, tree);
+        if (known != null) {
+            return known;
+        }
+        long nowNs = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+        Listing fresh = readAnew(directory);
+        saved.listed(directory, before, nowNs);
+        return fresh;
+    }
+
+    private Listing readAnew(Directory directory) throws SourceException {
         List<byte[]> names = new ArrayList<>(source.names(directory.path()));
         names.sort(PathOrder.BYTES);
         @Nullable Examined[] examined = new @Nullable Examined[names.size()];

@@ -1,12 +1,10 @@
 package io.clairfs.cache.fetch;
 
-import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.ResidentSamples;
 import io.clairfs.cache.placement.TierRoom;
 import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.plan.model.Place;
-import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
@@ -36,68 +34,23 @@ public final class FetchRouter {
     private final long lostNs;
     private final ConcurrentHashMap<Integer, SampleFlight> underWay = new ConcurrentHashMap<>();
 
-    /** A router for which fetches are never lost. */
-    public FetchRouter(
-            DatasetTree tree,
-            Source source,
-            Admission admission,
-            SamplesInUse inUse,
-            PeerFetch peers,
-            ObservedRates rates,
-            Counters counters) {
-        this(tree, source, admission, inUse, peers, rates, counters, Long.MAX_VALUE);
-    }
-
-    /** A router that takes a fetch for lost when it is so old, nanoseconds. */
-    public FetchRouter(
-            DatasetTree tree,
-            Source source,
-            Admission admission,
-            SamplesInUse inUse,
-            PeerFetch peers,
-            ObservedRates rates,
-            Counters counters,
-            long lostNs) {
-        this(
-                tree,
-                source,
-                admission,
-                inUse,
-                peers,
-                rates,
-                counters,
-                lostNs,
-                SourceTurns.MOST_BEGUN_BYTES,
-                System::nanoTime);
-    }
-
     /**
      * A router.
      *
-     * @param lostNs how old a fetch must be to be taken for lost, nanoseconds
-     * @param mostFromSource what samples under way from the source may take at once, bytes; a larger one comes alone
+     * @param rates what fetches take, which its own fetches correct
      * @param clockNs as {@link System#nanoTime}
      */
     public FetchRouter(
-            DatasetTree tree,
-            Source source,
-            Admission admission,
-            SamplesInUse inUse,
-            PeerFetch peers,
-            ObservedRates rates,
-            Counters counters,
-            long lostNs,
-            long mostFromSource,
-            LongSupplier clockNs) {
-        this.lostNs = lostNs;
-        this.admission = admission;
-        this.inUse = inUse;
-        this.peers = peers;
+            FetchPlaces places, FetchLimits limits, ObservedRates rates, Counters counters, LongSupplier clockNs) {
+        lostNs = limits.lostNs();
+        admission = places.admission();
+        residents = admission.residents();
+        inUse = places.inUse();
+        peers = places.peers();
         this.rates = rates;
         this.counters = counters;
-        residents = admission.residents();
-        gate = new SourceGate(mostFromSource, clockNs);
-        cheapest = new CheapestPlace(tree, source, residents, peers, rates, gate, counters);
+        gate = new SourceGate(limits.mostFromSourceBytes(), clockNs);
+        cheapest = new CheapestPlace(places.tree(), places.source(), residents, peers, rates, gate, counters);
     }
 
     /** The sample if it is in this node's memory, with a reference for the caller. */
@@ -198,9 +151,7 @@ public final class FetchRouter {
             SampleFlight other = underWay.get(file);
             if (other == null || other.isLost(lostNs)) {
                 SampleFlight mine = new SampleFlight(other, urgency, order, wanted);
-                boolean first =
-                        other == null ? underWay.putIfAbsent(file, mine) == null : underWay.replace(file, other, mine);
-                if (first) {
+                if (claim(file, other, mine)) {
                     return fetchAlone(file, mine, urgency);
                 }
                 continue;
@@ -224,15 +175,46 @@ public final class FetchRouter {
     }
 
     /**
-     * A sample that is being fetched, with a reference for the caller, when its bytes before {@code upTo} are there; the rest must not be touched. A reader
-     * waits for it.
+     * Completes {@code reader} with a sample that is being fetched, and a reference for the reader, when its bytes before {@code upTo} are there; the rest must
+     * not be touched.
      *
-     * @return null when nobody fetches it, or for too long
+     * @return false when nobody fetches it, or for too long
      */
-    @Nullable
-    CompletableFuture<SampleBuffer> arriving(int file, long upTo) {
+    boolean join(int file, long upTo, CompletableFuture<SampleBuffer> reader) {
         SampleFlight flight = underWay.get(file);
-        return flight == null || flight.isLost(lostNs) ? null : flight.upTo(upTo);
+        return flight != null && !flight.isLost(lostNs) && flight.await(upTo, reader);
+    }
+
+    /**
+     * The same, and if nobody fetches it, fetches it on the calling thread; the reader has its bytes as soon as they are there, and the caller goes on until all
+     * of it is.
+     */
+    void fetchFor(int file, long upTo, CompletableFuture<SampleBuffer> reader) throws SourceException {
+        while (true) {
+            SampleBuffer held = held(file);
+            if (held != null) {
+                keepOrRelease(file, held, true);
+                if (!reader.complete(held)) {
+                    held.release();
+                }
+                return;
+            }
+            if (join(file, upTo, reader)) {
+                return;
+            }
+            SampleFlight other = underWay.get(file);
+            SampleFlight mine = new SampleFlight(other, FetchUrgency.READER, 0, () -> true);
+            if ((other == null || other.isLost(lostNs)) && claim(file, other, mine)) {
+                boolean waits = mine.await(upTo, reader);
+                assert waits : "it has not begun";
+                fetchAlone(file, mine, FetchUrgency.READER).release();
+                return;
+            }
+        }
+    }
+
+    private boolean claim(int file, @Nullable SampleFlight lost, SampleFlight mine) {
+        return lost == null ? underWay.putIfAbsent(file, mine) == null : underWay.replace(file, lost, mine);
     }
 
     private SampleBuffer fetchAlone(int file, SampleFlight flight, FetchUrgency by) throws SourceException {

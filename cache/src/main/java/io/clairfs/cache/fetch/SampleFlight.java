@@ -65,22 +65,30 @@ final class SampleFlight {
     }
 
     /**
-     * The sample with a reference for the caller as soon as it has its bytes before {@code upTo}; the rest must not be touched.
+     * Completes {@code reader} with the sample, and a reference for whom it is, as soon as it has its bytes before {@code upTo}; the rest must not be touched.
      *
-     * @return null when the fetch has just ended
+     * @return false when the fetch has just ended
      */
-    synchronized @Nullable CompletableFuture<SampleBuffer> upTo(long upTo) {
-        if (ended) {
-            return null;
+    boolean await(long upTo, CompletableFuture<SampleBuffer> reader) {
+        Waiter waiter = new Waiter(upTo, reader);
+        SampleBuffer there;
+        synchronized (this) {
+            if (ended) {
+                return false;
+            }
+            urge(FetchUrgency.READER, 0);
+            there = arriving;
+            if (there == null || arrived < upTo) {
+                waiters.add(waiter);
+                return true;
+            }
+            there = there.tryRetain() ? there : null;
         }
-        urge(FetchUrgency.READER, 0);
-        Waiter waiter = new Waiter(upTo, new CompletableFuture<>());
-        if (arriving != null && arrived >= upTo) {
-            waiter.take(arriving);
-        } else {
-            waiters.add(waiter);
+        if (there != null) {
+            waiter.take(there);
+            there.release();
         }
-        return waiter.promise;
+        return there != null;
     }
 
     /** It goes to the source for it, into {@code buffer}. */
@@ -97,15 +105,23 @@ final class SampleFlight {
         pass = null;
     }
 
-    private synchronized void arrivedUpTo(long at) {
-        arrived = at;
-        SampleBuffer buffer = arriving;
-        for (Iterator<Waiter> each = waiters.iterator(); buffer != null && each.hasNext(); ) {
-            Waiter waiter = each.next();
-            if (waiter.upTo <= at) {
-                each.remove();
-                waiter.take(buffer);
+    /** On the thread that fetches, which holds the buffer: nobody is told while the lock is held, for telling a reader takes a while. */
+    private void arrivedUpTo(long at) {
+        List<Waiter> ready = new ArrayList<>();
+        SampleBuffer buffer;
+        synchronized (this) {
+            arrived = at;
+            buffer = arriving;
+            for (Iterator<Waiter> each = waiters.iterator(); buffer != null && each.hasNext(); ) {
+                Waiter waiter = each.next();
+                if (waiter.upTo <= at) {
+                    each.remove();
+                    ready.add(waiter);
+                }
             }
+        }
+        if (buffer != null) {
+            ready.forEach(waiter -> waiter.take(buffer));
         }
     }
 

@@ -7,8 +7,8 @@
  * source has use for. {@link io.clairfs.cache.fetch.SampleReader} is the way of a read that was not staged; no reader waits for longer than the read
  * timeout. {@link io.clairfs.cache.fetch.SamplesInUse} keeps samples of recent readers.
  *
- * <p>Whoever is given a buffer has a reference to it and lets it go. Calls of the source block the thread that makes them: a loader's, a tier's, or a
- * reader's own.
+ * <p>Whoever is given a buffer has a reference to it and lets it go. Calls of the source block the thread that makes them: a loader's, a tier's, or one
+ * that took a reader's request. No thread waits for another's fetch on behalf of a reader: who fetches tells all who have asked.
  */
 @NullMarked
 package io.clairfs.cache.fetch;

@@ -145,6 +145,16 @@ public final class JobRun {
         return !closed && windows.get(stream).isHungry(bytes);
     }
 
+    /** The first {@code most} staged and unread positions of a stream from a sequence number on, in order. */
+    public synchronized List<StreamWindow.StagedPosition> stagedFrom(int stream, long from, int most) {
+        return closed ? List.of() : windows.get(stream).stagedFrom(from, most);
+    }
+
+    /** The samples of these positions are not staged any more: they are the next. */
+    public synchronized void stageAgain(int stream, List<StreamWindow.StagedPosition> lost) {
+        lost.forEach(position -> windows.get(stream).stageAgain(position.sequence()));
+    }
+
     /** The files that a stream stages next, {@code most} of them, in order. */
     public synchronized void forEachToStage(int stream, int most, IntConsumer each) {
         windows.get(stream).forEachToStage(most, each);

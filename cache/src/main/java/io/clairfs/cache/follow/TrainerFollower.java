@@ -132,6 +132,7 @@ final class TrainerFollower {
             read.tick();
         }
         if (passes.isSuspect(read)) {
+            search.readSuspect(sample);
             return slot != null;
         }
         search.read(sample);
@@ -216,14 +217,36 @@ final class TrainerFollower {
         StreamWindow window = windows.get(stream);
         driftDetector.found(window, window.position(), place.position(), search.reads(), place.read().length);
         window.jump(place.position());
-        centres[stream] = window.headSequence();
+        long last = window.headSequence();
         for (long position : place.read()) {
             StreamWindow.Slot slot =
                     window.nearest(index.file(window.stream().sample(position)), window.headSequence());
             if (slot != null && slot.position == position) {
+                last = slot.sequence;
+                window.read(last);
+            }
+        }
+        for (int sample : search.suspects()) {
+            StreamWindow.Slot slot = window.nearest(index.file(sample), last);
+            if (slot != null && slot.sequence < last) {
                 window.read(slot.sequence);
             }
         }
+        tickOffMeanwhile(stream, last);
+        centres[stream] = window.headSequence();
         syncDetector.reset();
+    }
+
+    /** The trainer went on from {@code last} while it was looked for; what it read then was not in the window yet. */
+    private void tickOffMeanwhile(int stream, long last) throws InvalidSpecException {
+        StreamWindow window = windows.get(stream);
+        long foremost = last;
+        for (int sample : search.readMeanwhile()) {
+            StreamWindow.Slot slot = window.nearest(index.file(sample), foremost);
+            if (slot != null && Math.abs(slot.sequence - foremost) <= reach + search.memory()) {
+                foremost = Math.max(foremost, slot.sequence);
+                window.read(slot.sequence);
+            }
+        }
     }
 }

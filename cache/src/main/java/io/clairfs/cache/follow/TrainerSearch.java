@@ -1,6 +1,10 @@
 package io.clairfs.cache.follow;
 
 import io.clairfs.cache.order.InvalidSpecException;
+import it.unimi.dsi.fastutil.ints.IntArrayFIFOQueue;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.ints.IntLists;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -12,9 +16,17 @@ final class TrainerSearch {
     private static final int EPOCHS_SEARCHED = 400;
     private static final long LONGEST_NS = 10_000_000_000L;
     private static final long LONGEST_PAUSE = 1 << 16;
+    private static final int MOST_MEANWHILE = 1 << 16;
 
     private final int[] lastRead;
     private final AtomicBoolean underWay = new AtomicBoolean();
+
+    /** Samples read lately that say nothing of where the trainer is, though it may have read them; of as many reads as are searched by. */
+    private final IntArrayFIFOQueue suspects = new IntArrayFIFOQueue();
+
+    /** What was read while the search was under way, in this order; an epoch of a large dataset would be of no use. */
+    private final IntArrayList meanwhile = new IntArrayList();
+
     private long reads;
     private long dueAtRead;
     private long pause;
@@ -38,6 +50,22 @@ final class TrainerSearch {
     void read(int sample) {
         lastRead[(int) (reads % lastRead.length)] = sample;
         reads++;
+        note(sample);
+    }
+
+    /** A sample was read, but maybe not by the trainer. */
+    void readSuspect(int sample) {
+        suspects.enqueue(sample);
+        if (suspects.size() > lastRead.length) {
+            suspects.dequeueInt();
+        }
+        note(sample);
+    }
+
+    private void note(int sample) {
+        if (underWay.get() && meanwhile.size() < MOST_MEANWHILE) {
+            meanwhile.add(sample);
+        }
     }
 
     /** Whether a search should begin; true for one caller, who then calls {@link #ended}. */
@@ -59,13 +87,29 @@ final class TrainerSearch {
         dueAtRead = reads + pause;
     }
 
-    /** The samples read last, the newest first. */
+    /** The samples read last, the newest first: what to search by. */
     int[] lastRead() {
+        meanwhile.clear();
         int[] samples = new int[(int) Math.min(reads, lastRead.length)];
         for (int i = 0; i < samples.length; i++) {
             samples[i] = lastRead[(int) ((reads - 1 - i) % lastRead.length)];
         }
         return samples;
+    }
+
+    /** Samples that the trainer may have read, about those of {@link #lastRead}. */
+    int[] suspects() {
+        int[] samples = new int[suspects.size()];
+        for (int i = 0; i < samples.length; i++) {
+            samples[i] = suspects.dequeueInt();
+            suspects.enqueue(samples[i]);
+        }
+        return samples;
+    }
+
+    /** The samples that were read after {@link #lastRead}, the oldest first. */
+    IntList readMeanwhile() {
+        return IntLists.unmodifiable(meanwhile);
     }
 
     /** Whether the trainer is in this epoch. */

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * The orders of a sampler, computed when they are asked for and shared by all ranks of this node; a few epochs are kept, which
  * bounds memory to a few orders whatever the number of epochs.
  *
- * <p>Three are in use at most: the one that the trainer is in, and those in which the ranks are staged, one on either side of a
- * boundary. Of small datasets, where ranks are staged many epochs ahead, more are kept. While one is computed, those that are kept
+ * <p>Three are in use as a rule: the one that the trainer is in, and those in which the ranks are staged, one on either side of a
+ * boundary. Where ranks are staged many epochs ahead, as of small datasets and in large worlds, more are kept. While one is computed, those that are kept
  * can be had without a wait. Thread-safe.
  */
 public final class EpochOrders {
@@ -22,6 +22,12 @@ public final class EpochOrders {
 
     /** and together have no more samples than this. */
     private static final int MOST_KEPT_SAMPLES = 1 << 20;
+
+    /** The epochs in use where each rank reads few samples of each, so that its window reaches over several, */
+    private static final int KEPT_OF_SHORT_EPOCHS = 6;
+
+    /** as long as together they have no more samples than this. */
+    private static final int MOST_SAMPLES_OF_SHORT_EPOCHS = 1 << 23;
 
     /** How soon an epoch that was not ready is looked for again. */
     static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -49,7 +55,10 @@ public final class EpochOrders {
     public EpochOrders(Sampler sampler, int samples, LongSupplier clockNs) {
         this.sampler = sampler;
         this.clockNs = clockNs;
-        most = Math.clamp(MOST_KEPT_SAMPLES / Math.max(1, samples), KEPT, MOST_KEPT);
+        int some = Math.max(1, samples);
+        most = Math.max(
+                Math.clamp(MOST_KEPT_SAMPLES / some, KEPT, MOST_KEPT),
+                Math.min(MOST_SAMPLES_OF_SHORT_EPOCHS / some, KEPT_OF_SHORT_EPOCHS));
     }
 
     /** What was said of an epoch the last time. */

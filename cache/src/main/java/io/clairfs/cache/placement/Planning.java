@@ -34,6 +34,9 @@ public final class Planning implements AutoCloseable {
     /** What each job was last said to wait for; the thread's own. */
     private final Map<JobRun, String> told = new HashMap<>();
 
+    /** The thread's own. */
+    private @Nullable String lastBug;
+
     private boolean changed;
     private boolean moved;
     private boolean closed;
@@ -78,17 +81,37 @@ public final class Planning implements AutoCloseable {
 
     private void run() {
         try {
-            for (Due due = next(); due != Due.END; due = next()) {
-                List<JobRun> now = List.copyOf(jobs);
-                switch (due) {
-                    case PLAN -> planFor(now);
-                    case ORDER -> fillAgain(now);
-                    case NOTHING -> lookAround(now);
-                    case END -> {}
+            while (isOpen()) {
+                try {
+                    handle(next());
+                } catch (RuntimeException | Error e) {
+                    logBug(e); // the next look is no sooner than the next change, or in two seconds
                 }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized boolean isOpen() {
+        return !closed;
+    }
+
+    private void handle(Due due) {
+        List<JobRun> now = List.copyOf(jobs);
+        switch (due) {
+            case PLAN -> planFor(now);
+            case ORDER -> fillAgain(now);
+            case NOTHING -> lookAround(now);
+            case END -> {}
+        }
+    }
+
+    /** Of the same bug in a row only the first is logged. */
+    private void logBug(Throwable bug) {
+        if (!bug.toString().equals(lastBug)) {
+            lastBug = bug.toString();
+            LOG.log(Level.ERROR, "a bug in planning; it goes on with the next change", bug);
         }
     }
 

@@ -110,10 +110,10 @@ public final class ResidentSamples {
         return sample;
     }
 
-    /** The sample as it lies in a file, if it can be sent from there without a wait; to lend it. */
-    public @Nullable StoredSample lendStored(int file) {
+    /** The sample as it lies in a file, if it can be sent from there without a wait; to serve it. */
+    public @Nullable StoredSample openStored(int file) {
         for (int tier = 1; tier < tiers.size(); tier++) {
-            StoredSample stored = tiers.get(tier).lend(file);
+            StoredSample stored = tiers.get(tier).openStored(file);
             if (stored != null) {
                 return stored;
             }

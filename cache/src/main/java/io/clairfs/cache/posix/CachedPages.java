@@ -48,6 +48,23 @@ public final class CachedPages {
      * tell: then the answer is no.
      */
     public static boolean isCached(int fd, long offset, long bytes) {
+        long pages = (offset + bytes + PAGE_BYTES - 1) / PAGE_BYTES - offset / PAGE_BYTES;
+        return cachedPages(fd, offset, bytes) >= pages;
+    }
+
+    /** Whether this kernel tells about this file. */
+    public static boolean isTold(int fd) {
+        return cachedPages(fd, 0, 1) >= 0;
+    }
+
+    /** Whether some of the file's first {@code bytes} are known not to be in the page cache. Kernels before 6.5 do not tell, nor do later ones about files of others. */
+    public static boolean isMissing(int fd, long bytes) {
+        long cached = cachedPages(fd, 0, bytes);
+        return cached >= 0 && cached < Math.ceilDiv(bytes, PAGE_BYTES);
+    }
+
+    /** How many pages of this part of a file are in the page cache; -1 when the kernel does not tell. */
+    private static long cachedPages(int fd, long offset, long bytes) {
         MemorySegment range = CACHED.get();
         range.set(JAVA_LONG, 0, offset);
         range.set(JAVA_LONG, Long.BYTES, bytes);
@@ -58,7 +75,6 @@ public final class CachedPages {
         } catch (Throwable t) {
             throw NativeCall.bug(t);
         }
-        long pages = (offset + bytes + PAGE_BYTES - 1) / PAGE_BYTES - offset / PAGE_BYTES;
-        return failed == 0 && answer.get(JAVA_LONG, 0) >= pages;
+        return failed == 0 ? answer.get(JAVA_LONG, 0) : -1;
     }
 }

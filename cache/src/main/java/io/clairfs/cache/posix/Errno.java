@@ -12,6 +12,7 @@ public final class Errno {
     public static final int EACCES = 13;
     public static final int EEXIST = 17;
     public static final int EXDEV = 18;
+    public static final int ENODEV = 19;
     public static final int ENOTDIR = 20;
     public static final int EISDIR = 21;
     public static final int EINVAL = 22;
@@ -19,6 +20,7 @@ public final class Errno {
     public static final int ENOSPC = 28;
     public static final int EROFS = 30;
     public static final int ENOSYS = 38;
+    public static final int EPROTO = 71;
     public static final int ELOOP = 40;
     public static final int ECONNABORTED = 103;
     public static final int ENOTCONN = 107;

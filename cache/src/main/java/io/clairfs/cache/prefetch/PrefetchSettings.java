@@ -6,7 +6,7 @@ import java.util.List;
  * How much prefetching there is.
  *
  * @param stagingBytes what may be in the staging area at once
- * @param stagingSamples how many samples may be there at once; each holds a file descriptor
+ * @param stagingSamples how many samples may be there at once
  * @param loaders threads that stage, p_0 of the performance model (NoPFS section 4)
  * @param fillers threads that fill each tier, fastest first, its p_j
  * @param sharing how loaders are shared out to the ranks

@@ -23,6 +23,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The jobs of a node and the threads that bring their samples where they are needed next.
@@ -51,6 +53,9 @@ public final class Prefetcher implements AutoCloseable {
 
     /** For the threads of each tier, which look around every moment and are woken for what cannot wait. */
     private final List<WorkSignal> tierSignals = new CopyOnWriteArrayList<>();
+
+    /** How many reads were reported. */
+    private final AtomicLong reportedReads = new AtomicLong();
 
     private volatile boolean closed;
 
@@ -98,6 +103,8 @@ public final class Prefetcher implements AutoCloseable {
                         ofTier);
             }
         }
+        StagedSampleChecker checker = new StagedSampleChecker(staging, counters);
+        threads.add(Thread.ofPlatform().daemon().name("staged-checker").start(() -> check(checker)));
         admission.onQueued(tier -> tierSignals.get(tier).wake(1));
     }
 
@@ -114,11 +121,15 @@ public final class Prefetcher implements AutoCloseable {
     }
 
     private void repeat(Work work, WorkSignal news) {
+        boolean scout = false;
         while (!closed) {
             long seen = news.seen();
             try {
                 if (!work.run()) {
-                    news.await(seen);
+                    scout = news.await(seen);
+                } else if (scout) {
+                    news.wake();
+                    scout = false;
                 }
             } catch (JobFailedException e) {
                 fail(e.job(), String.valueOf(e.getMessage()));
@@ -131,6 +142,23 @@ public final class Prefetcher implements AutoCloseable {
                     pause(FAILURE_PAUSE_MS);
                 }
             }
+        }
+    }
+
+    private void check(StagedSampleChecker checker) {
+        long readsBefore = 0;
+        while (!closed) {
+            try {
+                long reads = reportedReads.get();
+                if (checker.look(jobs, reads != readsBefore)) {
+                    signal.wake();
+                }
+                readsBefore = reads;
+            } catch (Throwable t) {
+                LOG.log(Level.ERROR, "a bug in looking at what is staged", t);
+                pause(FAILURE_PAUSE_MS);
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(checker.pauseMs()));
         }
     }
 
@@ -197,6 +225,7 @@ public final class Prefetcher implements AutoCloseable {
 
     /** Readers have closed the first {@code count} of these files, in this order. */
     public void read(int[] files, int count) {
+        reportedReads.addAndGet(count);
         forEachJob(job -> {
             for (int i = 0; i < count; i++) {
                 job.read(files[i]);
@@ -295,6 +324,7 @@ public final class Prefetcher implements AutoCloseable {
         planning.close();
         jobs.forEach(job -> remove(job.spec().name()));
         wakeAll();
+        threads.forEach(LockSupport::unpark);
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_TIMEOUT_MS);
         for (Thread thread : threads) {
             try {

@@ -5,9 +5,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Wakes threads that found nothing to do when there may be something; none sleeps longer than a moment. */
+/**
+ * Wakes threads that found nothing to do when there may be something.
+ *
+ * <p>Some work comes without news, such as an order that is written late. So of the threads that wait, one at a time, the scout, looks again after a
+ * moment; the longer nothing happens the longer it waits, half a second at most. A node that has nothing to do is thereby quiet, however many threads it
+ * has. A scout that finds work wakes the others.
+ */
 final class WorkSignal {
-    private static final long IDLE_WAIT_MS = 100;
+    private static final long FIRST_WAIT_MS = 20;
+    private static final long LONGEST_WAIT_MS = 500;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
@@ -15,22 +22,51 @@ final class WorkSignal {
     /** Counts what may have given somebody something to do; changed under the lock. */
     private final AtomicLong news = new AtomicLong();
 
+    /** How long the next scout waits; guarded by the lock. */
+    private long waitMs = FIRST_WAIT_MS;
+
+    /** Whether a thread waits as the scout; guarded by the lock. */
+    private boolean hasScout;
+
     /** To be asked for before looking for work, and given to {@link #await}. */
     long seen() {
         return news.get();
     }
 
-    /** Returns at the first news after {@code seen}, or after a moment. */
-    void await(long seen) throws InterruptedException {
-        long left = TimeUnit.MILLISECONDS.toNanos(IDLE_WAIT_MS);
+    /** Returns at the first news after {@code seen}, or without any when the caller is the scout; whether it is, and should {@link #wake} the others if it finds work. */
+    boolean await(long seen) throws InterruptedException {
         lock.lock();
         try {
+            while (news.get() == seen) {
+                if (hasScout) {
+                    work.await();
+                } else if (!scout(seen)) {
+                    return true;
+                }
+            }
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for news or for a moment. Returns whether there was news. */
+    private boolean scout(long seen) throws InterruptedException {
+        hasScout = true;
+        try {
+            long left = TimeUnit.MILLISECONDS.toNanos(waitMs);
             while (news.get() == seen && left > 0) {
                 left = work.awaitNanos(left);
             }
         } finally {
-            lock.unlock();
+            hasScout = false;
+            work.signal(); // another takes over, for what this one finds may keep it
         }
+        if (news.get() == seen) {
+            waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
+            return false;
+        }
+        return true;
     }
 
     /** There may be work for everybody. */
@@ -43,6 +79,7 @@ final class WorkSignal {
         lock.lock();
         try {
             news.incrementAndGet();
+            waitMs = FIRST_WAIT_MS;
             for (int i = 0; i < threads && lock.hasWaiters(work); i++) {
                 work.signal();
             }

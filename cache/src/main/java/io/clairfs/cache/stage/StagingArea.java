@@ -16,5 +16,10 @@ public interface StagingArea {
     interface Staged {
         /** Takes the file out and lets go of what kept it there. */
         void drop();
+
+        /** Whether all of it is still there, as far as can be told: the kernel may take back what it likes. */
+        default boolean isWhole() {
+            return true;
+        }
     }
 }

@@ -57,6 +57,9 @@ public final class StagingBuffer {
         private State state = State.RESERVED;
         private StagingArea.@Nullable Staged staged;
 
+        /** What is left of a sample that has to be brought once more. */
+        private StagingArea.@Nullable Staged remains;
+
         private Place(int file, long bytes) {
             this.file = file;
             this.bytes = bytes;
@@ -101,7 +104,10 @@ public final class StagingBuffer {
                 dropLeaving();
             } finally {
                 if (mine) {
-                    giveUpUnlessStaged(place);
+                    StagingArea.Staged remains = giveUpUnlessStaged(place);
+                    if (remains != null) {
+                        remains.drop();
+                    }
                 }
             }
         }
@@ -203,7 +209,44 @@ public final class StagingBuffer {
         return place != null && place.staged != null;
     }
 
+    /** Whether the sample of this place was there, is gone, and nobody brings it yet. */
+    public synchronized boolean isToBeBroughtAgain(Place place) {
+        return place.state == State.RESERVED && place.remains != null;
+    }
+
+    /**
+     * Looks whether the sample of this place is still there. If not, it has to be brought once more: {@link #load} will say so to the next who asks.
+     *
+     * @return whether it is found to be gone now
+     */
+    public boolean isLost(Place place) {
+        StagingArea.Staged staged;
+        synchronized (this) {
+            staged = place.staged;
+        }
+        if (staged == null || staged.isWhole()) {
+            return false;
+        }
+        synchronized (this) {
+            if (place.state != State.STAGED || place.wanted == 0) {
+                return false;
+            }
+            place.state = State.RESERVED;
+            place.remains = place.staged;
+            place.staged = null;
+            return true;
+        }
+    }
+
     private void stage(Place place, SampleBuffer buffer) throws IOException {
+        StagingArea.Staged remains;
+        synchronized (this) {
+            remains = place.remains;
+            place.remains = null;
+        }
+        if (remains != null) {
+            remains.drop();
+        }
         StagingArea.Staged staged = area.stage(place.file, buffer.bytes());
         synchronized (this) {
             if (place.state == State.LOADING) {
@@ -218,10 +261,14 @@ public final class StagingBuffer {
         staged.drop(); // closed meanwhile
     }
 
-    private synchronized void giveUpUnlessStaged(Place place) {
+    /** Returns what has to be dropped, if anything. */
+    private synchronized StagingArea.@Nullable Staged giveUpUnlessStaged(Place place) {
+        StagingArea.Staged remains = place.remains;
+        place.remains = null;
         if (place.state == State.LOADING) {
             remove(place);
         }
+        return remains;
     }
 
     /** One position does not want the sample any more. */
@@ -231,7 +278,16 @@ public final class StagingBuffer {
             return;
         }
         switch (place.state) {
-            case RESERVED -> remove(place);
+            case RESERVED -> {
+                if (place.remains == null) {
+                    remove(place);
+                } else { // it leaves as if it were there
+                    place.staged = place.remains;
+                    place.remains = null;
+                    place.state = State.STAGED;
+                    keepUnwanted(place);
+                }
+            }
             case STAGED -> keepUnwanted(place);
             case LOADING, LEAVING, GONE -> {}
         }
@@ -258,9 +314,11 @@ public final class StagingBuffer {
             closed = true;
             for (Place place : places.values()) {
                 place.state = State.GONE;
-                if (place.staged != null) {
-                    drops.add(place.staged);
+                StagingArea.Staged there = place.staged == null ? place.remains : place.staged;
+                if (there != null) {
+                    drops.add(there);
                     place.staged = null;
+                    place.remains = null;
                 }
             }
             places.clear();

@@ -6,6 +6,7 @@ import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
 import it.unimi.dsi.fastutil.ints.IntSet;
+import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;
@@ -50,6 +51,9 @@ public final class StreamWindow {
 
     /** The first position behind the window, or the one after its last where the next epoch was not looked at yet. */
     private long tailPosition;
+
+    /** Positions whose samples were staged and are not there any more. */
+    private final LongLinkedOpenHashSet lost = new LongLinkedOpenHashSet();
 
     private @Nullable String notReady;
     private boolean tracers;
@@ -175,6 +179,7 @@ public final class StreamWindow {
             letGo(slot(s));
         }
         slots.clear();
+        lost.clear();
         head = tail + JUMP_GAP;
         begin = head;
         toStage = head;
@@ -192,6 +197,10 @@ public final class StreamWindow {
     @Nullable
     public ToStage nextToStage(long shareBytes) throws InvalidSpecException {
         extend();
+        ToStage once = nextLost();
+        if (once != null) {
+            return once;
+        }
         while (toStage < tail) {
             Slot slot = slot(toStage);
             if (tracers && slot.sequence % TRACER_EVERY == 0) {
@@ -225,6 +234,38 @@ public final class StreamWindow {
             return new ToStage(slot.file, place, leaving);
         }
         return null;
+    }
+
+    /** It has its room already. */
+    private @Nullable ToStage nextLost() {
+        while (!lost.isEmpty()) {
+            long sequence = lost.removeFirstLong();
+            StagingBuffer.Place place = sequence >= head && sequence < tail ? slot(sequence).place : null;
+            if (place != null && staging.isToBeBroughtAgain(place)) {
+                return new ToStage(slot(sequence).file, place, List.of());
+            }
+        }
+        return null;
+    }
+
+    /** An unread position whose sample is staged, or was until it was lost: where it is, and its room. */
+    public record StagedPosition(long sequence, StagingBuffer.Place place) {}
+
+    /** The first {@code most} of these positions from {@code from} on, in order. */
+    public List<StagedPosition> stagedFrom(long from, int most) {
+        List<StagedPosition> found = new ArrayList<>();
+        for (long s = Math.max(head, from); s < placedTo && found.size() < most; s++) {
+            StagingBuffer.Place place = slot(s).place;
+            if (place != null && (staging.isStaged(place) || staging.isToBeBroughtAgain(place))) {
+                found.add(new StagedPosition(s, place));
+            }
+        }
+        return found;
+    }
+
+    /** The sample of a position is not there any more: it is the next to be staged. */
+    public void stageAgain(long sequence) {
+        lost.add(sequence);
     }
 
     /** What is to be staged once more goes before what lies behind it: the farthest position gives its room. Returns whether there was one. */

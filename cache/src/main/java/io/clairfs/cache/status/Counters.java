@@ -44,6 +44,9 @@ public final class Counters {
     /** Samples pushed into the page cache. */
     public final LongAdder staged = new LongAdder();
 
+    /** Staged samples of which pages were gone before their trainer came. */
+    public final LongAdder stagedLost = new LongAdder();
+
     /** Times that the kernel could not report everything that was read. */
     public final LongAdder eventsLost = new LongAdder();
 }

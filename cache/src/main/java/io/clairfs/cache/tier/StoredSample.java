@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A sample as it lies in a file of this node, to be sent from there. The file stays open, and the bytes stay where they are,
- * until the loan is {@link #release released}; they have not been verified.
+ * until it is {@link #release released}; they have not been verified.
  */
 public final class StoredSample {
     private final FileChannel file;

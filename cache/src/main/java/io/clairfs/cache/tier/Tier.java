@@ -29,7 +29,7 @@ public interface Tier extends AutoCloseable {
      *
      * @return null when it is not here, not in a file, or cannot be had at once; {@link #get} may bring it all the same
      */
-    default @Nullable StoredSample lend(int file) {
+    default @Nullable StoredSample openStored(int file) {
         return null;
     }
 

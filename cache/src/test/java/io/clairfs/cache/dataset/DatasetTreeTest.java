@@ -235,7 +235,7 @@ final class DatasetTreeTest {
         AtomicLong clock = new AtomicLong();
         try (FailingSource source = new FailingSource(new DirectorySource(directory))) {
             source.hanging = new CountDownLatch(1);
-            try (DatasetTree tree = new DatasetTree(source, 2, _ -> {}, clock::get)) {
+            try (DatasetTree tree = new DatasetTree(source, SavedListings.none(), 2, _ -> {}, clock::get)) {
                 byte[] file = "a/1".getBytes(UTF_8);
                 assertThat(tree.list(tree.root(), TIMEOUT_MS).count())
                         .isEqualTo(1); // it takes longer than 5 ms at times

@@ -1,5 +1,6 @@
 package io.clairfs.cache.dataset;
 
+import io.clairfs.cache.testing.LincheckScenarios;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -57,7 +58,7 @@ public final class ListingTableLincheckTest {
     @Test
     void everyInterleaving_findsTheListingOfANumber() {
         new ModelCheckingOptions()
-                .iterations(10)
+                .iterations(LincheckScenarios.times(3))
                 .invocationsPerIteration(300)
                 .threads(2)
                 .actorsPerThread(3)

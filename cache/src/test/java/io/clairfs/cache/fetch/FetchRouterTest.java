@@ -20,7 +20,6 @@ import io.clairfs.cache.tier.SampleBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -69,7 +68,12 @@ final class FetchRouterTest {
             case Place.Local(int tier) -> tier == DISK ? diskSeconds : 1e-6;
         };
         rates = new ObservedRates(costs, 60, System::nanoTime);
-        router = new FetchRouter(dataset.tree, dataset, admission, inUse, peers, rates, counters);
+        router = new FetchRouter(
+                new FetchPlaces(dataset.tree, dataset, admission, inUse, peers),
+                FetchLimits.DEFAULT,
+                rates,
+                counters,
+                System::nanoTime);
     }
 
     @AfterEach
@@ -327,8 +331,12 @@ final class FetchRouterTest {
     // Promise W2
     @Test
     void fetchThatIsLost_isMadeAnew_andNobodyWaitsForIt() throws Exception {
-        FetchRouter impatient =
-                new FetchRouter(dataset.tree, dataset, admission, inUse, peers, router.rates(), counters, 1);
+        FetchRouter impatient = new FetchRouter(
+                new FetchPlaces(dataset.tree, dataset, admission, inUse, peers),
+                FetchLimits.DEFAULT.withLostNs(1),
+                router.rates(),
+                counters,
+                System::nanoTime);
         CountDownLatch lost = dataset.hang();
         FutureTask<SampleBuffer> first = new FutureTask<>(() -> impatient.fetch(dataset.file(5), false));
         Thread.ofPlatform().daemon().start(first);
@@ -363,15 +371,10 @@ final class FetchRouterTest {
         final MemoryTier room = new MemoryTier(10 * InFlightLimit.PIECE_BYTES);
         final Admission kept = new Admission(large.tree, room, List.of(), 0);
         final FetchRouter busy = new FetchRouter(
-                large.tree,
-                large,
-                kept,
-                inUse,
-                PeerFetch.NONE,
+                new FetchPlaces(large.tree, large, kept, inUse, PeerFetch.NONE),
+                FetchLimits.DEFAULT,
                 rates,
                 counters,
-                Long.MAX_VALUE,
-                SourceTurns.MOST_BEGUN_BYTES,
                 () -> 0);
         final CountDownLatch gate = large.hang();
         final FutureTask<SampleBuffer> first =
@@ -418,8 +421,8 @@ final class FetchRouterTest {
     void fillThatSomebodyElseJoined_isFetchedWhateverThePlanWants_once() throws Exception {
         try (BusySource source = new BusySource()) {
             FutureTask<FetchRouter.Filling> fill = source.fill(1);
-            CompletableFuture<SampleBuffer> reader =
-                    Objects.requireNonNull(source.busy.arriving(source.large.file(1), 10));
+            CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
+            assertThat(source.busy.join(source.large.file(1), 10, reader)).isTrue();
             source.kept.follow(_ -> LocalPlan.NOWHERE);
             source.gate.countDown();
             SampleBuffer read = reader.get(30, TimeUnit.SECONDS);
@@ -438,8 +441,8 @@ final class FetchRouterTest {
                     .getFirst();
             Await.until("it waits for its turn", () -> source.busy.waitingForSource() == 1);
             FutureTask<FetchRouter.Filling> fill = source.fill(1);
-            CompletableFuture<SampleBuffer> reader =
-                    Objects.requireNonNull(source.busy.arriving(source.large.file(1), 10));
+            CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
+            assertThat(source.busy.join(source.large.file(1), 10, reader)).isTrue();
             source.gate.countDown();
             reader.get(30, TimeUnit.SECONDS).release();
             staged.get(30, TimeUnit.SECONDS).release();

@@ -6,16 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.source.SourceFailedException;
+import io.clairfs.cache.source.SourceTimeoutException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.testing.Await;
 import io.clairfs.cache.testing.FakeDataset;
+import io.clairfs.cache.testing.ReadBytes;
 import io.clairfs.cache.testing.RecordingTier;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -45,7 +47,12 @@ final class SampleReaderTest {
         dataset = new FakeDataset(SAMPLES, sample -> sample == LARGE_ONE ? LARGE : SMALL);
         admission = new Admission(dataset.tree, memory, List.of(disk), LARGE);
         ObservedRates rates = new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime);
-        router = new FetchRouter(dataset.tree, dataset, admission, inUse, PeerFetch.NONE, rates, counters);
+        router = new FetchRouter(
+                new FetchPlaces(dataset.tree, dataset, admission, inUse, PeerFetch.NONE),
+                FetchLimits.DEFAULT,
+                rates,
+                counters,
+                System::nanoTime);
         reader = new SampleReader(dataset.tree, dataset, router, inUse, counters, TIMEOUT_MS);
     }
 
@@ -60,10 +67,11 @@ final class SampleReaderTest {
 
     private void requireRead(int sample, long offset, int bytes) throws Exception {
         SampleBuffer right = dataset.sample(sample);
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment into = arena.allocate(bytes);
-            assertThat(reader.read(dataset.file(sample), offset, into)).isEqualTo(bytes);
-            assertThat(into.mismatch(right.bytes().asSlice(offset, bytes))).isEqualTo(-1);
+        try {
+            byte[] read = ReadBytes.of(reader, dataset.file(sample), offset, bytes);
+            assertThat(read).hasSize(bytes);
+            assertThat(MemorySegment.ofArray(read).mismatch(right.bytes().asSlice(offset, bytes)))
+                    .isEqualTo(-1);
         } finally {
             right.release();
         }
@@ -132,19 +140,68 @@ final class SampleReaderTest {
                 new FutureTask<>(() -> router.fetch(dataset.file(1), FetchUrgency.STAGING, 0));
         Thread.ofPlatform().daemon().start(staged);
         dataset.awaitReads(1);
-        FutureTask<Void> first = new FutureTask<>(() -> {
-            requireRead(1, 0, 40);
-            return null;
-        });
-        Thread reading = Thread.ofPlatform().daemon().start(first);
-        Await.until("the reader waits", () -> reading.getState() == Thread.State.TIMED_WAITING);
+        CompletableFuture<byte[]> first = ReadBytes.ask(reader, dataset.file(1), 0, 40);
+        assertThat(first).isNotDone();
         gate.countDown();
-        first.get(30, TimeUnit.SECONDS);
+        assertThat(first.get(30, TimeUnit.SECONDS)).hasSize(40);
         SampleBuffer buffer = staged.get(30, TimeUnit.SECONDS);
         inUse.letGo(dataset.file(1), buffer);
         buffer.release();
         requireRead(1, 40, 60);
         assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    @Test
+    void readerWhoseSampleNobodyFetches_hasItsBytesBeforeTheRestIsThere() throws Exception {
+        FakeDataset pieces = new FakeDataset(1, _ -> 3 * InFlightLimit.PIECE_BYTES);
+        FetchRouter all = new FetchRouter(
+                new FetchPlaces(pieces.tree, pieces, admission, inUse, PeerFetch.NONE),
+                FetchLimits.DEFAULT,
+                new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
+                counters,
+                System::nanoTime);
+        CountDownLatch gate = pieces.hangFrom(InFlightLimit.PIECE_BYTES);
+        try (SampleReader first = new SampleReader(pieces.tree, pieces, all, inUse, counters, TIMEOUT_MS)) {
+            SampleBuffer right = pieces.sample(0);
+            byte[] read = ReadBytes.of(first, pieces.file(0), 10, 1000);
+            assertThat(MemorySegment.ofArray(read).mismatch(right.bytes().asSlice(10, 1000)))
+                    .isEqualTo(-1);
+            right.release();
+            gate.countDown();
+            Await.until("the rest is there", () -> !all.isUnderWay(pieces.file(0)));
+            assertThat(pieces.reads()).hasSize(3);
+        }
+    }
+
+    // Promise W1
+    @Test
+    void readersOfASourceThatHangs_areToldInTime_andNoThreadWaitsWithThoseWhoJoined() throws Exception {
+        CountDownLatch gate = dataset.hang();
+        try (SampleReader impatient = new SampleReader(dataset.tree, dataset, router, inUse, counters, 100)) {
+            assertThatThrownBy(() -> ReadBytes.of(impatient, dataset.file(1), 0, 10))
+                    .isInstanceOf(SourceTimeoutException.class)
+                    .hasMessageContaining("100 ms");
+            // on this thread, which goes on while the source hangs
+            CompletableFuture<byte[]> joined = ReadBytes.ask(impatient, dataset.file(1), 20, 10);
+            assertThatThrownBy(() -> joined.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(SourceTimeoutException.class);
+        } finally {
+            gate.countDown();
+        }
+        Await.until("the fetch is over", () -> !router.isUnderWay(dataset.file(1)));
+        requireRead(1, 0, 40);
+    }
+
+    @Test
+    void end_letsGoOfAllReaders() throws Exception {
+        CountDownLatch gate = dataset.hang();
+        FutureTask<byte[]> waiting = new FutureTask<>(() -> ReadBytes.of(reader, dataset.file(1), 0, 10));
+        Thread.ofPlatform().daemon().start(waiting);
+        dataset.awaitReads(1);
+        reader.close();
+        assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS)).hasMessageContaining("the mount is being ended");
+        assertThatThrownBy(() -> ReadBytes.of(reader, dataset.file(2), 0, 10))
+                .hasMessageContaining("the mount is being ended");
+        gate.countDown();
     }
 
     // Promise W1

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
 import io.clairfs.cache.testing.RecordingArea;
@@ -265,6 +267,40 @@ final class JobRunTest {
         assertThat(run.progress().epoch()).as(run.progress().toString()).isEqualTo(epoch);
         assertThat(run.progress().position()).as(run.progress().toString()).isEqualTo(position);
         assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+    }
+
+    @ParameterizedTest(name = "{0} ranks")
+    @ValueSource(ints = {1, 2})
+    void whatIsReadDuringTheSearch_isNotLost(int ranks) throws Exception {
+        String line = "seed=5 epochs=10 batch=4 world=" + ranks + (ranks > 1 ? " ranks=0-1" : "");
+        List<Integer> last = new ArrayList<>();
+        for (int step = 0; step < 300; step++) {
+            for (int rank = 0; rank < ranks; rank++) {
+                last.add(epoch(line, 9, rank).get(step));
+            }
+        }
+        int found = 150 * ranks;
+        List<Integer> meanwhile = last.subList(found, 280 * ranks);
+        JobSpec spec = JobSpec.parse(line);
+        Sampler sampler = spec.sampler(dataset.index);
+        List<JobRun> run = new ArrayList<>();
+        EpochOrders orders = new EpochOrders(
+                epoch -> {
+                    EpochOrder order = sampler.epoch(epoch);
+                    if (epoch == 9 && !run.isEmpty()) { // the search looks here, where the trainer is
+                        read(run.getFirst(), meanwhile);
+                    }
+                    return order;
+                },
+                SAMPLES,
+                System::nanoTime);
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
+        JobRun job = new JobRun(spec, dataset.index, dataset.tree, staging, orders, System::nanoTime);
+        run.add(job);
+        read(job, last.subList(0, found));
+        read(job, last.subList(280 * ranks, last.size()));
+        assertThat(job.progress().epoch()).isEqualTo(9);
+        assertThat(job.progress().position()).isEqualTo(300);
     }
 
     @Test

@@ -8,9 +8,15 @@ import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Sampler;
+import io.clairfs.cache.plan.model.NodeStorage;
+import io.clairfs.cache.plan.model.PerformanceModel;
+import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.plan.request.PlacementPolicy;
+import io.clairfs.cache.plan.request.PlanLimits;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.testing.FakeDataset;
 import io.clairfs.cache.testing.RecordingArea;
+import io.clairfs.cache.tier.MemoryTier;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -87,6 +93,60 @@ final class OrdersInUseTest {
         run.prepareNextEpoch();
         run.prepareNextEpoch();
         assertThat(computed).containsExactly(0, 1);
+    }
+
+    /** A rank reads so few samples of an epoch that its window reaches over four of them. */
+    @Test
+    void largeWorld_eachOrderIsComputedOnce() throws Exception {
+        int samples = 1_000_000;
+        FakeDataset dataset = new FakeDataset(samples, _ -> 0);
+        JobRun run = job(dataset, "seed=1 batch=1 ranks=0-3 world=1024 epochs=9");
+        keepFilling(run);
+        EpochOrder first = run.orders().epoch(0);
+        for (int step = 0; step < first.length(0); step++) {
+            for (int rank = 0; rank < RANKS; rank++) {
+                run.nextToStage(rank, Long.MAX_VALUE);
+                run.read(dataset.file(first.sample(rank, step)));
+            }
+        }
+        run.prepareNextEpoch();
+        keepFilling(run);
+        assertThat(computed).doesNotHaveDuplicates().contains(0, 1, 2, 3);
+    }
+
+    /** All who look at orders, over one job: the planner, two fill orders, staging, reads, and the search for a trainer that is elsewhere. */
+    @ParameterizedTest
+    @ValueSource(ints = {20_000, 40_000})
+    void planFillStageAndSearch_computeEachOrderOnce(int samples) throws Exception {
+        int epochs = 9;
+        FakeDataset dataset = new FakeDataset(samples, _ -> 1);
+        JobRun run = job(dataset, "seed=1 batch=8 ranks=0-3 world=4 epochs=" + epochs);
+        try (MemoryTier memory = new MemoryTier(samples / 2);
+                Admission admission = new Admission(dataset.tree, memory, List.of(), samples)) {
+            NodePlanner planner = NodePlanner.alone(
+                    dataset.tree,
+                    admission,
+                    NodeStorage.of(StorageClass.memory(samples / 2)),
+                    PerformanceModel.unmeasured(),
+                    PlacementPolicy.CLAIRFS,
+                    PlanLimits.DEFAULT);
+            LocalPlan plan = planner.plan(List.of(run));
+            assertThat(plan.fillOrder(0)).isNotEmpty();
+            for (int rank = 0; rank < RANKS; rank++) {
+                run.nextToStage(rank, Long.MAX_VALUE);
+            }
+            EpochOrder there = run.spec().sampler(dataset.index).epoch(epochs - 2);
+            for (int step = 0; !run.wantsSearch(); step++) {
+                for (int rank = 0; rank < RANKS; rank++) {
+                    run.read(dataset.file(there.sample(rank, step)));
+                }
+            }
+            assertThat(run.search()).isTrue();
+            assertThat(run.epoch()).isEqualTo(epochs - 2);
+            run.prepareNextEpoch();
+            assertThat(planner.plan(List.of(run)).fillOrder(0)).isNotEmpty();
+        }
+        assertThat(computed).doesNotHaveDuplicates().contains(0, epochs - 2);
     }
 
     /** The trainer reads an epoch that is not the one expected. */

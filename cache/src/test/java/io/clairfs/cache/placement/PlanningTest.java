@@ -103,6 +103,27 @@ final class PlanningTest {
     }
 
     @Test
+    void planThatThrows_isNotFollowed_andTheNextChangeIsPlanned() throws Exception {
+        JobRun first = start("name=a seed=1");
+        assertThat(planner.awaitAsked()).containsExactly(first);
+        planner.answers.add(_ -> new LocalPlan() {
+            @Override
+            public int tierOf(int file) {
+                return 0;
+            }
+
+            @Override
+            public boolean isMeanwhile() {
+                throw new IllegalStateException("injected");
+            }
+        });
+        JobRun second = start("name=b seed=2");
+        assertThat(planner.awaitAsked()).containsExactly(first, second);
+        planner.answers.add(_ -> ALL_ON_DISK);
+        Await.until("the next plan is followed", () -> isPlannedFor("disk"));
+    }
+
+    @Test
     void untilThePlanIsMade_whatIsReadIsKeptWhileThereIsRoom() throws Exception {
         assertThat(admission.hasPlan()).isFalse();
         JobRun run = start("seed=1");

@@ -1,5 +1,6 @@
 package io.clairfs.cache.placement;
 
+import io.clairfs.cache.testing.LincheckScenarios;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -167,7 +168,7 @@ public final class WriteBackQueueLincheckTest {
     @Test
     void everyInterleaving_doesWhatOneThreadAtATimeWould() {
         new ModelCheckingOptions()
-                .iterations(10)
+                .iterations(LincheckScenarios.times(3))
                 .invocationsPerIteration(150)
                 .threads(2)
                 .actorsPerThread(3)
@@ -178,7 +179,7 @@ public final class WriteBackQueueLincheckTest {
     @Test
     void manyThreadsAtOnce_doWhatOneThreadAtATimeWould() {
         new StressOptions()
-                .iterations(20)
+                .iterations(LincheckScenarios.times(5))
                 .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(3)

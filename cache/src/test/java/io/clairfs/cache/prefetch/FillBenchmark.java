@@ -1,11 +1,15 @@
 package io.clairfs.cache.prefetch;
 
+import io.clairfs.cache.fetch.FetchLimits;
+import io.clairfs.cache.fetch.FetchPlaces;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.EpochOrders;
+import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.FillOrders;
 import io.clairfs.cache.placement.LocalPlan;
@@ -21,7 +25,9 @@ import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.testing.RecordingTier;
 import io.clairfs.cache.tier.MemoryTier;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
@@ -42,16 +48,24 @@ final class FillBenchmark {
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
         String line = "seed=1 epochs=90 batch=1 ranks=0-7 world=" + WORLD;
         for (int round = 0; round < 3; round++) {
-            fill(dataset, new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, System::nanoTime));
-            fill(
-                    dataset,
-                    new JobRun(
-                            JobSpec.parse(line + " start_step=625"),
-                            dataset.index,
-                            dataset.tree,
-                            staging,
-                            System::nanoTime));
+            fill(dataset, job(dataset, staging, line));
+            fill(dataset, job(dataset, staging, line + " start_step=625"));
         }
+    }
+
+    private static final List<Integer> COMPUTED = Collections.synchronizedList(new ArrayList<>());
+
+    /** A job that notes which orders are computed. */
+    private static JobRun job(FakeDataset dataset, StagingBuffer staging, String line) throws Exception {
+        COMPUTED.clear();
+        JobSpec spec = JobSpec.parse(line);
+        Sampler sampler = spec.sampler(dataset.index);
+        Sampler counting = epoch -> {
+            COMPUTED.add(epoch);
+            return sampler.epoch(epoch);
+        };
+        EpochOrders orders = new EpochOrders(counting, SAMPLES, System::nanoTime);
+        return new JobRun(spec, dataset.index, dataset.tree, staging, orders, System::nanoTime);
     }
 
     private static double cpuSeconds() {
@@ -80,8 +94,12 @@ final class FillBenchmark {
                 RecordingTier disk = new RecordingTier(SAMPLES);
                 SamplesInUse inUse = new SamplesInUse();
                 Admission admission = new Admission(dataset.tree, memory, List.of(disk), SAMPLES)) {
-            FetchRouter router =
-                    new FetchRouter(dataset.tree, dataset, admission, inUse, PeerFetch.NONE, rates, new Counters());
+            FetchRouter router = new FetchRouter(
+                    new FetchPlaces(dataset.tree, dataset, admission, inUse, PeerFetch.NONE),
+                    FetchLimits.DEFAULT,
+                    rates,
+                    new Counters(),
+                    System::nanoTime);
             LoaderShares shares = new LoaderShares(LoaderAssignment.fixed(), 1000, 1, () -> false, System::nanoTime);
             double start = cpuSeconds();
             int[][] order = FillOrders.of(planned, tierOf, List.of(all));
@@ -104,11 +122,12 @@ final class FillBenchmark {
                 }
             }
             System.out.printf(
-                    "from %s: %d samples for two tiers; processor time: order %.3f s, filling with all fetches %.3f s%n",
+                    "from %s: %d samples for two tiers; processor time: order %.3f s, filling with all fetches %.3f s; orders computed: epochs %s%n",
                     run.position() == AccessStream.position(0, 0) ? "the beginning" : "step 625",
                     Arrays.stream(order).mapToInt(each -> each.length).sum(),
                     ordered - start,
-                    cpuSeconds() - ordered);
+                    cpuSeconds() - ordered,
+                    COMPUTED);
         }
     }
 }

@@ -3,6 +3,8 @@ package io.clairfs.cache.prefetch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.FileNumbers;
+import io.clairfs.cache.fetch.FetchLimits;
+import io.clairfs.cache.fetch.FetchPlaces;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SamplesInUse;
@@ -79,7 +81,12 @@ final class FillCostTest {
             TierPrefetcher filler = new TierPrefetcher(
                     0,
                     admission,
-                    new FetchRouter(dataset.tree, dataset, admission, inUse, PeerFetch.NONE, rates, new Counters()),
+                    new FetchRouter(
+                            new FetchPlaces(dataset.tree, dataset, admission, inUse, PeerFetch.NONE),
+                            FetchLimits.DEFAULT,
+                            rates,
+                            new Counters(),
+                            System::nanoTime),
                     new LoaderShares(LoaderAssignment.fixed(), 1000, 1, () -> false, System::nanoTime));
             while (filler.fillOne()) {
                 assertThat(looks.get()).isLessThan(10L * order.length);

@@ -5,6 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.dataset.rule.IndexRule;
+import io.clairfs.cache.fetch.FetchLimits;
+import io.clairfs.cache.fetch.FetchPlaces;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SamplesInUse;
@@ -120,13 +122,11 @@ final class LargeDatasetBenchmark {
         PerformanceModel model = PerformanceModel.unmeasured();
         try (Admission admission = new Admission(tree, memory, List.of(ssd), MIB)) {
             FetchRouter router = new FetchRouter(
-                    tree,
-                    source,
-                    admission,
-                    inUse,
-                    PeerFetch.NONE,
+                    new FetchPlaces(tree, source, admission, inUse, PeerFetch.NONE),
+                    FetchLimits.DEFAULT,
                     new ObservedRates(FetchCosts.of(model, storage, 1), 60, System::nanoTime),
-                    counters);
+                    counters,
+                    System::nanoTime);
             NodePlanner planner =
                     NodePlanner.alone(tree, admission, storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT);
             JobPlanner timed = jobs -> {

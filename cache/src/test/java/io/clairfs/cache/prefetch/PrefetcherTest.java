@@ -3,6 +3,8 @@ package io.clairfs.cache.prefetch;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.fetch.FetchLimits;
+import io.clairfs.cache.fetch.FetchPlaces;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SampleReader;
@@ -22,17 +24,16 @@ import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.testing.Await;
 import io.clairfs.cache.testing.CountingSource;
+import io.clairfs.cache.testing.ReadBytes;
 import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.testing.SmallDataset;
 import io.clairfs.cache.tier.MemoryTier;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,7 +74,12 @@ final class PrefetcherTest {
                     FetchCosts.of(PerformanceModel.unmeasured(), NodeStorage.of(StorageClass.memory(memoryBytes)), 1),
                     60,
                     System::nanoTime);
-            router = new FetchRouter(dataset.tree, source, admission, inUse, PeerFetch.NONE, rates, counters);
+            router = new FetchRouter(
+                    new FetchPlaces(dataset.tree, source, admission, inUse, PeerFetch.NONE),
+                    FetchLimits.DEFAULT,
+                    rates,
+                    counters,
+                    System::nanoTime);
             reader = new SampleReader(dataset.tree, source, router, inUse, counters, readTimeoutMs);
             prefetcher = new Prefetcher(
                     dataset.tree,
@@ -111,12 +117,7 @@ final class PrefetcherTest {
         void requireContent(SampleReader reader, int file) throws Exception {
             byte[] expected = Files.readAllBytes(
                     directory.resolve(new String(dataset.tree.entry(file).path(), UTF_8)));
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment into = arena.allocate(LARGEST + 10L);
-                int length = reader.read(file, 0, into);
-                assertThat(into.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE))
-                        .isEqualTo(expected);
-            }
+            assertThat(ReadBytes.of(reader, file, 0, LARGEST + 10)).isEqualTo(expected);
         }
 
         @Override
@@ -184,11 +185,9 @@ final class PrefetcherTest {
     // Promise W1
     @Test
     void hangingSource_readerGetsAnErrorWithinItsTimeout() throws Exception {
-        try (Node node = new Node(100_000_000, 200);
-                Arena arena = Arena.ofConfined()) {
+        try (Node node = new Node(100_000_000, 200)) {
             node.source.gate = new CountDownLatch(1);
-            MemorySegment into = arena.allocate(100);
-            org.assertj.core.api.Assertions.assertThatThrownBy(() -> node.reader.read(3, 0, into))
+            org.assertj.core.api.Assertions.assertThatThrownBy(() -> ReadBytes.of(node.reader, 3, 0, 100))
                     .isInstanceOf(SourceTimeoutException.class)
                     .hasMessageContaining("200 ms");
             node.source.gate.countDown();
@@ -196,6 +195,26 @@ final class PrefetcherTest {
                     node.dataset.tree, node.source, node.router, node.inUse, node.counters, READ_TIMEOUT_MS)) {
                 node.requireContent(patient, 3);
             }
+        }
+    }
+
+    @Test
+    void stagedSamplesThatAreGone_areStagedAgain_fromMemory() throws Exception {
+        try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
+            JobRun run = node.prefetcher.start(JobSpec.parse("seed=1 epochs=2"), node.dataset.index, true);
+            EpochOrder order = JobSpec.parse("seed=1").sampler(SAMPLES).epoch(0);
+            List<Integer> first = IntStream.range(0, 10)
+                    .map(step -> node.dataset.index.file(order.sample(0, step)))
+                    .boxed()
+                    .toList();
+            first.forEach(node::awaitStaged);
+            Await.until("all is in memory", () -> node.memory.usedBytes() == node.dataset.tree.fileBytes());
+            long reads = node.source.reads.get();
+            first.forEach(node.area::lose);
+            Await.until("they are there again", () -> first.stream().noneMatch(node.area::isLost));
+            assertThat(node.counters.stagedLost.sum()).isEqualTo(first.size());
+            assertThat(node.source.reads.get()).isEqualTo(reads);
+            assertThat(run.progress().position()).isZero();
         }
     }
 

@@ -3,6 +3,8 @@ package io.clairfs.cache.prefetch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.cache.fetch.FetchLimits;
+import io.clairfs.cache.fetch.FetchPlaces;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SamplesInUse;
@@ -68,7 +70,12 @@ final class TierPrefetcherTest {
         NodeStorage storage = NodeStorage.of(StorageClass.memory(10_000), RecordingTier.asClass(10_000));
         ObservedRates rates =
                 new ObservedRates(FetchCosts.of(PerformanceModel.unmeasured(), storage, 1), 60, System::nanoTime);
-        router = new FetchRouter(dataset.tree, dataset, admission, inUse, PeerFetch.NONE, rates, new Counters());
+        router = new FetchRouter(
+                new FetchPlaces(dataset.tree, dataset, admission, inUse, PeerFetch.NONE),
+                FetchLimits.DEFAULT,
+                rates,
+                new Counters(),
+                System::nanoTime);
     }
 
     @AfterEach

@@ -3,6 +3,8 @@ package io.clairfs.cache.prefetch;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.fetch.FetchLimits;
+import io.clairfs.cache.fetch.FetchPlaces;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SampleReader;
@@ -24,14 +26,13 @@ import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.testing.Await;
 import io.clairfs.cache.testing.CountingSource;
+import io.clairfs.cache.testing.ReadBytes;
 import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.testing.SmallDataset;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.ssd.SsdTier;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -87,8 +88,12 @@ final class TwoTiersTest {
             // What fetches cost is the model's word: here the source is as fast as the tiers, and would be asked now
             // and then.
             ObservedRates rates = new ObservedRates(FetchCosts.of(model, storage, 1), 1e-9, System::nanoTime);
-            FetchRouter router =
-                    new FetchRouter(dataset.tree, source, admission, inUse, PeerFetch.NONE, rates, counters);
+            FetchRouter router = new FetchRouter(
+                    new FetchPlaces(dataset.tree, source, admission, inUse, PeerFetch.NONE),
+                    FetchLimits.DEFAULT,
+                    rates,
+                    counters,
+                    System::nanoTime);
             reader = new SampleReader(dataset.tree, source, router, inUse, counters, 30_000);
             prefetcher = new Prefetcher(
                     dataset.tree,
@@ -226,17 +231,13 @@ final class TwoTiersTest {
     }
 
     private static void requireAllRight(Node node) throws IOException, SourceException {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment into = arena.allocate(LARGEST);
-            for (int sample = 0; sample < SAMPLES; sample++) {
-                int file = node.dataset.index.file(sample);
-                int length = node.reader.read(file, 0, into);
-                node.requireRight(file, into.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE));
-                SampleBuffer kept = node.ssd.get(file);
-                if (kept != null) {
-                    node.requireRight(file, kept.bytes().toArray(ValueLayout.JAVA_BYTE));
-                    kept.release();
-                }
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            int file = node.dataset.index.file(sample);
+            node.requireRight(file, ReadBytes.of(node.reader, file, 0, LARGEST));
+            SampleBuffer kept = node.ssd.get(file);
+            if (kept != null) {
+                node.requireRight(file, kept.bytes().toArray(ValueLayout.JAVA_BYTE));
+                kept.release();
             }
         }
     }

@@ -99,6 +99,61 @@ final class StagingBufferTest {
         assertThat(buffer.usedBytes()).isEqualTo(600);
     }
 
+    private StagingBuffer.Place staged(StagingBuffer buffer) throws IOException {
+        StagingBuffer.Place place = buffer.reserve(1, 600, drops);
+        assertThat(place).isNotNull();
+        stage(buffer, place, 600);
+        assertThat(buffer.isLost(place)).isFalse();
+        return place;
+    }
+
+    @Test
+    void sampleThatIsGone_isBroughtOnceMore_inItsRoom() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place place = staged(buffer);
+        area.lose(1);
+        assertThat(buffer.isLost(place)).isTrue();
+        assertThat(buffer.isStaged(1)).isFalse();
+        assertThat(buffer.isLost(place)).as("known already").isFalse();
+        assertThat(buffer.usedBytes()).isEqualTo(600);
+        stage(buffer, place, 600);
+        assertThat(buffer.isStaged(1)).isTrue();
+        assertThat(area.pushes()).isEqualTo(2);
+        assertThat(buffer.usedBytes()).isEqualTo(600);
+    }
+
+    @Test
+    void sampleThatIsGone_andNotWantedAnyMore_leavesForAnother() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place place = staged(buffer);
+        area.lose(1);
+        assertThat(buffer.isLost(place)).isTrue();
+        buffer.release(place);
+        assertThat(buffer.reserve(2, 1000, drops)).isNotNull();
+        assertThat(drops).containsExactly(place);
+        buffer.drop(drops);
+        assertThat(area.count()).isZero();
+        assertThat(buffer.usedBytes()).isEqualTo(1000);
+    }
+
+    @Test
+    void sampleThatIsGone_andCannotBeBrought_leavesNothingBehind() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place place = staged(buffer);
+        area.lose(1);
+        assertThat(buffer.isLost(place)).isTrue();
+        try (StagingBuffer.Loading loading = buffer.load(place, List.of())) {
+            assertThat(loading.isMine()).isTrue();
+        }
+        assertThat(area.count()).isZero();
+        assertThat(buffer.usedBytes()).isZero();
+        StagingBuffer.Place again = staged(buffer);
+        area.lose(1);
+        assertThat(buffer.isLost(again)).isTrue();
+        buffer.close();
+        assertThat(area.count()).isZero();
+    }
+
     @Test
     void failedPush_givesItsRoomBack() {
         StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);

@@ -6,12 +6,15 @@ import io.clairfs.cache.stage.StagingArea;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A staging area in memory that knows what is in it, and that nothing is put there twice. */
 public final class RecordingArea implements StagingArea {
     private final Map<Integer, byte[]> present = new HashMap<>();
+    private final Set<Integer> lost = new HashSet<>();
     private long bytes;
     private long mostBytes;
     private long pushes;
@@ -21,10 +24,31 @@ public final class RecordingArea implements StagingArea {
         byte[] copy = content.toArray(ValueLayout.JAVA_BYTE);
         assertThat(present.containsKey(file)).as("pushed while it was there").isFalse();
         present.put(file, copy);
+        lost.remove(file);
         bytes += copy.length;
         mostBytes = Math.max(mostBytes, bytes);
         pushes++;
-        return () -> drop(file);
+        return new Staged() {
+            @Override
+            public void drop() {
+                RecordingArea.this.drop(file);
+            }
+
+            @Override
+            public boolean isWhole() {
+                return !isLost(file);
+            }
+        };
+    }
+
+    /** From now on this file's bytes are gone, until it is put there again. */
+    public synchronized void lose(int file) {
+        lost.add(file);
+    }
+
+    /** Whether it is gone and was not put there again. */
+    public synchronized boolean isLost(int file) {
+        return lost.contains(file);
     }
 
     private synchronized void drop(int file) {

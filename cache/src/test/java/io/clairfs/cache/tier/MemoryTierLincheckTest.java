@@ -1,5 +1,6 @@
 package io.clairfs.cache.tier;
 
+import io.clairfs.cache.testing.LincheckScenarios;
 import java.lang.foreign.ValueLayout;
 import java.util.HashSet;
 import java.util.Queue;
@@ -85,7 +86,7 @@ public final class MemoryTierLincheckTest {
     @Test
     void everyInterleaving_doesWhatASetWould() {
         new ModelCheckingOptions()
-                .iterations(4)
+                .iterations(LincheckScenarios.times(2))
                 .invocationsPerIteration(40)
                 .threads(2)
                 .actorsPerThread(2)
@@ -96,7 +97,7 @@ public final class MemoryTierLincheckTest {
     @Test
     void manyThreadsAtOnce_doWhatASetWould() {
         new StressOptions()
-                .iterations(20)
+                .iterations(LincheckScenarios.times(5))
                 .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(3)

@@ -1,5 +1,6 @@
 package io.clairfs.cache.tier;
 
+import io.clairfs.cache.testing.LincheckScenarios;
 import java.util.Collection;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -98,7 +99,7 @@ public final class MemoryTierRoomLincheckTest {
     @Test
     void everyInterleaving_theBooksBalance() {
         new ModelCheckingOptions()
-                .iterations(5)
+                .iterations(LincheckScenarios.times(2))
                 .invocationsPerIteration(40)
                 .actorsBefore(0)
                 .actorsAfter(0)
@@ -111,7 +112,7 @@ public final class MemoryTierRoomLincheckTest {
     @Test
     void manyThreadsAtOnce_theBooksBalance() {
         new StressOptions()
-                .iterations(40)
+                .iterations(LincheckScenarios.times(8))
                 .invocationsPerIteration(500)
                 .actorsBefore(0)
                 .actorsAfter(0)

@@ -1,5 +1,6 @@
 package io.clairfs.cache.tier;
 
+import io.clairfs.cache.testing.LincheckScenarios;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
@@ -71,7 +72,7 @@ public final class SampleBufferLincheckTest {
     @Test
     void everyInterleaving_countsAreThoseOfTheModel() {
         new ModelCheckingOptions()
-                .iterations(10)
+                .iterations(LincheckScenarios.times(3))
                 .invocationsPerIteration(300)
                 .threads(3)
                 .actorsPerThread(3)
@@ -82,7 +83,7 @@ public final class SampleBufferLincheckTest {
     @Test
     void manyThreadsAtOnce_countsAreThoseOfTheModel() {
         new StressOptions()
-                .iterations(20)
+                .iterations(LincheckScenarios.times(5))
                 .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(3)

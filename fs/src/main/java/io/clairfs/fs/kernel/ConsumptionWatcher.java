@@ -27,13 +27,17 @@ import org.jspecify.annotations.Nullable;
  * Learns which files were read, without a message from the kernel to the daemon on the reader's path: inotify on the mount's
  * directories, which tells of every file that a reader closes.
  *
- * <p>The queue is drained every few milliseconds rather than waited for, because waking a sleeping thread is what would cost
- * the reader time. Where a directory cannot be watched, and when the queue overflows, the {@link Reader} is told, and works
+ * <p>While somebody reads, the queue is drained every few milliseconds rather than waited for, because waking a sleeping thread is
+ * what would cost the reader time. When nobody has read for a while, the next read wakes the watcher. Where a directory cannot be watched, and when the queue overflows, the {@link Reader} is told, and works
  * with less knowledge.
  */
 public final class ConsumptionWatcher implements AutoCloseable {
     private static final Logger LOG = System.getLogger(ConsumptionWatcher.class.getName());
     private static final long DRAIN_EVERY_MS = 5;
+
+    /** After so many looks in vain the watcher waits for the next read. */
+    private static final int IDLE_LOOKS = 100;
+
     private static final int BUFFER_BYTES = 256 * 1024;
     private static final int EVENT_BYTES = 16;
     private static final long LISTED_ALREADY_MS = 1_000;
@@ -42,6 +46,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
     private final DatasetTree tree;
     private final byte[] mountPoint;
     private final Reader reader;
+    private final OwnCloses ownCloses;
     private final @Nullable WatchQueue queue;
     /** Why there is none. */
     private final String noQueue;
@@ -68,9 +73,18 @@ public final class ConsumptionWatcher implements AutoCloseable {
         void reportsLost();
     }
 
-    /** Starts to watch; nothing is watched before {@link #watch}, and nothing ever where the kernel gives no queue. */
+    /** Starts to watch a mount in which this process opens nothing itself. */
     public ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader) {
-        this(tree, mountPoint, reader, WatchQueue::open);
+        this(tree, mountPoint, reader, new OwnCloses(System::nanoTime), WatchQueue::open);
+    }
+
+    /**
+     * Starts to watch; nothing is watched before {@link #watch}, and nothing ever where the kernel gives no queue.
+     *
+     * @param pages what this process opens and closes in that mount itself
+     */
+    public ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader, PageCache pages) {
+        this(tree, mountPoint, reader, pages.ownCloses(), WatchQueue::open);
     }
 
     /** Makes the queue. */
@@ -79,7 +93,8 @@ public final class ConsumptionWatcher implements AutoCloseable {
         WatchQueue open() throws PosixException;
     }
 
-    ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader, QueueMaker maker) {
+    ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader, OwnCloses ownCloses, QueueMaker maker) {
+        this.ownCloses = ownCloses;
         this.tree = tree;
         this.mountPoint = mountPoint.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
         this.reader = reader;
@@ -157,8 +172,13 @@ public final class ConsumptionWatcher implements AutoCloseable {
         try (WatchQueue events = queue;
                 Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(BUFFER_BYTES, 8);
+            int inVain = 0;
             while (!closed) {
-                if (!drain(events, buffer)) {
+                long filled = drain(events, buffer);
+                inVain = filled == 0 ? inVain + 1 : 0;
+                if (inVain > IDLE_LOOKS) {
+                    events.await();
+                } else if (filled <= BUFFER_BYTES / 2) {
                     TimeUnit.MILLISECONDS.sleep(DRAIN_EVERY_MS);
                 }
             }
@@ -170,8 +190,8 @@ public final class ConsumptionWatcher implements AutoCloseable {
         }
     }
 
-    /** Handles what is in the queue. Returns whether there may be more. */
-    private boolean drain(WatchQueue events, MemorySegment buffer) throws IOException {
+    /** Handles what is in the queue. Returns how many bytes there were; when the buffer was rather full, there may be more. */
+    private long drain(WatchQueue events, MemorySegment buffer) throws IOException {
         long filled = events.read(buffer);
         int count = 0;
         boolean lost = false;
@@ -185,7 +205,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
                 forget(watch);
             } else if ((mask & KernelCalls.IN_ISDIR) == 0 && nameBytes > 0) {
                 int file = file(watch, buffer.asSlice(at + EVENT_BYTES, nameBytes));
-                if (file >= 0) {
+                if (file >= 0 && !ownCloses.take(file)) {
                     if (count == files.length) {
                         files = Arrays.copyOf(files, count * 2);
                     }
@@ -198,9 +218,10 @@ public final class ConsumptionWatcher implements AutoCloseable {
             reader.read(files, count);
         }
         if (lost) {
+            ownCloses.forget();
             reader.reportsLost();
         }
-        return filled > BUFFER_BYTES / 2;
+        return filled;
     }
 
     private void forget(int watch) {
@@ -235,7 +256,12 @@ public final class ConsumptionWatcher implements AutoCloseable {
     public void close() {
         closed = true;
         try {
+            if (queue != null) {
+                queue.wake();
+            }
             thread.join(END_TIMEOUT_MS);
+        } catch (PosixException e) {
+            LOG.log(Level.DEBUG, "the consumption watcher ends with the next read: " + e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.MessageIo;
 import io.clairfs.cache.posix.NativeCall;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
@@ -12,7 +13,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** The Linux calls of this package: gathered writes to the FUSE device, and inotify. */
+/** The Linux calls of this package: inotify, and a descriptor to be woken by. */
 final class KernelCalls {
     static final int IN_CLOSE_NOWRITE = 0x10;
     static final int IN_ONLYDIR = 0x01000000;
@@ -20,34 +21,17 @@ final class KernelCalls {
     static final int IN_IGNORED = 0x8000;
     static final int IN_ISDIR = 0x40000000;
 
-    private static final MethodHandle WRITEV =
-            NativeCall.bind("writev", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle INOTIFY_INIT =
             NativeCall.bind("inotify_init1", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle INOTIFY_ADD_WATCH =
             NativeCall.bind("inotify_add_watch", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle READ =
-            NativeCall.bind("read", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+
+    private static final MethodHandle EVENTFD =
+            NativeCall.bind("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle EVENTFD_WRITE =
+            NativeCall.bind("eventfd_write", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
 
     private KernelCalls() {}
-
-    /** Writes {@code count} pieces, described by {@code struct iovec}s, as one message. Returns 0 or a negative errno. */
-    static int writev(int fd, MemorySegment pieces, int count) {
-        while (true) {
-            long written;
-            try {
-                written = (long) WRITEV.invokeExact(NativeCall.state(), fd, pieces, count);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
-            if (written >= 0) {
-                return 0;
-            }
-            if (NativeCall.errno() != Errno.EINTR) {
-                return -NativeCall.errno();
-            }
-        }
-    }
 
     /** A queue of events that is read without blocking. The caller closes it. */
     static int inotify() throws PosixException {
@@ -76,19 +60,37 @@ final class KernelCalls {
 
     /** Reads what is there. Returns the bytes read, or 0 when there is nothing. */
     static long readAvailable(int fd, MemorySegment into) throws PosixException {
-        long n;
-        try {
-            n = (long) READ.invokeExact(NativeCall.state(), fd, into, into.byteSize());
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        long n = MessageIo.read(fd, into);
         if (n >= 0) {
             return n;
         }
-        if (NativeCall.errno() == Errno.EAGAIN || NativeCall.errno() == Errno.EINTR) {
+        if (n == -Errno.EAGAIN || n == -Errno.EINTR) {
             return 0;
         }
-        throw new PosixException("read events", NativeCall.errno());
+        throw new PosixException("read events", (int) -n);
+    }
+
+    /** A descriptor that can be read from once {@link #makeReadable} was called. The caller closes it. */
+    static int event() throws PosixException {
+        try {
+            return checked(
+                    "eventfd", (int) EVENTFD.invokeExact(NativeCall.state(), 0, Posix.O_NONBLOCK | Posix.O_CLOEXEC));
+        } catch (PosixException e) {
+            throw e;
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+
+    /** Lets all who wait for {@code event} go on. */
+    static void makeReadable(int event) throws PosixException {
+        try {
+            checked("eventfd_write", (int) EVENTFD_WRITE.invokeExact(NativeCall.state(), event, 1L));
+        } catch (PosixException e) {
+            throw e;
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
     }
 
     private static int checked(String call, int result) throws PosixException {

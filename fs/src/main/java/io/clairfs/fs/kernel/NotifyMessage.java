@@ -3,6 +3,7 @@ package io.clairfs.fs.kernel;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.clairfs.cache.posix.MessageIo;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -14,10 +15,9 @@ final class NotifyMessage {
     private static final int HEADER_BYTES = 16;
     private static final int STORE_BYTES = 24;
     private static final int INVALIDATE_BYTES = 24;
-    private static final int IOVEC_BYTES = 16;
 
     private final MemorySegment head = Arena.ofAuto().allocate(HEADER_BYTES + STORE_BYTES, 8);
-    private final MemorySegment pieces = Arena.ofAuto().allocate(2 * IOVEC_BYTES, 8);
+    private final MemorySegment pieces = Arena.ofAuto().allocate(2 * MessageIo.IOVEC_BYTES, 8);
 
     /** Stores {@code size} bytes at {@code address}, which the caller keeps alive, at {@code offset} of the file. Returns 0 or a negative errno. */
     int store(int session, long node, long offset, long address, int size) {
@@ -26,9 +26,9 @@ final class NotifyMessage {
         head.set(JAVA_LONG, HEADER_BYTES + 8, offset);
         head.set(JAVA_INT, HEADER_BYTES + 16, size);
         head.set(JAVA_INT, HEADER_BYTES + 20, 0);
-        piece(0, head.address(), HEADER_BYTES + STORE_BYTES);
-        piece(1, address, size);
-        return KernelCalls.writev(session, pieces, 2);
+        MessageIo.piece(pieces, 0, head.address(), HEADER_BYTES + STORE_BYTES);
+        MessageIo.piece(pieces, 1, address, size);
+        return MessageIo.writev(session, pieces, 2);
     }
 
     /** Has the kernel forget all pages of the file. Returns as {@link #store}. */
@@ -37,18 +37,13 @@ final class NotifyMessage {
         head.set(JAVA_LONG, HEADER_BYTES, node);
         head.set(JAVA_LONG, HEADER_BYTES + 8, 0); // from the first byte
         head.set(JAVA_LONG, HEADER_BYTES + 16, 0); // to the last
-        piece(0, head.address(), HEADER_BYTES + INVALIDATE_BYTES);
-        return KernelCalls.writev(session, pieces, 1);
+        MessageIo.piece(pieces, 0, head.address(), HEADER_BYTES + INVALIDATE_BYTES);
+        return MessageIo.writev(session, pieces, 1);
     }
 
     private void header(int length, int code) {
         head.set(JAVA_INT, 0, length);
         head.set(JAVA_INT, 4, code);
         head.set(JAVA_LONG, 8, 0);
-    }
-
-    private void piece(int at, long address, long length) {
-        pieces.set(JAVA_LONG, (long) at * IOVEC_BYTES, address);
-        pieces.set(JAVA_LONG, (long) at * IOVEC_BYTES + 8, length);
     }
 }

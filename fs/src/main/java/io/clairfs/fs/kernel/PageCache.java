@@ -3,6 +3,7 @@ package io.clairfs.fs.kernel;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.posix.CachedPages;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.posix.Posix;
@@ -10,6 +11,7 @@ import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.SharedDescriptor;
 import io.clairfs.cache.stage.StagingArea;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,14 +19,16 @@ import java.nio.file.Path;
 /**
  * The kernel's page cache of our own mount as a staging area.
  *
- * <p>How it works: the file is opened with O_PATH through the mount, which makes the kernel know the inode and keeps it from
- * forgetting it; the inode's number on a mount of libfuse 2 is the node id of the FUSE protocol; and a FUSE_NOTIFY_STORE message
+ * <p>How it works: the file is opened through the mount, which makes the kernel know the inode and keeps it from
+ * forgetting it; the inode's number is the node id of the FUSE protocol ({@code fs.dataset.DatasetMount}); and a FUSE_NOTIFY_STORE message
  * with that id on the session's descriptor puts the bytes into the inode's pages. A reader then reads at the speed of a local
  * file and asks nobody. The kernel may reclaim the pages at any time, and then simply asks.
  *
  * <p>The descriptor stays open as long as the sample is staged, which keeps the kernel from forgetting it when it wants memory back. When the
  * process has many descriptors open already, further samples do without: their pages lie there all the same, only less safely, and
  * everything else that needs a descriptor gets one. A descriptor's number says how many are open, for the kernel gives out the lowest.
+ * One that stays open is open for reading: by it the kernel tells whether the pages are still there. When it is closed that is reported as if somebody had
+ * read the file, which {@link OwnCloses} keeps apart.
  *
  * <p>A push waits while a read of the same file is being answered, so it must not be made on a thread that answers.
  */
@@ -41,7 +45,12 @@ public final class PageCache implements StagingArea, AutoCloseable {
     private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
     private static final String MOUNT_NUMBER = "mnt_id:";
 
+    private static final Path QUEUE_LENGTH = Path.of("/proc/sys/fs/inotify/max_queued_events");
+    private static final long SHORTEST_QUEUE = 4096;
     private static final int NO_PIN = -1;
+
+    /** So many may be opened at once before one of them sees how many there are. */
+    private static final int MARGIN = 128;
 
     private static final ThreadLocal<NotifyMessage> MESSAGE = ThreadLocal.withInitial(NotifyMessage::new);
 
@@ -49,6 +58,12 @@ public final class PageCache implements StagingArea, AutoCloseable {
     private final SharedDescriptor session;
     private final SharedDescriptor root;
     private final int firstNotKept;
+
+    /** Whether the reports of our own closes leave room for those of readers. */
+    private final boolean reportsHaveRoom = reportsHaveRoom();
+
+    private final OwnCloses ownCloses = new OwnCloses(System::nanoTime);
+    private volatile int lastPin;
 
     /**
      * The page cache of the mount at {@code point}.
@@ -102,31 +117,65 @@ public final class PageCache implements StagingArea, AutoCloseable {
         return new IOException("the mount is gone");
     }
 
+    /** A file of this kind gives its value to a single read only. */
+    private static boolean reportsHaveRoom() {
+        try (InputStream in = Files.newInputStream(QUEUE_LENGTH)) {
+            byte[] text = new byte[64];
+            int length = in.read(text);
+            return length > 0 && Long.parseLong(new String(text, 0, length, ISO_8859_1).strip()) >= SHORTEST_QUEUE;
+        } catch (IOException | NumberFormatException e) {
+            return false;
+        }
+    }
+
+    /** The files that this closes. */
+    OwnCloses ownCloses() {
+        return ownCloses;
+    }
+
     private Staged pinAndPush(int file, MemorySegment bytes) throws IOException {
-        int pin = open(file);
+        int readable = reportsHaveRoom && lastPin < firstNotKept - MARGIN ? openReadable(file) : NO_PIN;
+        int pin = readable == NO_PIN ? open(file, Posix.O_PATH) : readable;
+        lastPin = pin;
         try {
             FileStatus status = Posix.stat(pin);
             if (status.size() != bytes.byteSize()) {
                 throw new IOException("the mount says " + status.size() + " bytes, the sample has " + bytes.byteSize());
             }
             push(status.inode(), bytes);
-            if (pin >= firstNotKept) {
+            if (readable == NO_PIN && pin >= firstNotKept) {
                 Posix.close(pin);
-                return new Pages(NO_PIN, status.inode());
+                return new Pages(file, NO_PIN, false, status);
             }
-            return new Pages(pin, status.inode());
+            return new Pages(file, pin, readable != NO_PIN, status);
         } catch (IOException | RuntimeException | Error e) {
-            Posix.close(pin);
+            close(file, pin, readable != NO_PIN);
             throw e;
         }
     }
 
-    private int open(int file) throws IOException {
+    /** A file may be one that this process may not read through its own mount. */
+    private int openReadable(int file) throws IOException {
+        try {
+            return open(file, Posix.O_RDONLY);
+        } catch (PosixException e) {
+            return NO_PIN;
+        }
+    }
+
+    private void close(int file, int pin, boolean isReported) {
+        if (isReported) {
+            ownCloses.closing(file);
+        }
+        Posix.close(pin);
+    }
+
+    private int open(int file, int flags) throws IOException {
         if (!root.enter()) {
             throw gone();
         }
         try {
-            return Posix.openAt(root.number(), tree.entry(file).path(), Posix.O_PATH | Posix.O_NOFOLLOW);
+            return Posix.openAt(root.number(), tree.entry(file).path(), flags | Posix.O_NOFOLLOW);
         } finally {
             root.leave();
         }
@@ -149,12 +198,24 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
     /** The pages of one file, and the descriptor that keeps the kernel from forgetting it, if there is one. */
     private final class Pages implements Staged {
+        private final int file;
         private final int pin;
+        private final boolean readable;
         private final long node;
+        private final long bytes;
+        private boolean dropped;
 
-        Pages(int pin, long node) {
+        Pages(int file, int pin, boolean readable, FileStatus status) {
+            this.file = file;
             this.pin = pin;
-            this.node = node;
+            this.readable = readable;
+            node = status.inode();
+            bytes = status.size();
+        }
+
+        @Override
+        public synchronized boolean isWhole() {
+            return !readable || dropped || !CachedPages.isMissing(pin, bytes);
         }
 
         @Override
@@ -170,8 +231,11 @@ public final class PageCache implements StagingArea, AutoCloseable {
                                 || rc == -Errno.EPERM
                         : rc;
             }
-            if (pin != NO_PIN) {
-                Posix.close(pin);
+            synchronized (this) {
+                dropped = true;
+                if (pin != NO_PIN) {
+                    PageCache.this.close(file, pin, readable);
+                }
             }
         }
     }

@@ -2,6 +2,7 @@ package io.clairfs.fs.kernel;
 
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
+import io.clairfs.cache.posix.Readiness;
 import java.lang.foreign.MemorySegment;
 
 /** A queue of inotify's. */
@@ -12,13 +13,22 @@ interface WatchQueue extends AutoCloseable {
     /** Reads the events that are there. Returns their bytes, or 0 when there are none. */
     long read(MemorySegment into) throws PosixException;
 
+    /** Waits until there are events, or {@link #wake} was called. */
+    void await() throws PosixException;
+
+    /** Ends every wait, also those to come. */
+    void wake() throws PosixException;
+
     @Override
     void close();
 
     /** A new one of the kernel's. */
     static WatchQueue open() throws PosixException {
         int fd = KernelCalls.inotify();
+        int wakeUp = KernelCalls.event();
         return new WatchQueue() {
+            private boolean closed;
+
             @Override
             public int watch(byte[] path, int events) throws PosixException {
                 return KernelCalls.watch(fd, path, events);
@@ -30,8 +40,22 @@ interface WatchQueue extends AutoCloseable {
             }
 
             @Override
-            public void close() {
+            public void await() throws PosixException {
+                boolean _ = Readiness.await(Readiness.FOREVER, fd, wakeUp);
+            }
+
+            @Override
+            public synchronized void wake() throws PosixException {
+                if (!closed) {
+                    KernelCalls.makeReadable(wakeUp);
+                }
+            }
+
+            @Override
+            public synchronized void close() {
+                closed = true;
                 Posix.close(fd);
+                Posix.close(wakeUp);
             }
         };
     }

@@ -31,7 +31,7 @@ public final class ErrnoTable {
     }
 
     /** The negative errno for {@code thrown}. Never throws. */
-    int negative(String operation, byte[] path, Throwable thrown) {
+    public int negative(String operation, byte[] path, Throwable thrown) {
         try {
             log.failed(operation, path, String.valueOf(thrown.getMessage()));
             return -errno(operation, thrown);

@@ -24,8 +24,7 @@ public interface FuseCallbacks {
         WRITE,
         TRUNCATE,
         FLUSH,
-        RELEASE,
-        STATFS;
+        RELEASE;
 
         /** As the kernel's calls are written. */
         @Override
@@ -67,10 +66,6 @@ public interface FuseCallbacks {
 
     default int release(byte[] path, FileHandle handle) throws IOException {
         return 0;
-    }
-
-    default int statfs(FilesystemStat stat) throws IOException {
-        return -Errno.ENOSYS;
     }
 
     /** Takes the entries of a directory. */

@@ -49,7 +49,7 @@ public final class FuseConnection {
     }
 
     /** The device of the newest mount there, such as {@code 0:57}; its minor number is the connection's. */
-    static String device(Path point) throws IOException {
+    public static String device(Path point) throws IOException {
         String escaped =
                 point.toString().replace("\\", "\\134").replace(" ", "\\040").replace("\n", "\\012");
         return Files.readString(MOUNTS, ISO_8859_1)

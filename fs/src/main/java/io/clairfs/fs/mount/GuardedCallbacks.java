@@ -85,7 +85,6 @@ final class GuardedCallbacks {
             case TRUNCATE -> register("truncate", operations.truncate.offset(), of(ADDRESS, JAVA_LONG));
             case FLUSH -> register("flush", operations.flush.offset(), of(ADDRESS, ADDRESS));
             case RELEASE -> register("release", operations.release.offset(), of(ADDRESS, ADDRESS));
-            case STATFS -> register("statfs", operations.statfs.offset(), of(ADDRESS, ADDRESS));
         }
     }
 
@@ -160,10 +159,6 @@ final class GuardedCallbacks {
 
     private int release(MemorySegment path, MemorySegment info) {
         return guard(Operation.RELEASE, path, p -> callbacks.release(p, handle(info)));
-    }
-
-    private int statfs(MemorySegment path, MemorySegment stat) {
-        return guard(Operation.STATFS, path, _ -> callbacks.statfs(new FilesystemStat(stat)));
     }
 
     @FunctionalInterface

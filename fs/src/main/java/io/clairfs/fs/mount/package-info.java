@@ -1,6 +1,6 @@
 /**
- * The dataset as a read-only tree: one FUSE session, its guarded callbacks, and the table from errors to errno.
- * Callbacks run on libfuse's threads; they may wait for a sample, within the read timeout, and never push pages.
+ * Mounts of this process: what every session has in common, the sessions that libfuse serves, with guarded callbacks, and the table from errors to errno.
+ * Callbacks run on libfuse's threads and never push pages. The dataset's session is in {@code fs.protocol}.
  */
 @NullMarked
 package io.clairfs.fs.mount;

@@ -31,7 +31,7 @@ public final class ReadAccounting {
         return first;
     }
 
-    void answered(int bytes) {
+    void answered(long bytes) {
         counters.readRequestBytes.add(bytes);
     }
 

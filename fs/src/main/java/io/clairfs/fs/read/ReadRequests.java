@@ -6,9 +6,9 @@ import io.clairfs.cache.fetch.SampleReader;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceTimeoutException;
+import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.fs.kernel.ConsumptionWatcher;
-import io.clairfs.fs.mount.DatasetMount;
-import io.clairfs.fs.mount.Requester;
+import io.clairfs.fs.protocol.ReadReply;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +32,7 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
     }
 
     @Override
-    public int read(Entry file, long offset, MemorySegment into) throws SourceException {
+    public void read(Entry file, long offset, int length, int thread, ReadReply reply) throws SourceException {
         int number = file.number();
         ConsumptionWatcher reports = watcher;
         Prefetcher followers = prefetcher;
@@ -41,22 +41,41 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
         if (first && !reported && followers != null) {
             followers.reached(number);
         }
-        int bytes = unlessRepeated(file, number, offset, into);
-        accounting.answered(bytes);
-        return bytes;
-    }
-
-    private int unlessRepeated(Entry file, int number, long offset, MemorySegment into) throws SourceException {
         long timeoutMs = reader.timeoutMs();
-        long patienceMs = repeated.patienceMs(number, Requester.thread(), timeoutMs);
+        long patienceMs = repeated.patienceMs(number, thread, timeoutMs);
         if (patienceMs == 0) {
             throw new SourceTimeoutException(PythonText.show(file.path()) + ", asked for again", timeoutMs);
         }
-        try {
-            return reader.read(number, offset, into, patienceMs);
-        } catch (SourceTimeoutException e) {
-            repeated.timedOut(number, Requester.thread(), patienceMs < timeoutMs);
-            throw e;
+        reader.read(number, offset, length, patienceMs, new ReadAnswer(number, thread, patienceMs < timeoutMs, reply));
+    }
+
+    /** What becomes of one request. */
+    private final class ReadAnswer implements SampleReader.Asker {
+        private final int file;
+        private final int thread;
+        private final boolean shared;
+        private final ReadReply reply;
+
+        ReadAnswer(int file, int thread, boolean shared, ReadReply reply) {
+            this.file = file;
+            this.thread = thread;
+            this.shared = shared;
+            this.reply = reply;
+        }
+
+        @Override
+        public void bytes(MemorySegment bytes) {
+            accounting.answered(bytes.byteSize());
+            reply.bytes(bytes);
+        }
+
+        /** Who is told asks again at once, so what he was told is known before. */
+        @Override
+        public void failed(Throwable reason) {
+            if (reason instanceof SourceTimeoutException) {
+                repeated.timedOut(file, thread, shared);
+            }
+            reply.failed(reason);
         }
     }
 }

@@ -1,6 +1,5 @@
 package io.clairfs.fs.read;
 
-import io.clairfs.fs.mount.Requester;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -20,13 +19,16 @@ final class RepeatedReads {
     /** The next question of the same thread comes as soon as it runs again. */
     private static final long WITHIN_NS = TimeUnit.SECONDS.toNanos(1);
 
-    /** How soon after the one before the next thread asks. */
-    private static final long AT_HEELS_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** How soon after the one before the next thread asks, on a busy machine. */
+    private static final long AT_HEELS_NS = TimeUnit.SECONDS.toNanos(1);
 
     /** Who has probably waited before his request came waits for so small a part of the timeout. */
     private static final int SHARE_AT_HEELS = 10;
 
     private static final int MOST = 4096;
+
+    /** In place of a thread: the kernel itself, or somebody whom this process cannot see. */
+    static final int UNKNOWN = 0;
 
     private final LongSupplier clock;
 
@@ -81,7 +83,7 @@ final class RepeatedReads {
         forgetOld(now);
         if (threads.size() < MOST && files.size() < MOST) {
             files.put(file, new Told(now, now, shared));
-            if (thread != Requester.UNKNOWN) {
+            if (thread != UNKNOWN) {
                 threads.put(new Question(file, thread), now);
             }
         }

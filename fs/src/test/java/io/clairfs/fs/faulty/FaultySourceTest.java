@@ -4,12 +4,12 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountTable;
 import io.clairfs.fs.slow.NativeReader;
+import io.clairfs.fs.testing.NeedsFuse;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
+@NeedsFuse
 class FaultySourceTest {
     private static final int SIZE = 300_000;
     private static final String FILE = "a/1.bin";
@@ -39,12 +40,7 @@ class FaultySourceTest {
     Path directory;
 
     @BeforeEach
-    void needsFuse() throws IOException {
-        boolean there = Files.isWritable(Path.of("/dev/fuse"));
-        if (!there) {
-            System.out.println("SKIPPED FaultySourceTest: there is no /dev/fuse that this user may open");
-        }
-        assumeTrue(there, "no /dev/fuse that this user may open");
+    void makeRoom() throws IOException {
         while (MountTable.at(POINT).isPresent()) {
             Fusermount.detach(POINT);
         }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,7 @@ final class ConsumptionWatcherTest {
     @TempDir
     Path directory;
 
+    private final OwnCloses ownCloses = new OwnCloses(System::nanoTime);
     private final BlockingQueue<Integer> read = new LinkedBlockingQueue<>();
 
     private final ConsumptionWatcher.Reader reader = new ConsumptionWatcher.Reader() {
@@ -44,7 +46,7 @@ final class ConsumptionWatcherTest {
     };
 
     /** A queue whose watch is in use, and reported, before whoever made it knows its number. */
-    private record Hasty(WatchQueue queue, Path file, CountDownLatch reported) implements WatchQueue {
+    private record Hasty(WatchQueue queue, Path file, CountDownLatch reported, Semaphore waits) implements WatchQueue {
         @Override
         public int watch(byte[] path, int events) throws PosixException {
             int number = queue.watch(path, events);
@@ -69,6 +71,17 @@ final class ConsumptionWatcherTest {
         }
 
         @Override
+        public void await() throws PosixException {
+            waits.release();
+            queue.await();
+        }
+
+        @Override
+        public void wake() throws PosixException {
+            queue.wake();
+        }
+
+        @Override
         public void close() {
             queue.close();
         }
@@ -84,13 +97,54 @@ final class ConsumptionWatcherTest {
         Path second = Files.writeString(directory.resolve("1"), "second");
         DatasetTree tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
         tree.complete().get();
-        ConsumptionWatcher.QueueMaker maker = () -> new Hasty(WatchQueue.open(), first, new CountDownLatch(1));
+        ConsumptionWatcher.QueueMaker maker =
+                () -> new Hasty(WatchQueue.open(), first, new CountDownLatch(1), new Semaphore(0));
         try (tree;
-                ConsumptionWatcher watcher = new ConsumptionWatcher(tree, directory, reader, maker)) {
+                ConsumptionWatcher watcher = new ConsumptionWatcher(tree, directory, reader, ownCloses, maker)) {
             assertThat(watcher.watch(List.of(tree.root()), line -> {})).isZero();
             Files.readAllBytes(second);
             assertThat(next()).isZero();
             assertThat(next()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void watcherThatNobodyGaveWorkForAWhile_sleeps_andIsWokenByTheNextRead_andByTheEnd() throws Exception {
+        Path first = Files.writeString(directory.resolve("0"), "first");
+        Path second = Files.writeString(directory.resolve("1"), "second");
+        DatasetTree tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
+        tree.complete().get();
+        Semaphore waits = new Semaphore(0);
+        ConsumptionWatcher.QueueMaker maker = () -> new Hasty(WatchQueue.open(), first, new CountDownLatch(1), waits);
+        try (tree;
+                ConsumptionWatcher watcher = new ConsumptionWatcher(tree, directory, reader, ownCloses, maker)) {
+            watcher.watch(List.of(tree.root()), line -> {});
+            assertThat(next()).isZero();
+            waits.acquire();
+            Files.readAllBytes(second);
+            assertThat(next()).isEqualTo(1);
+            waits.acquire();
+        }
+        assertThat(Thread.getAllStackTraces().keySet())
+                .noneMatch(thread -> thread.getName().equals("consumption-watcher"));
+    }
+
+    @Test
+    void fileThatThisProcessCloses_isNotReported() throws Exception {
+        Path first = Files.writeString(directory.resolve("0"), "first");
+        Path second = Files.writeString(directory.resolve("1"), "second");
+        DatasetTree tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
+        tree.complete().get();
+        try (tree;
+                ConsumptionWatcher watcher =
+                        new ConsumptionWatcher(tree, directory, reader, ownCloses, WatchQueue::open)) {
+            watcher.watch(List.of(tree.root()), line -> {});
+            ownCloses.closing(0);
+            Files.readAllBytes(first);
+            Files.readAllBytes(second);
+            assertThat(next()).isEqualTo(1);
+            Files.readAllBytes(first);
+            assertThat(next()).isZero();
         }
     }
 }

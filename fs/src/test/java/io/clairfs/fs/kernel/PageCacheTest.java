@@ -6,17 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.posix.CachedPages;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.stage.StagingArea.Staged;
-import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.fs.mount.ErrnoTable;
 import io.clairfs.fs.mount.FuseCallbacks.Operation;
 import io.clairfs.fs.mount.FuseConnection;
-import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountTable;
+import io.clairfs.fs.mount.MountedSession;
+import io.clairfs.fs.protocol.ProtocolSession;
 import io.clairfs.fs.slow.NativeReader;
+import io.clairfs.fs.testing.NeedsFuse;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -32,6 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
+@NeedsFuse
 final class PageCacheTest {
     /** Where every run mounts, so that a run finds what a killed one left. */
     private static final Path POINT = Path.of("target", "page-cache-test").toAbsolutePath();
@@ -44,15 +48,10 @@ final class PageCacheTest {
 
     private final Arena arena = Arena.ofShared();
     private DatasetTree tree;
-    private FuseSession session;
+    private MountedSession session;
 
     @BeforeEach
     void mount() throws Exception {
-        boolean there = Files.isWritable(Path.of("/dev/fuse"));
-        if (!there) {
-            System.out.println("SKIPPED PageCacheTest: there is no /dev/fuse that this user may open");
-        }
-        assumeTrue(there, "no /dev/fuse that this user may open");
         while (MountTable.at(POINT).isPresent()) {
             Fusermount.detach(POINT);
         }
@@ -63,8 +62,9 @@ final class PageCacheTest {
         }
         tree = new DatasetTree(new DirectorySource(source), 2, warning -> {});
         tree.complete().get();
-        DatasetMount mount = new DatasetMount(tree, (_, _, _) -> 0, null, TIMEOUT_MS);
-        session = FuseSession.mount(POINT, DatasetMount.OPTIONS, mount, new ErrnoTable((_, _, _) -> {}));
+        DatasetMount mount =
+                new DatasetMount(tree, (_, _, _, _, reply) -> reply.bytes(MemorySegment.NULL), null, TIMEOUT_MS);
+        session = ProtocolSession.mount(POINT, DatasetMount.OPTIONS, mount, new ErrnoTable((_, _, _) -> {}));
     }
 
     @AfterEach
@@ -131,6 +131,33 @@ final class PageCacheTest {
             assertThat(descriptors()).isEqualTo(FILES);
             requireAllReadRight();
             assertThat(session.requests(Operation.READ)).isZero();
+            staged.forEach(Staged::drop);
+            assertThat(descriptors()).isZero();
+        }
+    }
+
+    @Test
+    void pagesThatSomebodyDropped_areMissed() throws Exception {
+        int fd = Posix.openAt(Posix.AT_FDCWD, "/proc/self/exe".getBytes(UTF_8), Posix.O_RDONLY);
+        boolean isTold = CachedPages.isTold(fd);
+        Posix.close(fd);
+        assumeTrue(isTold, "the kernel has no cachestat (Linux 6.5), so lost pages are not noticed");
+        try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
+            List<Staged> staged = stageAll(pages);
+            assertThat(staged).allMatch(Staged::isWhole);
+            String drop = "import os, sys; fd = os.open(sys.argv[1], os.O_RDONLY);"
+                    + " os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)";
+            Process process = new ProcessBuilder(
+                            "python3",
+                            "-c",
+                            drop,
+                            POINT.resolve(new String(tree.entry(1).path(), UTF_8))
+                                    .toString())
+                    .inheritIO()
+                    .start();
+            assertThat(process.waitFor()).isZero();
+            assertThat(staged.get(1).isWhole()).isFalse();
+            assertThat(staged.get(2).isWhole()).isTrue();
             staged.forEach(Staged::drop);
             assertThat(descriptors()).isZero();
         }

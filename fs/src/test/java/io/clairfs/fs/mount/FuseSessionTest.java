@@ -1,9 +1,9 @@
 package io.clairfs.fs.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.clairfs.fs.faulty.FaultyMount;
+import io.clairfs.fs.testing.NeedsFuse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
@@ -11,6 +11,7 @@ import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@NeedsFuse
 final class FuseSessionTest {
     private static final int ROUNDS = 40;
 
@@ -20,9 +21,6 @@ final class FuseSessionTest {
     /** The new session's descriptor may have the number of the one that is just closed. */
     @Test
     void sessionThatStartsWhileAnotherEnds_isFound_andWorks() throws Exception {
-        assumeThat(Files.exists(Path.of("/dev/fuse")))
-                .as("this machine has no FUSE")
-                .isTrue();
         Path dataset = Files.createDirectory(directory.resolve("dataset"));
         Files.writeString(dataset.resolve("file"), "content");
         FaultyMount last = FaultyMount.mount(dataset, Files.createDirectory(directory.resolve("-1")), FaultyMount.FAST);

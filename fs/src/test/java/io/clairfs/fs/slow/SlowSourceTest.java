@@ -2,13 +2,13 @@ package io.clairfs.fs.slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.clairfs.fs.mount.ErrnoTable;
 import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountException;
 import io.clairfs.fs.mount.MountTable;
+import io.clairfs.fs.testing.NeedsFuse;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
+@NeedsFuse
 class SlowSourceTest {
     private static final SlowSourceSpec FAST = new SlowSourceSpec(1L << 34, Duration.ZERO);
 
@@ -35,12 +36,7 @@ class SlowSourceTest {
     Path directory;
 
     @BeforeEach
-    void needsFuse() throws IOException {
-        boolean there = Files.isWritable(Path.of("/dev/fuse"));
-        if (!there) {
-            System.out.println("SKIPPED SlowSourceTest: there is no /dev/fuse that this user may open");
-        }
-        assumeTrue(there, "no /dev/fuse that this user may open");
+    void makeRoom() throws IOException {
         for (Path point : List.of(POINT, FAILING_POINT)) {
             while (MountTable.at(point).isPresent()) {
                 Fusermount.detach(point);

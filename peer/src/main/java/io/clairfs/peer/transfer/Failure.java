@@ -1,11 +1,11 @@
 package io.clairfs.peer.transfer;
 
-/** Why a server could not lend a sample; travels as its ordinal. */
+/** Why a server could not serve a sample; travels as its ordinal. */
 public enum Failure {
     DEADLINE("the deadline passed there"),
     CANCELLED("cancelled"),
     SIZE("it has another size there"),
-    LENDER("an error there");
+    SERVER("an error there");
 
     private final String text;
 

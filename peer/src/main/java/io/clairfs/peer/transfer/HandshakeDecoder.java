@@ -14,12 +14,23 @@ import org.jspecify.annotations.Nullable;
  * looked at.
  */
 public abstract class HandshakeDecoder extends ByteToMessageDecoder {
+    protected final Handshake handshake;
+
     private final int timeoutMs;
+    private final int proofBytes;
     private @Nullable Future<?> timeout;
+    private @Nullable Greeting other;
     private boolean over;
 
-    protected HandshakeDecoder(int timeoutMs) {
+    /**
+     * One side.
+     *
+     * @param proofBytes of what the other side sends after its greeting
+     */
+    protected HandshakeDecoder(Credentials credentials, int timeoutMs, int proofBytes) {
+        handshake = new Handshake(credentials);
         this.timeoutMs = timeoutMs;
+        this.proofBytes = proofBytes;
     }
 
     /** From now on the time runs. */
@@ -31,8 +42,11 @@ public abstract class HandshakeDecoder extends ByteToMessageDecoder {
                         TimeUnit.MILLISECONDS);
     }
 
-    /** More bytes of the other side are there. */
-    protected abstract void read(ChannelHandlerContext ctx, ByteBuf in);
+    /** Answers the other side's greeting. Returns whether its proof is awaited. */
+    protected abstract boolean greeted(ChannelHandlerContext ctx, Greeting other);
+
+    /** The other side's proof is in {@code in}, whole. */
+    protected abstract void readProof(ChannelHandlerContext ctx, ByteBuf in, Greeting other);
 
     /** The connection may be used. */
     protected abstract void accepted(ChannelHandlerContext ctx);
@@ -44,13 +58,18 @@ public abstract class HandshakeDecoder extends ByteToMessageDecoder {
     protected final void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
         if (over) {
             in.skipBytes(in.readableBytes());
-        } else {
-            read(ctx, in);
+        } else if (other == null) {
+            Greeting greeting = greeting(ctx, in);
+            if (greeting != null && greeted(ctx, greeting)) {
+                other = greeting;
+            }
+        } else if (in.readableBytes() >= proofBytes) {
+            readProof(ctx, in, other);
         }
     }
 
     /** The other side's greeting; null while it is not all there, or when it never will be. */
-    protected final @Nullable Greeting greeting(ChannelHandlerContext ctx, ByteBuf in) {
+    private @Nullable Greeting greeting(ChannelHandlerContext ctx, ByteBuf in) {
         if (in.readableBytes() >= Integer.BYTES && in.getInt(in.readerIndex()) != Handshake.MAGIC) {
             refuse(ctx, "it does not speak the transfer protocol");
             return null;

@@ -5,8 +5,8 @@ import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.transfer.client.Answer;
 import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
-import io.clairfs.peer.transfer.server.Lender;
-import io.clairfs.peer.transfer.server.Loan;
+import io.clairfs.peer.transfer.server.SampleService;
+import io.clairfs.peer.transfer.server.ServeResult;
 import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -44,13 +44,13 @@ final class TransferBenchmark {
     private static final int AHEAD = 64;
     private static final int WARM_UP_ROUNDS = 3;
     private static final String[] WAYS = {"sendfile and recv", "from files", "from memory"};
-    private static final int LENDING_CPU = 0;
+    private static final int SERVING_CPU = 0;
     private static final int FETCHING_CPU = 1;
 
     private final FileChannel file;
     private final int perRound;
     private final List<double[]> rates = new ArrayList<>();
-    private final List<double[]> lendingUs = new ArrayList<>();
+    private final List<double[]> servingUs = new ArrayList<>();
     private final List<double[]> fetchingUs = new ArrayList<>();
 
     private TransferBenchmark(FileChannel file, int rounds, int perRound) {
@@ -58,7 +58,7 @@ final class TransferBenchmark {
         this.perRound = perRound;
         for (int way = 0; way < WAYS.length; way++) {
             rates.add(new double[rounds]);
-            lendingUs.add(new double[rounds]);
+            servingUs.add(new double[rounds]);
             fetchingUs.add(new double[rounds]);
         }
     }
@@ -81,34 +81,34 @@ final class TransferBenchmark {
         int[] crc = new int[SAMPLES];
         for (int i = 0; i < SAMPLES; i++) {
             held[i] = SampleBuffer.allocate(SAMPLE_BYTES);
-            LentSamples.fill(i, held[i].bytes());
+            ServedSamples.fill(i, held[i].bytes());
             crc[i] = held[i].crc32c();
             file.write(held[i].bytes().asByteBuffer(), (long) i * SAMPLE_BYTES);
         }
-        Lender memory = (sample, bytes, deadline) -> {
+        SampleService memory = (sample, bytes, deadline) -> {
             held[sample].tryRetain();
-            return new Loan.Memory(held[sample]);
+            return new ServeResult.Memory(held[sample]);
         };
-        Lender stored = (sample, bytes, deadline) ->
-                new Loan.Stored(file, (long) sample * SAMPLE_BYTES, SAMPLE_BYTES, crc[sample], () -> {});
+        SampleService stored = (sample, bytes, deadline) ->
+                new ServeResult.Stored(file, (long) sample * SAMPLE_BYTES, SAMPLE_BYTES, crc[sample], () -> {});
         Credentials open = new Credentials(new Fingerprint(1, 2), null);
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        try (TransferThreads lending = TransferThreads.start("lend", 1);
+        try (TransferThreads serving = TransferThreads.start("serve", 1);
                 TransferThreads fetching = TransferThreads.start("fetch", 1);
                 TransferServer files =
-                        TransferServer.start(List.of(any), open, stored, TransferLimits.DEFAULT, lending);
+                        TransferServer.start(List.of(any), open, stored, TransferLimits.DEFAULT, serving);
                 TransferServer memories =
-                        TransferServer.start(List.of(any), open, memory, TransferLimits.DEFAULT, lending);
+                        TransferServer.start(List.of(any), open, memory, TransferLimits.DEFAULT, serving);
                 TransferClient client = new TransferClient(open, TransferLimits.DEFAULT, fetching)) {
-            long lendingThread = bind(lending, LENDING_CPU);
+            long servingThread = bind(serving, SERVING_CPU);
             long fetchingThread = bind(fetching, FETCHING_CPU);
-            Peer fromFiles = LentSamples.peer(client, files.addresses().getFirst());
-            Peer fromMemory = LentSamples.peer(client, memories.addresses().getFirst());
+            Peer fromFiles = ServedSamples.peer(client, files.addresses().getFirst());
+            Peer fromMemory = ServedSamples.peer(client, memories.addresses().getFirst());
             for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
                 plain(round);
                 for (int way = 1; way < WAYS.length; way++) {
                     Peer peer = way == 1 ? fromFiles : fromMemory;
-                    long lendingBefore = cpuNs(lendingThread);
+                    long servingBefore = cpuNs(servingThread);
                     long fetchingBefore = cpuNs(fetchingThread);
                     long start = System.nanoTime();
                     new Asker(peer, fetching).run();
@@ -116,7 +116,7 @@ final class TransferBenchmark {
                             way,
                             round,
                             System.nanoTime() - start,
-                            cpuNs(lendingThread) - lendingBefore,
+                            cpuNs(servingThread) - servingBefore,
                             cpuNs(fetchingThread) - fetchingBefore);
                 }
             }
@@ -130,10 +130,10 @@ final class TransferBenchmark {
         }
     }
 
-    private void took(int way, int round, long wallNs, long lendingNs, long fetchingNs) {
+    private void took(int way, int round, long wallNs, long servingNs, long fetchingNs) {
         if (round >= 0) {
             rates.get(way)[round] = (double) perRound * SAMPLE_BYTES * 1e3 / wallNs;
-            lendingUs.get(way)[round] = lendingNs / 1e3 / perRound;
+            servingUs.get(way)[round] = servingNs / 1e3 / perRound;
             fetchingUs.get(way)[round] = fetchingNs / 1e3 / perRound;
         }
     }
@@ -151,7 +151,7 @@ final class TransferBenchmark {
                     median(rates.get(way)),
                     100 * median(rates.get(way)) / base,
                     100 * median(ratios),
-                    median(lendingUs.get(way)),
+                    median(servingUs.get(way)),
                     median(fetchingUs.get(way)),
                     Arrays.toString(
                             Arrays.stream(rates.get(way)).mapToLong(Math::round).toArray()));
@@ -214,7 +214,7 @@ final class TransferBenchmark {
             CompletableFuture<Long> sent = new CompletableFuture<>();
             CompletableFuture<Long> received = new CompletableFuture<>();
             long start = System.nanoTime();
-            Thread.ofPlatform().start(() -> complete(sent, LENDING_CPU, () -> send(listening)));
+            Thread.ofPlatform().start(() -> complete(sent, SERVING_CPU, () -> send(listening)));
             Thread.ofPlatform()
                     .start(() -> complete(
                             received, FETCHING_CPU, () -> receive((InetSocketAddress) listening.getLocalAddress())));

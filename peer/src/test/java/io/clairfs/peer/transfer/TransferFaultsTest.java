@@ -14,8 +14,8 @@ import io.clairfs.peer.Secret;
 import io.clairfs.peer.transfer.client.Answer;
 import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
-import io.clairfs.peer.transfer.server.Lender;
-import io.clairfs.peer.transfer.server.Loan;
+import io.clairfs.peer.transfer.server.SampleService;
+import io.clairfs.peer.transfer.server.ServeResult;
 import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.io.InputStream;
@@ -43,7 +43,7 @@ final class TransferFaultsTest {
     private static final int HANDSHAKE_BYTES = Handshake.GREETING_BYTES + Handshake.VERDICT_BYTES;
 
     private final LeakWatch leaks = new LeakWatch();
-    private final LentSamples samples = new LentSamples();
+    private final ServedSamples samples = new ServedSamples();
     private final TransferThreads threads = TransferThreads.start("transfer", 2);
     private final List<AutoCloseable> open = new ArrayList<>();
 
@@ -91,7 +91,7 @@ final class TransferFaultsTest {
     private void refusedOnBothSides(Credentials other, String reason) throws Exception {
         TransferServer server = serve();
         TransferClient client = client(other);
-        Peer peer = LentSamples.peer(client, server.addresses().getFirst());
+        Peer peer = ServedSamples.peer(client, server.addresses().getFirst());
         assertThat(peer.fetch(1, 10, in(PATIENCE_MS))).isEqualTo(new Answer.Failed(reason));
         assertThat(peer.isLeftAlone()).isTrue();
         eventually(() -> server.counters().refused.sum() == 1);
@@ -177,12 +177,12 @@ final class TransferFaultsTest {
         TransferServer server = serve();
         Tampering between = closing(new Tampering(server.addresses().getFirst(), Tampering.flip(HANDSHAKE_BYTES + at)));
         TransferClient client = client(CREDENTIALS);
-        Peer peer = LentSamples.peer(client, between.address());
+        Peer peer = ServedSamples.peer(client, between.address());
         CompletableFuture<Answer> first = peer.ask(1, 100_000, in(PATIENCE_MS));
         CompletableFuture<Answer> second = peer.ask(3, 100_000, in(PATIENCE_MS));
         assertThat(first.join()).isInstanceOf(Answer.Failed.class);
         if (second.join() instanceof Answer.Got) {
-            LentSamples.assertGot(second.join(), 3, 100_000);
+            ServedSamples.assertGot(second.join(), 3, 100_000);
         }
         boolean inHead = at < Frames.REPLY_HEAD_BYTES;
         assertThat(client.counters().garbage.sum()).isEqualTo(inHead ? 1 : 0);
@@ -197,11 +197,11 @@ final class TransferFaultsTest {
         samples.damage(3);
         TransferServer server = serve();
         TransferClient client = client(CREDENTIALS);
-        Peer peer = LentSamples.peer(client, server.addresses().getFirst());
+        Peer peer = ServedSamples.peer(client, server.addresses().getFirst());
         for (int i = 0; i < 20; i++) {
             assertThat(peer.fetch(3, 10_000, in(PATIENCE_MS)))
                     .isEqualTo(new Answer.Failed("the bytes of sample 3 do not have their checksum"));
-            LentSamples.assertGot(peer.fetch(1, 10_000, in(PATIENCE_MS)), 1, 10_000);
+            ServedSamples.assertGot(peer.fetch(1, 10_000, in(PATIENCE_MS)), 1, 10_000);
         }
         eventually(() -> samples.damagedHere.get() == 20);
         assertThat(client.counters().connections.sum()).isEqualTo(1);
@@ -222,7 +222,7 @@ final class TransferFaultsTest {
         TransferServer server = serve();
         Tampering between = closing(new Tampering(server.addresses().getFirst(), Tampering.cut(HANDSHAKE_BYTES + at)));
         TransferClient client = client(CREDENTIALS);
-        Peer peer = LentSamples.peer(client, between.address());
+        Peer peer = ServedSamples.peer(client, between.address());
         assertThat(peer.fetch(1, 100_000, in(PATIENCE_MS))).isInstanceOf(Answer.Failed.class);
         assertThat(peer.isLeftAlone()).isTrue();
     }
@@ -241,7 +241,7 @@ final class TransferFaultsTest {
                     return;
                 }
             });
-            Peer peer = LentSamples.peer(client(CREDENTIALS), (InetSocketAddress) fake.getLocalSocketAddress());
+            Peer peer = ServedSamples.peer(client(CREDENTIALS), (InetSocketAddress) fake.getLocalSocketAddress());
             assertThat(peer.fetch(1, 10, in(PATIENCE_MS)))
                     .isEqualTo(new Answer.Failed("it does not speak the transfer protocol"));
         }
@@ -253,7 +253,7 @@ final class TransferFaultsTest {
         TransferLimits limits = TransferLimits.DEFAULT.withTimes(60_000, 400, 60_000, 60_000, 600_000, 600_000);
         try (ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
             TransferClient client = client(CREDENTIALS, limits);
-            Peer peer = LentSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
+            Peer peer = ServedSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
             assertThat(peer.fetch(1, 10, in(100))).isInstanceOf(Answer.Failed.class);
             eventually(() -> client.counters().leftAlone.sum() == 1);
             assertThat(peer.isLeftAlone()).isTrue();
@@ -267,7 +267,7 @@ final class TransferFaultsTest {
     void peerThatWasLeftAlone_isTriedByOneRequest() throws Exception {
         try (ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
             TransferClient client = client(CREDENTIALS, QUICK);
-            Peer peer = LentSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
+            Peer peer = ServedSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
             CompletableFuture<Answer> first = peer.ask(1, 10, in(PATIENCE_MS));
             fake.accept().close();
             assertThat(first.join()).isInstanceOf(Answer.Failed.class);
@@ -297,14 +297,14 @@ final class TransferFaultsTest {
                 server.addresses().getFirst(),
                 (_, length, before) -> mute.get() && before > HANDSHAKE_BYTES - 1 ? 0 : length));
         TransferClient client = client(CREDENTIALS, QUICK);
-        Peer peer = LentSamples.peer(client, between.address());
-        LentSamples.assertGot(peer.fetch(1, 100_000, in(PATIENCE_MS)), 1, 100_000);
+        Peer peer = ServedSamples.peer(client, between.address());
+        ServedSamples.assertGot(peer.fetch(1, 100_000, in(PATIENCE_MS)), 1, 100_000);
         mute.set(true);
         assertThat(peer.fetch(1, 100_000, in(1_000))).isEqualTo(new Answer.Failed("no answer by the deadline"));
         eventually(() -> client.counters().leftAlone.sum() == 1);
         mute.set(false);
         eventually(() -> !peer.isLeftAlone());
-        LentSamples.assertGot(peer.fetch(1, 100_000, in(PATIENCE_MS)), 1, 100_000);
+        ServedSamples.assertGot(peer.fetch(1, 100_000, in(PATIENCE_MS)), 1, 100_000);
         assertThat(client.counters().connections.sum()).isEqualTo(2);
     }
 
@@ -314,7 +314,7 @@ final class TransferFaultsTest {
         try (ServerSocket gone = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
             nobody = (InetSocketAddress) gone.getLocalSocketAddress();
         }
-        Peer peer = LentSamples.peer(client(CREDENTIALS), nobody);
+        Peer peer = ServedSamples.peer(client(CREDENTIALS), nobody);
         assertThat(peer.fetch(1, 10, in(PATIENCE_MS)).toString()).contains("no connection");
         assertThat(peer.isLeftAlone()).isTrue();
     }
@@ -339,7 +339,7 @@ final class TransferFaultsTest {
         TransferClient client = client(CREDENTIALS, PATIENT.withWindows(100 << 20, 100 << 20, 100 << 20, 100 << 20));
         List<CompletableFuture<Answer>> answers = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
-            answers.add(LentSamples.peer(client, between.address()).ask(i, 1 << 20, in(PATIENCE_MS)));
+            answers.add(ServedSamples.peer(client, between.address()).ask(i, 1 << 20, in(PATIENCE_MS)));
         }
         eventually(() -> server.counters().stalled.sum() == 1);
         assertThat(samples.asked.get())
@@ -349,7 +349,7 @@ final class TransferFaultsTest {
         for (int i = 0; i < 64; i++) {
             Answer answer = answers.get(i).join();
             if (answer instanceof Answer.Got) {
-                LentSamples.assertGot(answer, i, 1 << 20);
+                ServedSamples.assertGot(answer, i, 1 << 20);
             }
         }
         assertThat(answers.getLast().join()).isInstanceOf(Answer.Failed.class);
@@ -360,15 +360,17 @@ final class TransferFaultsTest {
         for (int i = 0; i < 50; i++) {
             samples.add(i, 2 << 20);
         }
-        CompletableFuture<Loan> never =
+        CompletableFuture<ServeResult> never =
                 new CompletableFuture<>(); // so that something is under way whatever has arrived
-        Lender lender = (sample, bytes, deadline) ->
-                sample == 49 ? new Loan.Later(never) : samples.lend(sample, bytes, deadline);
-        TransferServer server = closing(TransferServer.start(List.of(ANY_PORT), CREDENTIALS, lender, PATIENT, threads));
+        SampleService service = (sample, bytes, deadline) ->
+                sample == 49 ? new ServeResult.Later(never) : samples.serve(sample, bytes, deadline);
+        TransferServer server =
+                closing(TransferServer.start(List.of(ANY_PORT), CREDENTIALS, service, PATIENT, threads));
         TransferClient client = client(CREDENTIALS);
         List<CompletableFuture<Answer>> answers = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            answers.add(LentSamples.peer(client, server.addresses().getFirst()).ask(i, 2 << 20, in(PATIENCE_MS)));
+            answers.add(
+                    ServedSamples.peer(client, server.addresses().getFirst()).ask(i, 2 << 20, in(PATIENCE_MS)));
         }
         answers.getFirst().join();
         server.close();
@@ -376,7 +378,7 @@ final class TransferFaultsTest {
         for (int i = 0; i < 50; i++) {
             Answer answer = answers.get(i).join();
             if (answer instanceof Answer.Got) {
-                LentSamples.assertGot(answer, i, 2 << 20);
+                ServedSamples.assertGot(answer, i, 2 << 20);
                 got++;
             }
         }
@@ -390,11 +392,11 @@ final class TransferFaultsTest {
         TransferServer server = serve();
         TransferClient client = client(CREDENTIALS);
         CompletableFuture<Answer> answer =
-                LentSamples.peer(client, server.addresses().getFirst()).ask(1, 30 << 20, in(PATIENCE_MS));
-        eventually(() -> server.counters().lent.sum() == 1);
+                ServedSamples.peer(client, server.addresses().getFirst()).ask(1, 30 << 20, in(PATIENCE_MS));
+        eventually(() -> server.counters().served.sum() == 1);
         client.close();
         if (answer.join() instanceof Answer.Got) {
-            LentSamples.assertGot(answer.join(), 1, 30 << 20);
+            ServedSamples.assertGot(answer.join(), 1, 30 << 20);
         } else {
             assertThat(answer.join()).isEqualTo(new Answer.Failed("closed"));
         }
@@ -420,7 +422,7 @@ final class TransferFaultsTest {
                         return length;
                     });
                     TransferClient client = new TransferClient(CREDENTIALS, QUICK, threads)) {
-                Peer peer = LentSamples.peer(client, between.address());
+                Peer peer = ServedSamples.peer(client, between.address());
                 for (int i = 0; i < 8; i++) {
                     Answer answer = peer.fetch(i, 100, in(PATIENCE_MS));
                     assertThat(answer).isInstanceOf(Answer.Failed.class);
@@ -428,7 +430,7 @@ final class TransferFaultsTest {
             }
         }
         try (TransferClient client = new TransferClient(CREDENTIALS, PATIENT, threads)) {
-            assertThat(LentSamples.peer(client, server.addresses().getFirst()).fetch(99, 1, in(PATIENCE_MS)))
+            assertThat(ServedSamples.peer(client, server.addresses().getFirst()).fetch(99, 1, in(PATIENCE_MS)))
                     .isEqualTo(new Answer.NotHere());
         }
     }
@@ -463,8 +465,8 @@ final class TransferFaultsTest {
         }
         assertThat(server.counters().garbage.sum()).isPositive();
         TransferClient client = client(openly);
-        LentSamples.assertGot(
-                LentSamples.peer(client, server.addresses().getFirst()).fetch(1, 1_000, in(PATIENCE_MS)), 1, 1_000);
+        ServedSamples.assertGot(
+                ServedSamples.peer(client, server.addresses().getFirst()).fetch(1, 1_000, in(PATIENCE_MS)), 1, 1_000);
     }
 
     /** Half of them with a right checksum, so that the parser behind it is reached. */

@@ -45,7 +45,7 @@ final class TransferFuzzTest {
     private static final int NOTICED_WITHIN_MS = 15_000;
 
     private final LeakWatch leaks = new LeakWatch();
-    private final LentSamples samples = new LentSamples();
+    private final ServedSamples samples = new ServedSamples();
     private final TransferThreads threads = TransferThreads.start("transfer", 2);
     private final long seed = Long.getLong("clairfs.fuzz.seed", 1);
     private final Random random = new Random(seed);
@@ -72,13 +72,13 @@ final class TransferFuzzTest {
     void server_whateverArrives_goesOnServingOthers() throws Exception {
         try (TransferServer server = TransferServer.start(List.of(ANY_PORT), OPEN, samples, QUICK, threads);
                 TransferClient client = new TransferClient(OPEN, TransferLimits.DEFAULT, threads)) {
-            Peer good = LentSamples.peer(client, server.addresses().getFirst());
+            Peer good = ServedSamples.peer(client, server.addresses().getFirst());
             long end = in(SECONDS * 1_000L);
             int rounds = 0;
             while (System.nanoTime() - end < 0 || rounds < 10) {
                 talkTo(server.addresses().getFirst());
                 int sample = random.nextInt(SAMPLES);
-                LentSamples.assertGot(good.fetch(sample, size(sample), in(NOTICED_WITHIN_MS)), sample, size(sample));
+                ServedSamples.assertGot(good.fetch(sample, size(sample), in(NOTICED_WITHIN_MS)), sample, size(sample));
                 rounds++;
             }
             assertThat(client.counters().connections.sum()).isEqualTo(1);
@@ -194,7 +194,7 @@ final class TransferFuzzTest {
                     }
                 }
             });
-            Peer peer = LentSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
+            Peer peer = ServedSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
             long end = in(SECONDS * 1_000L);
             Random choices = new Random(seed + 1);
             int got = 0;
@@ -214,7 +214,7 @@ final class TransferFuzzTest {
                 for (int i = 0; i < answers.size(); i++) {
                     Answer answer = answers.get(i).get(NOTICED_WITHIN_MS, java.util.concurrent.TimeUnit.MILLISECONDS);
                     if (answer instanceof Answer.Got) {
-                        LentSamples.assertGot(answer, asked.get(i), size(asked.get(i)));
+                        ServedSamples.assertGot(answer, asked.get(i), size(asked.get(i)));
                         got++;
                     } else {
                         failed++;
@@ -269,7 +269,7 @@ final class TransferFuzzTest {
 
     private byte[] reply(int id, int sample) {
         SampleBuffer right = SampleBuffer.allocate(size(sample));
-        LentSamples.fill(sample, right.bytes());
+        ServedSamples.fill(sample, right.bytes());
         ByteBuf reply = Unpooled.buffer();
         int lie = random.nextInt(12);
         int type = switch (lie) {

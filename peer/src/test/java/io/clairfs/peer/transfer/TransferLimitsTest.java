@@ -10,8 +10,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.clairfs.peer.transfer.client.Answer;
 import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
-import io.clairfs.peer.transfer.server.Lender;
-import io.clairfs.peer.transfer.server.Loan;
+import io.clairfs.peer.transfer.server.SampleService;
+import io.clairfs.peer.transfer.server.ServeResult;
 import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -36,7 +36,7 @@ final class TransferLimitsTest {
     private static final int SAMPLES = 100;
 
     private final LeakWatch leaks = new LeakWatch();
-    private final LentSamples samples = new LentSamples();
+    private final ServedSamples samples = new ServedSamples();
     private final TransferThreads threads = TransferThreads.start("transfer", 2);
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
 
@@ -69,9 +69,9 @@ final class TransferLimitsTest {
         }
     }
 
-    /** A node that lends when the test says so, and knows what it was asked for. */
-    private final class SlowNode implements Lender {
-        private final ConcurrentLinkedQueue<CompletableFuture<Loan>> owed = new ConcurrentLinkedQueue<>();
+    /** A node that serves when the test says so, and knows what it was asked for. */
+    private final class SlowNode implements SampleService {
+        private final ConcurrentLinkedQueue<CompletableFuture<ServeResult>> owed = new ConcurrentLinkedQueue<>();
         private final ConcurrentLinkedQueue<Integer> asked = new ConcurrentLinkedQueue<>();
         final TransferServer server;
 
@@ -80,17 +80,17 @@ final class TransferLimitsTest {
         }
 
         @Override
-        public Loan lend(int sample, long bytes, long deadlineNs) {
+        public ServeResult serve(int sample, long bytes, long deadlineNs) {
             asked.add(sample);
-            CompletableFuture<Loan> promise = new CompletableFuture<>();
+            CompletableFuture<ServeResult> promise = new CompletableFuture<>();
             owed.add(promise);
-            return new Loan.Later(promise.thenApply(_ -> samples.lend(sample, bytes, deadlineNs)));
+            return new ServeResult.Later(promise.thenApply(_ -> samples.serve(sample, bytes, deadlineNs)));
         }
 
         void answerOne() {
-            CompletableFuture<Loan> promise = owed.poll();
+            CompletableFuture<ServeResult> promise = owed.poll();
             if (promise != null) {
-                promise.complete(Loan.NOT_HERE);
+                promise.complete(ServeResult.NOT_HERE);
             }
         }
 
@@ -112,7 +112,7 @@ final class TransferLimitsTest {
 
     private static void assertAllGot(List<CompletableFuture<Answer>> answers) {
         for (int i = 0; i < answers.size(); i++) {
-            LentSamples.assertGot(answers.get(i).join(), i, SIZE);
+            ServedSamples.assertGot(answers.get(i).join(), i, SIZE);
         }
     }
 
@@ -121,7 +121,7 @@ final class TransferLimitsTest {
         TransferLimits limits = PATIENT.withWindows(10 * SIZE, 10 * SIZE, 10 * SIZE, 1_000 * SIZE);
         SlowNode node = new SlowNode(PATIENT);
         TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
-        Peer peer = LentSamples.peer(client, node.server.addresses().getFirst());
+        Peer peer = ServedSamples.peer(client, node.server.addresses().getFirst());
         List<CompletableFuture<Answer>> answers = askAll(peer);
         eventually(() -> node.owed.size() >= 8); // the last quarter waits until it is free as a whole
         for (int i = 0; i < 30; i++) {
@@ -140,7 +140,7 @@ final class TransferLimitsTest {
         SlowNode node = new SlowNode(PATIENT);
         TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
         List<CompletableFuture<Answer>> answers =
-                askAll(LentSamples.peer(client, node.server.addresses().getFirst()));
+                askAll(ServedSamples.peer(client, node.server.addresses().getFirst()));
         for (int i = 0; i < 20; i++) {
             eventually(() -> node.owed.size() == 1);
             Thread.sleep(2);
@@ -161,7 +161,7 @@ final class TransferLimitsTest {
         for (int i = 0; i < 4; i++) {
             SlowNode node = new SlowNode(PATIENT);
             nodes.add(node);
-            peers.add(LentSamples.peer(client, node.server.addresses().getFirst()));
+            peers.add(ServedSamples.peer(client, node.server.addresses().getFirst()));
             never.add(peers.get(i).ask(0, SIZE, in(PATIENCE_MS))); // so that all are busy when the first asks for more
         }
         for (SlowNode node : nodes) {
@@ -179,7 +179,7 @@ final class TransferLimitsTest {
         for (int i = 0; i < 4; i++) {
             nodes.get(i).answerAll(answers.get(i));
             assertAllGot(answers.get(i));
-            LentSamples.assertGot(never.get(i).join(), 0, SIZE);
+            ServedSamples.assertGot(never.get(i).join(), 0, SIZE);
         }
     }
 
@@ -189,8 +189,8 @@ final class TransferLimitsTest {
         SlowNode silent = new SlowNode(PATIENT);
         TransferServer good = closing(TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, PATIENT, threads));
         List<CompletableFuture<Answer>> waiting =
-                askAll(LentSamples.peer(client, silent.server.addresses().getFirst()));
-        assertAllGot(askAll(LentSamples.peer(client, good.addresses().getFirst())));
+                askAll(ServedSamples.peer(client, silent.server.addresses().getFirst()));
+        assertAllGot(askAll(ServedSamples.peer(client, good.addresses().getFirst())));
         assertThat(waiting).noneMatch(CompletableFuture::isDone);
         silent.answerAll(waiting);
         assertAllGot(waiting);
@@ -202,14 +202,14 @@ final class TransferLimitsTest {
         SlowNode node = new SlowNode(PATIENT);
         TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
         List<CompletableFuture<Answer>> answers =
-                askAll(LentSamples.peer(client, node.server.addresses().getFirst()));
+                askAll(ServedSamples.peer(client, node.server.addresses().getFirst()));
         eventually(() -> node.owed.size() == 1);
         for (int i = 1; i < SAMPLES - 1; i++) {
             assertThat(answers.get(i).cancel(false)).isTrue();
         }
         node.answerAll(List.of(answers.getFirst(), answers.getLast()));
-        LentSamples.assertGot(answers.getFirst().join(), 0, SIZE);
-        LentSamples.assertGot(answers.getLast().join(), SAMPLES - 1, SIZE);
+        ServedSamples.assertGot(answers.getFirst().join(), 0, SIZE);
+        ServedSamples.assertGot(answers.getLast().join(), SAMPLES - 1, SIZE);
         assertThat(node.asked).containsExactly(0, SAMPLES - 1);
     }
 
@@ -219,7 +219,7 @@ final class TransferLimitsTest {
         SlowNode node = new SlowNode(promisesOne);
         TransferClient client = closing(new TransferClient(CREDENTIALS, PATIENT, threads));
         List<CompletableFuture<Answer>> answers =
-                askAll(LentSamples.peer(client, node.server.addresses().getFirst()));
+                askAll(ServedSamples.peer(client, node.server.addresses().getFirst()));
         eventually(() -> node.server.counters().requests.sum() == SAMPLES);
         Set<Integer> wanted = new HashSet<>(List.of(0, 50));
         for (int i = 0; i < SAMPLES; i++) {
@@ -229,8 +229,8 @@ final class TransferLimitsTest {
         }
         eventually(() -> node.server.counters().failed.sum() == SAMPLES - 2);
         node.answerAll(List.of(answers.get(0), answers.get(50)));
-        LentSamples.assertGot(answers.get(0).join(), 0, SIZE);
-        LentSamples.assertGot(answers.get(50).join(), 50, SIZE);
+        ServedSamples.assertGot(answers.get(0).join(), 0, SIZE);
+        ServedSamples.assertGot(answers.get(50).join(), 50, SIZE);
         assertThat(node.asked).containsExactly(0, 50);
     }
 
@@ -289,16 +289,16 @@ final class TransferLimitsTest {
         SlowNode node = new SlowNode(TransferLimits.DEFAULT);
         InetSocketAddress address = node.server.addresses().getFirst();
         TransferClient client = closing(new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, threads));
-        CompletableFuture<Answer> asked = LentSamples.peer(client, address).ask(1, SIZE, in(20_000));
+        CompletableFuture<Answer> asked = ServedSamples.peer(client, address).ask(1, SIZE, in(20_000));
         eventually(() -> node.owed.size() == 1);
         client.keepOnly(List.of());
         assertThat(asked.get(10, TimeUnit.SECONDS)).isEqualTo(new Answer.Failed("closed"));
         assertThat(client.peers()).isEmpty();
 
-        CompletableFuture<Answer> again = LentSamples.peer(client, address).ask(2, SIZE, in(20_000));
+        CompletableFuture<Answer> again = ServedSamples.peer(client, address).ask(2, SIZE, in(20_000));
         eventually(() -> node.owed.size() == 2);
         node.answerOne();
         node.answerOne();
-        LentSamples.assertGot(again.get(10, TimeUnit.SECONDS), 2, SIZE);
+        ServedSamples.assertGot(again.get(10, TimeUnit.SECONDS), 2, SIZE);
     }
 }

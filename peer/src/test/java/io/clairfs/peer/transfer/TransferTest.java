@@ -9,8 +9,8 @@ import io.clairfs.peer.Secret;
 import io.clairfs.peer.transfer.client.Answer;
 import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
-import io.clairfs.peer.transfer.server.Lender;
-import io.clairfs.peer.transfer.server.Loan;
+import io.clairfs.peer.transfer.server.SampleService;
+import io.clairfs.peer.transfer.server.ServeResult;
 import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -49,7 +49,7 @@ public final class TransferTest {
     public static final TransferLimits PATIENT =
             TransferLimits.DEFAULT.withTimes(60_000, 60_000, 60_000, 60_000, 600_000, 600_000);
 
-    private final LentSamples samples = new LentSamples();
+    private final ServedSamples samples = new ServedSamples();
     private final TransferThreads threads = TransferThreads.start("transfer", 2);
     private final TransferClient client = new TransferClient(CREDENTIALS, PATIENT, threads);
     private final LeakWatch leaks = new LeakWatch();
@@ -70,20 +70,20 @@ public final class TransferTest {
         return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
     }
 
-    private TransferServer serve(Lender lender) throws IOException {
-        return TransferServer.start(List.of(ANY_PORT), CREDENTIALS, lender, PATIENT, threads);
+    private TransferServer serve(SampleService service) throws IOException {
+        return TransferServer.start(List.of(ANY_PORT), CREDENTIALS, service, PATIENT, threads);
     }
 
     private Peer peer(TransferServer server) {
-        return LentSamples.peer(client, server.addresses().getFirst());
+        return ServedSamples.peer(client, server.addresses().getFirst());
     }
 
     @Test
     void fetch_heldSample_bringsItsBytes() throws IOException {
         samples.add(7, 110_000);
         try (TransferServer server = serve(samples)) {
-            LentSamples.assertGot(peer(server).fetch(7, 110_000, in(PATIENCE_MS)), 7, 110_000);
-            assertThat(server.counters().lentBytes.sum()).isEqualTo(110_000);
+            ServedSamples.assertGot(peer(server).fetch(7, 110_000, in(PATIENCE_MS)), 7, 110_000);
+            assertThat(server.counters().servedBytes.sum()).isEqualTo(110_000);
             assertThat(client.counters().got.sum()).isEqualTo(1);
             assertThat(peer(server).figures().connected()).isTrue();
         }
@@ -103,13 +103,13 @@ public final class TransferTest {
         try (TransferServer server = serve(samples)) {
             assertThat(peer(server).fetch(7, 10, in(PATIENCE_MS)))
                     .isEqualTo(new Answer.Failed("it has another size there"));
-            LentSamples.assertGot(peer(server).fetch(7, 11, in(PATIENCE_MS)), 7, 11);
+            ServedSamples.assertGot(peer(server).fetch(7, 11, in(PATIENCE_MS)), 7, 11);
             assertThat(client.counters().connections.sum()).isEqualTo(1);
         }
     }
 
     @Test
-    void fetch_lenderThrows_failsAndTheConnectionStays() throws IOException {
+    void fetch_serviceThrows_failsAndTheConnectionStays() throws IOException {
         try (TransferServer server = serve((sample, bytes, deadline) -> {
             throw new IllegalStateException("broken on purpose");
         })) {
@@ -132,7 +132,7 @@ public final class TransferTest {
         try (TransferThreads own = TransferThreads.start("own", 2, epoll);
                 TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, PATIENT, own);
                 TransferClient asking = new TransferClient(CREDENTIALS, PATIENT, own)) {
-            Peer peer = LentSamples.peer(asking, server.addresses().getFirst());
+            Peer peer = ServedSamples.peer(asking, server.addresses().getFirst());
             List<Thread> askers = new ArrayList<>();
             List<Throwable> errors = java.util.Collections.synchronizedList(new ArrayList<>());
             for (int t = 0; t < 4; t++) {
@@ -147,7 +147,7 @@ public final class TransferTest {
                             List<CompletableFuture<Answer>> answers = new ArrayList<>();
                             order.forEach(i -> answers.add(peer.ask(i, sizes.get(i), in(PATIENCE_MS))));
                             for (int i = 0; i < order.size(); i++) {
-                                LentSamples.assertGot(answers.get(i).join(), order.get(i), sizes.get(order.get(i)));
+                                ServedSamples.assertGot(answers.get(i).join(), order.get(i), sizes.get(order.get(i)));
                             }
                         }));
             }
@@ -167,7 +167,7 @@ public final class TransferTest {
     void fetch_storedSample_isSentFromItsFile(boolean epoll) throws IOException {
         Path file = directory.resolve("samples");
         SampleBuffer bytes = SampleBuffer.allocate(300_000);
-        LentSamples.fill(3, bytes.bytes());
+        ServedSamples.fill(3, bytes.bytes());
         Files.write(file, new byte[1000]);
         AtomicInteger done = new AtomicInteger();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -175,11 +175,11 @@ public final class TransferTest {
             channel.write(bytes.bytes().asByteBuffer(), 1000);
             int crc = Frames.crc(bytes.bytes().asByteBuffer());
             bytes.release();
-            Lender lender =
-                    (sample, size, deadline) -> new Loan.Stored(channel, 1000, 300_000, crc, done::incrementAndGet);
-            try (TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, lender, PATIENT, own)) {
+            SampleService service = (sample, size, deadline) ->
+                    new ServeResult.Stored(channel, 1000, 300_000, crc, done::incrementAndGet);
+            try (TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, service, PATIENT, own)) {
                 for (int i = 0; i < 3; i++) {
-                    LentSamples.assertGot(peer(server).fetch(3, 300_000, in(PATIENCE_MS)), 3, 300_000);
+                    ServedSamples.assertGot(peer(server).fetch(3, 300_000, in(PATIENCE_MS)), 3, 300_000);
                 }
                 assertThat(server.counters().sentFromFile.sum()).isEqualTo(3);
             }
@@ -193,8 +193,9 @@ public final class TransferTest {
         Path file = Files.write(directory.resolve("short"), new byte[1000]);
         AtomicInteger done = new AtomicInteger();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            Lender lender = (sample, size, deadline) -> new Loan.Stored(channel, 0, 300_000, 1, done::incrementAndGet);
-            try (TransferServer server = serve(lender)) {
+            SampleService service =
+                    (sample, size, deadline) -> new ServeResult.Stored(channel, 0, 300_000, 1, done::incrementAndGet);
+            try (TransferServer server = serve(service)) {
                 assertThat(peer(server).fetch(3, 300_000, in(PATIENCE_MS))).isInstanceOf(Answer.Failed.class);
             }
             assertThat(done.get()).isEqualTo(1);
@@ -204,11 +205,11 @@ public final class TransferTest {
     @Test
     void fetch_loanThatComesLater_arrives() throws IOException {
         samples.add(5, 5_000);
-        Lender later = (sample, size, deadline) -> new Loan.Later(CompletableFuture.supplyAsync(
-                () -> samples.lend(sample, size, deadline),
+        SampleService later = (sample, size, deadline) -> new ServeResult.Later(CompletableFuture.supplyAsync(
+                () -> samples.serve(sample, size, deadline),
                 CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS)));
         try (TransferServer server = serve(later)) {
-            LentSamples.assertGot(peer(server).fetch(5, 5_000, in(PATIENCE_MS)), 5, 5_000);
+            ServedSamples.assertGot(peer(server).fetch(5, 5_000, in(PATIENCE_MS)), 5, 5_000);
             assertThat(peer(server).fetch(6, 5_000, in(PATIENCE_MS))).isEqualTo(new Answer.NotHere());
         }
     }
@@ -216,21 +217,21 @@ public final class TransferTest {
     @Test
     void fetch_loanThatComesTooLate_failsInTimeAndTheLoanIsReleased() throws Exception {
         samples.add(5, 5_000);
-        CompletableFuture<Loan> promise = new CompletableFuture<>();
+        CompletableFuture<ServeResult> promise = new CompletableFuture<>();
         CountDownLatch asked = new CountDownLatch(1);
-        Lender late = (sample, size, deadline) -> {
+        SampleService late = (sample, size, deadline) -> {
             if (sample != 5) {
-                return Loan.NOT_HERE;
+                return ServeResult.NOT_HERE;
             }
             asked.countDown();
-            return new Loan.Later(promise);
+            return new ServeResult.Later(promise);
         };
         try (TransferServer server = serve(late)) {
             assertThat(peer(server).fetch(6, 1, in(PATIENCE_MS))).isEqualTo(new Answer.NotHere());
             CompletableFuture<Answer> answer = peer(server).ask(5, 5_000, in(2_000));
             assertThat(asked.await(PATIENCE_MS, TimeUnit.MILLISECONDS)).isTrue();
             assertThat(answer.join()).isInstanceOf(Answer.Failed.class);
-            promise.complete(samples.lend(5, 5_000, in(1)));
+            promise.complete(samples.serve(5, 5_000, in(1)));
             assertThat(peer(server).fetch(6, 1, in(PATIENCE_MS))).isEqualTo(new Answer.NotHere());
             assertThat(client.counters().failed.sum()).isEqualTo(1);
         }
@@ -238,17 +239,17 @@ public final class TransferTest {
 
     @Test
     void ask_moreThanMayBePromised_waitsForWhatWas() throws Exception {
-        TransferLimits lending = PATIENT.withWindows(100, 100, 1_000, 1_000);
-        List<CompletableFuture<Loan>> promises = java.util.Collections.synchronizedList(new ArrayList<>());
+        TransferLimits serving = PATIENT.withWindows(100, 100, 1_000, 1_000);
+        List<CompletableFuture<ServeResult>> promises = java.util.Collections.synchronizedList(new ArrayList<>());
         for (int i = 0; i < 10; i++) {
             samples.add(i, 400);
         }
-        Lender later = (sample, size, deadline) -> {
-            CompletableFuture<Loan> promise = new CompletableFuture<>();
+        SampleService later = (sample, size, deadline) -> {
+            CompletableFuture<ServeResult> promise = new CompletableFuture<>();
             promises.add(promise);
-            return new Loan.Later(promise);
+            return new ServeResult.Later(promise);
         };
-        try (TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, later, lending, threads)) {
+        try (TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, later, serving, threads)) {
             List<CompletableFuture<Answer>> answers = new ArrayList<>();
             for (int i = 0; i < 10; i++) {
                 answers.add(peer(server).ask(i, 400, in(PATIENCE_MS)));
@@ -259,8 +260,8 @@ public final class TransferTest {
                 }
                 Thread.sleep(5);
                 assertThat(promises.size() - i).isBetween(1, 3);
-                promises.get(i).complete(samples.lend(i, 400, in(1)));
-                LentSamples.assertGot(answers.get(i).join(), i, 400);
+                promises.get(i).complete(samples.serve(i, 400, in(1)));
+                ServedSamples.assertGot(answers.get(i).join(), i, 400);
             }
         }
     }
@@ -274,9 +275,9 @@ public final class TransferTest {
                 CompletableFuture<Answer> large = peer(server).ask(5, 20 << 20, in(PATIENCE_MS));
                 Thread.sleep(i);
                 if (!large.cancel(false)) {
-                    LentSamples.assertGot(large.join(), 5, 20 << 20);
+                    ServedSamples.assertGot(large.join(), 5, 20 << 20);
                 }
-                LentSamples.assertGot(peer(server).fetch(6, 100, in(PATIENCE_MS)), 6, 100);
+                ServedSamples.assertGot(peer(server).fetch(6, 100, in(PATIENCE_MS)), 6, 100);
             }
             assertThat(client.counters().connections.sum()).isEqualTo(1);
             assertThat(client.counters().requests.sum())
@@ -287,8 +288,8 @@ public final class TransferTest {
 
     @Test
     void fetch_interrupted_givesUp() throws Exception {
-        CompletableFuture<Loan> never = new CompletableFuture<>();
-        try (TransferServer server = serve((sample, size, deadline) -> new Loan.Later(never))) {
+        CompletableFuture<ServeResult> never = new CompletableFuture<>();
+        try (TransferServer server = serve((sample, size, deadline) -> new ServeResult.Later(never))) {
             Thread.currentThread().interrupt();
             assertThat(peer(server).fetch(5, 5, in(PATIENCE_MS))).isEqualTo(new Answer.Failed("interrupted"));
             assertThat(Thread.interrupted()).isTrue();
@@ -297,12 +298,12 @@ public final class TransferTest {
 
     @Test
     void ask_moreThanMayWait_failsAtOnce() throws Exception {
-        CompletableFuture<Loan> never = new CompletableFuture<>();
+        CompletableFuture<ServeResult> never = new CompletableFuture<>();
         TransferLimits few = PATIENT.withCounts(2, 4, 8, 8);
         List<CompletableFuture<Answer>> answers = new ArrayList<>();
-        try (TransferServer server = serve((sample, size, deadline) -> new Loan.Later(never));
+        try (TransferServer server = serve((sample, size, deadline) -> new ServeResult.Later(never));
                 TransferClient asking = new TransferClient(CREDENTIALS, few, threads)) {
-            Peer peer = LentSamples.peer(asking, server.addresses().getFirst());
+            Peer peer = ServedSamples.peer(asking, server.addresses().getFirst());
             for (int i = 0; i < 6; i++) {
                 answers.add(peer.ask(i, 10, in(PATIENCE_MS)));
             }
@@ -343,10 +344,10 @@ public final class TransferTest {
         TransferLimits one = PATIENT.withCounts(8, 8, 1, 8);
         try (TransferServer server = TransferServer.start(List.of(ANY_PORT), CREDENTIALS, samples, one, threads);
                 TransferClient second = new TransferClient(CREDENTIALS, PATIENT, threads)) {
-            LentSamples.assertGot(peer(server).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
-            assertThat(LentSamples.peer(second, server.addresses().getFirst()).fetch(1, 10, in(PATIENCE_MS)))
+            ServedSamples.assertGot(peer(server).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
+            assertThat(ServedSamples.peer(second, server.addresses().getFirst()).fetch(1, 10, in(PATIENCE_MS)))
                     .isEqualTo(new Answer.Failed("it has as many connections as it may"));
-            LentSamples.assertGot(peer(server).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
+            ServedSamples.assertGot(peer(server).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
         }
     }
 
@@ -356,8 +357,8 @@ public final class TransferTest {
         Credentials open = new Credentials(DATASET, null);
         try (TransferServer server = TransferServer.start(List.of(ANY_PORT), open, samples, PATIENT, threads);
                 TransferClient asking = new TransferClient(open, PATIENT, threads)) {
-            LentSamples.assertGot(
-                    LentSamples.peer(asking, server.addresses().getFirst()).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
+            ServedSamples.assertGot(
+                    ServedSamples.peer(asking, server.addresses().getFirst()).fetch(1, 10, in(PATIENCE_MS)), 1, 10);
         }
     }
 }

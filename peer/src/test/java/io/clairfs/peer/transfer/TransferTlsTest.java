@@ -13,8 +13,8 @@ import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.peer.transfer.client.Answer;
 import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
-import io.clairfs.peer.transfer.server.Lender;
-import io.clairfs.peer.transfer.server.Loan;
+import io.clairfs.peer.transfer.server.SampleService;
+import io.clairfs.peer.transfer.server.ServeResult;
 import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.io.InputStream;
@@ -37,7 +37,7 @@ final class TransferTlsTest {
     private static final char[] PASSWORD = "changeit".toCharArray();
 
     private final LeakWatch leaks = new LeakWatch();
-    private final LentSamples samples = new LentSamples();
+    private final ServedSamples samples = new ServedSamples();
     private final TransferThreads threads = TransferThreads.start("transfer", 2);
 
     @TempDir
@@ -104,24 +104,24 @@ final class TransferTlsTest {
         samples.add(2, 3_000_000);
         Path file = directory.resolve("stored");
         SampleBuffer bytes = SampleBuffer.allocate(200_000);
-        LentSamples.fill(9, bytes.bytes());
+        ServedSamples.fill(9, bytes.bytes());
         AtomicInteger done = new AtomicInteger();
         try (FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             channel.write(bytes.bytes().asByteBuffer());
             int crc = Frames.crc(bytes.bytes().asByteBuffer());
             bytes.release();
-            Lender lender = (sample, size, deadline) -> sample == 9
-                    ? new Loan.Stored(channel, 0, 200_000, crc, done::incrementAndGet)
-                    : samples.lend(sample, size, deadline);
+            SampleService service = (sample, size, deadline) -> sample == 9
+                    ? new ServeResult.Stored(channel, 0, 200_000, crc, done::incrementAndGet)
+                    : samples.serve(sample, size, deadline);
             try (TransferServer server =
-                            TransferServer.start(List.of(ANY_PORT), credentials("a", "b"), lender, PATIENT, threads);
+                            TransferServer.start(List.of(ANY_PORT), credentials("a", "b"), service, PATIENT, threads);
                     TransferClient client = new TransferClient(credentials("b", "a"), PATIENT, threads)) {
-                Peer peer = LentSamples.peer(client, server.addresses().getFirst());
+                Peer peer = ServedSamples.peer(client, server.addresses().getFirst());
                 for (int i = 0; i < 3; i++) {
-                    LentSamples.assertGot(peer.fetch(1, 0, in(PATIENCE_MS)), 1, 0);
-                    LentSamples.assertGot(peer.fetch(2, 3_000_000, in(PATIENCE_MS)), 2, 3_000_000);
-                    LentSamples.assertGot(peer.fetch(9, 200_000, in(PATIENCE_MS)), 9, 200_000);
+                    ServedSamples.assertGot(peer.fetch(1, 0, in(PATIENCE_MS)), 1, 0);
+                    ServedSamples.assertGot(peer.fetch(2, 3_000_000, in(PATIENCE_MS)), 2, 3_000_000);
+                    ServedSamples.assertGot(peer.fetch(9, 200_000, in(PATIENCE_MS)), 9, 200_000);
                 }
                 assertThat(server.counters().sentFromFile.sum()).isZero();
                 assertThat(done.get()).isEqualTo(3);
@@ -140,8 +140,8 @@ final class TransferTlsTest {
                 TransferClient distrusting = new TransferClient(credentials("b", "stranger"), PATIENT, threads);
                 TransferClient plain = new TransferClient(new Credentials(DATASET, SECRET), PATIENT, threads)) {
             for (TransferClient client : List.of(untrusted, distrusting, plain)) {
-                Answer answer =
-                        LentSamples.peer(client, server.addresses().getFirst()).fetch(1, 1, in(PATIENCE_MS));
+                Answer answer = ServedSamples.peer(client, server.addresses().getFirst())
+                        .fetch(1, 1, in(PATIENCE_MS));
                 System.out.println(answer);
                 assertThat(answer).isInstanceOf(Answer.Failed.class);
             }

@@ -2,7 +2,7 @@ package io.clairfs.tools.bench;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.tools.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,7 +34,8 @@ public final class MountedProcess implements AutoCloseable {
         return new MountedProcess(point);
     }
 
-    private static void run(List<String> arguments) throws IOException, InterruptedException {
+    /** Runs {@code clairfs arguments...} to its end, which must be a good one. */
+    public static void run(List<String> arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(JavaCommand.thisProgram());
         command.addAll(arguments);
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();

@@ -1,18 +1,11 @@
 package io.clairfs.tools.bench;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import io.clairfs.cache.posix.CachedPages;
-import io.clairfs.cache.posix.Posix;
 import io.clairfs.tools.ByteSize;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -77,7 +70,7 @@ public final class ReadBenchmark {
             throws IOException, InterruptedException {
         Path source = Files.createDirectories(work.resolve("source-" + fileBytes));
         Path point = Files.createDirectories(work.resolve("mount-" + fileBytes));
-        makeFiles(source, fileBytes, files);
+        SampleFiles.make(source, "f", fileBytes, files);
         List<Row> rows = new ArrayList<>();
         try (MountedProcess mount =
                 MountedProcess.start(source, point, List.of("--index-rule", "sorted", "--memory", "4GiB"))) {
@@ -86,24 +79,6 @@ public final class ReadBenchmark {
             }
         }
         return rows;
-    }
-
-    /** Files that come from the disk, as a dataset does: freshly written pages lie in larger pieces and read faster. */
-    private static void makeFiles(Path source, long bytes, int files) throws IOException {
-        Random random = new Random(1);
-        ByteBuffer content = ByteBuffer.allocate(Math.toIntExact(bytes));
-        for (int i = 0; i < files; i++) {
-            random.nextBytes(content.array());
-            Path file = source.resolve("f" + i);
-            try (FileChannel channel =
-                    FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                channel.write(content.rewind());
-                channel.force(true);
-            }
-            int fd = Posix.openAt(Posix.AT_FDCWD, file.toString().getBytes(UTF_8), Posix.O_RDONLY);
-            CachedPages.drop(fd);
-            Posix.close(fd);
-        }
     }
 
     private Row measure(long fileBytes, int files, int epochs, int threads, long stepUs)
@@ -176,32 +151,16 @@ public final class ReadBenchmark {
             for (int b = worker; b < batches; b += workers) {
                 List<String> files = order.subList(b * batch, Math.min(order.size(), (b + 1) * batch));
                 for (int i = 0; i < files.size(); i++) {
-                    nativeNs.add(read(directory, order.get(random.nextInt(order.size())), buffer));
+                    nativeNs.add(SampleFiles.read(directory, order.get(random.nextInt(order.size())), buffer));
                 }
                 TimeUnit.MICROSECONDS.sleep(stepUs * files.size());
                 for (String file : files) {
-                    mountedNs.add(read(mount.point(), file, buffer));
+                    mountedNs.add(SampleFiles.read(mount.point(), file, buffer));
                 }
                 TimeUnit.MICROSECONDS.sleep(stepUs * files.size());
             }
         }
         return new long[][] {unbox(nativeNs), unbox(mountedNs)};
-    }
-
-    private static long read(Path root, String file, MemorySegment buffer) throws IOException {
-        byte[] path = (root + "/" + file).getBytes(UTF_8);
-        long start = System.nanoTime();
-        int fd = Posix.openAt(Posix.AT_FDCWD, path, Posix.O_RDONLY);
-        long size = Posix.stat(fd).size();
-        for (long at = 0; at < size; ) {
-            long n = Posix.pread(fd, buffer.asSlice(at, size - at), at);
-            if (n <= 0) {
-                throw new IOException(file + " ends early");
-            }
-            at += n;
-        }
-        Posix.close(fd);
-        return System.nanoTime() - start;
     }
 
     private static double medianUs(long[] ns) {

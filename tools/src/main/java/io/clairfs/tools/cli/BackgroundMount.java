@@ -2,7 +2,7 @@ package io.clairfs.tools.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.tools.JavaCommand;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.mount.ControlPoint;
@@ -31,6 +31,15 @@ final class BackgroundMount {
     private static final long END_TIMEOUT_MS = 20_000;
 
     private static final long POLL_MS = 10;
+
+    /**
+     * How the C library is to keep memory for samples: in one region that grows by many at a time and is made of huge pages where the system allows it. Otherwise each
+     * sample is a system call and a fault for each of its pages, a third of the cost of a read that nobody staged.
+     */
+    private static final String ALLOCATION =
+            "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1:glibc.malloc.top_pad=67108864"
+                    + ":glibc.malloc.mmap_threshold=33554432";
+
     private static final Set<PosixFilePermission> FOR_OWNER = PosixFilePermissions.fromString("rwx------");
 
     private BackgroundMount() {}
@@ -44,11 +53,12 @@ final class BackgroundMount {
                         : JavaCommand.thisProgramInGroup(heap(config)));
         command.addAll(arguments);
         command.add("-f");
-        Process process = new ProcessBuilder(command)
+        ProcessBuilder daemon = new ProcessBuilder(command)
                 .redirectInput(Path.of("/dev/null").toFile())
                 .redirectOutput(log.toFile())
-                .redirectErrorStream(true)
-                .start();
+                .redirectErrorStream(true);
+        daemon.environment().putIfAbsent("GLIBC_TUNABLES", ALLOCATION);
+        Process process = daemon.start();
         try {
             awaitReady(process, config.mountPoint(), log, READY_TIMEOUT_MS);
         } catch (InterruptedException e) {

@@ -6,6 +6,8 @@ import io.clairfs.tools.bench.ReadBenchmark;
 import io.clairfs.tools.bench.SharingBenchmark;
 import io.clairfs.tools.bench.ToldBenchmark;
 import io.clairfs.tools.bench.WorkDirectory;
+import io.clairfs.tools.bench.wire.WireBenchmark;
+import io.clairfs.tools.bench.wire.WireRow;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,7 +36,7 @@ final class BenchCommand implements Runnable {
     @Override
     public void run() {
         throw new picocli.CommandLine.ParameterException(
-                spec.commandLine(), "say what to measure: read, sharing or told");
+                spec.commandLine(), "say what to measure: read, sharing, told or wire");
     }
 
     @Command(
@@ -135,6 +137,53 @@ final class BenchCommand implements Runnable {
                     System.out.println(ToldBenchmark.line(rows.getLast()));
                 }
                 progress.at(rows.size());
+            }
+        }
+        if (json) {
+            System.out.print(json(rows));
+        }
+        return Main.DONE;
+    }
+
+    @Command(
+            name = "wire",
+            mixinStandardHelpOptions = true,
+            description = "Every way through the mount, beside bindfs and mergerfs where they are installed.")
+    int wire(
+            @Parameters(
+                            paramLabel = "DIRECTORY",
+                            defaultValue = ".",
+                            description = "On the filesystem to compare with.")
+                    Path directory,
+            @Option(names = "--json", description = "As JSON.") boolean json,
+            @Option(
+                            names = "--part",
+                            description =
+                                    "One part alone: 1 to 7 (reads of 1 KB, 110 KB, 16 MB; no pauses, the same with room"
+                                            + " for all; a walk; at rest).")
+                    @Nullable
+                    Integer part)
+            throws IOException, InterruptedException {
+        if (part != null && (part < 1 || part > WireBenchmark.parts())) {
+            throw new picocli.CommandLine.ParameterException(
+                    spec.commandLine(), "--part must be 1 to " + WireBenchmark.parts());
+        }
+        int first = part == null ? 0 : part - 1;
+        int end = part == null ? WireBenchmark.parts() : part;
+        List<WireRow> rows = new ArrayList<>();
+        if (!json) {
+            System.out.print(WireBenchmark.head());
+        }
+        try (Progress progress = Progress.begin("measuring", end - first)) {
+            for (int at = first; at < end; at++) {
+                progress.note(WireBenchmark.name(at));
+                rows.addAll(WireBenchmark.run(directory, at, row -> {
+                    if (!json) {
+                        progress.clear();
+                        System.out.print(WireBenchmark.line(row));
+                    }
+                }));
+                progress.at(at + 1 - first);
             }
         }
         if (json) {

@@ -2,7 +2,7 @@ package io.clairfs.tools.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.tools.node.mount.ControlRead;
 import io.clairfs.tools.node.mount.ControlRead.Answer;
 import io.clairfs.tools.node.mount.MountCheck;

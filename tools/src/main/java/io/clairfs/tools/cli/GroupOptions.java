@@ -43,7 +43,8 @@ final class GroupOptions {
     @Option(
             names = "--bind",
             paramLabel = "ADDRESS[:PORT]",
-            description = "Where this node is in the group (port 5701 if not said); samples are lent on the next port.")
+            description =
+                    "Where this node is in the group (port 5701 if not said); samples are served on the next port.")
     private @Nullable String bind;
 
     @Option(

@@ -9,6 +9,7 @@ import io.clairfs.tools.config.ConfigFile;
 import io.clairfs.tools.config.MountFile;
 import io.clairfs.tools.node.Daemon;
 import io.clairfs.tools.node.config.GroupConfig;
+import io.clairfs.tools.node.config.IndexCache;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.config.SsdConfig;
 import io.clairfs.tools.node.limits.MachineMemory;
@@ -108,6 +109,18 @@ final class MountCommand implements Callable<Integer> {
             description = "How long a reader may wait for the source (default: 60).")
     private @Nullable Integer readTimeout;
 
+    @Option(
+            names = "--index-cache",
+            paramLabel = "DIR",
+            description =
+                    "Where the listing of a large source is kept for the next mount, or none (default: your cache).")
+    private @Nullable String indexCache;
+
+    @Option(
+            names = "--trust-index",
+            description = "Take the kept listing as it is, without looking at the source's directories.")
+    private boolean trustIndex;
+
     @Mixin
     private GroupOptions group = new GroupOptions();
 
@@ -117,7 +130,11 @@ final class MountCommand implements Callable<Integer> {
             description = "YAML with these options (mount:) and what 'clairfs calibrate' measured (model:).")
     private @Nullable Path configFile;
 
-    @Option(names = "-o", paramLabel = "OPTS", split = ",", description = "FUSE options, such as allow_other.")
+    @Option(
+            names = "-o",
+            paramLabel = "OPTS",
+            split = ",",
+            description = "Mount options: allow_other, noexec, noatime.")
     private List<String> options = new ArrayList<>();
 
     @Option(
@@ -175,20 +192,30 @@ final class MountCommand implements Callable<Integer> {
         }
         GroupConfig groupConfig = group.config(said);
         List<SsdConfig> disks = ssdConfigs(ssds.isEmpty() && said.ssd() != null ? said.ssd() : ssds);
-        MemoryBudget areas = MemoryBudget.of(
-                MachineMemory.now(), Runtime.getRuntime().maxMemory(), disks.size(), groupConfig != null);
-        ByteSize stagingSize = first(staging, size("staging", said.staging()), new ByteSize(areas.stagingBytes()));
+        MachineMemory machine = MachineMemory.now();
+        MemoryBudget usual =
+                MemoryBudget.of(machine, Runtime.getRuntime().maxMemory(), disks.size(), groupConfig != null);
+        ByteSize stagingSize = first(staging, size("staging", said.staging()), new ByteSize(usual.stagingBytes()));
         check(stagingSize.bytes() >= SMALLEST, "--staging must be at least 1MiB");
+        check(
+                stagingSize.bytes() <= Math.max(usual.stagingBytes(), machine.mostBytes()),
+                "--staging " + mebibytes(stagingSize.bytes()) + " does not fit: " + mostOf(machine) + "; give less");
+        ByteSize memorySaid = memory != null ? memory : size("memory", said.memory());
+        MemoryBudget areas = memorySaid == null
+                ? usual
+                : besideMemory(memorySaid.bytes(), usual, machine, disks.size(), groupConfig != null);
         return new MountConfig(
                 MountCheck.real(source),
                 MountCheck.real(mountPoint),
-                first(memory, size("memory", said.memory()), new ByteSize(areas.memoryBytes()))
-                        .bytes(),
+                memorySaid == null ? areas.memoryBytes() : memorySaid.bytes(),
                 areas,
                 disks,
                 first(ssdReserve, size("ssd-reserve", said.ssdReserve()), new ByteSize(1 << 30))
                         .bytes(),
                 stagingSize.bytes(),
+                IndexCache.of(
+                        indexCache != null ? indexCache : said.indexCache(),
+                        trustIndex || Boolean.TRUE.equals(said.trustIndex())),
                 rule,
                 oneOf("--policy", first(policy, said.policy(), "clairfs"), PlacementPolicy.values()),
                 file.modelOrUnmeasured(),
@@ -201,6 +228,27 @@ final class MountCommand implements Callable<Integer> {
                 16,
                 seconds * 1000L,
                 options);
+    }
+
+    /** Refuses what can never fit; the heap shrinks for what can. */
+    private MemoryBudget besideMemory(
+            long bytes, MemoryBudget usual, MachineMemory machine, int disks, boolean hasPeers) {
+        long most = usual.mostMemoryBytes(machine, disks, hasPeers);
+        String remedy = most >= SMALLEST ? "give --memory " + mebibytes(most) + " or less" : "raise that limit";
+        check(
+                bytes <= most,
+                "--memory " + mebibytes(bytes) + " does not fit beside heap and buffers: " + mostOf(machine) + "; "
+                        + remedy);
+        return usual.withHeapBeside(bytes, machine, disks, hasPeers);
+    }
+
+    private static String mostOf(MachineMemory machine) {
+        return (machine.groupBytes() < machine.totalBytes() ? "the control group leaves " : "the machine has ")
+                + mebibytes(machine.mostBytes());
+    }
+
+    private static String mebibytes(long bytes) {
+        return (bytes >> 20) + "MiB";
     }
 
     private static <T> T first(@Nullable T onCommandLine, @Nullable T inFile, T otherwise) {

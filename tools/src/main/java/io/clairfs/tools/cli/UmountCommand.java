@@ -1,6 +1,6 @@
 package io.clairfs.tools.cli;
 
-import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.tools.node.mount.ControlRead;
 import io.clairfs.tools.node.mount.ControlRead.Answer;
 import io.clairfs.tools.node.mount.MountCheck;

@@ -13,6 +13,8 @@ public record MountFile(
         @Nullable String staging,
         @Nullable List<String> ssd,
         @Nullable String ssdReserve,
+        @Nullable String indexCache,
+        @Nullable Boolean trustIndex,
         @Nullable String indexRule,
         @Nullable String policy,
         @Nullable String loaderSharing,
@@ -36,5 +38,5 @@ public record MountFile(
 
     /** A file that says nothing. */
     public static final MountFile EMPTY = new MountFile(
-            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 }

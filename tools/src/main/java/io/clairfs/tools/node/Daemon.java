@@ -4,6 +4,8 @@ import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.dataset.rule.IndexRule;
+import io.clairfs.cache.fetch.FetchLimits;
+import io.clairfs.cache.fetch.FetchPlaces;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SampleReader;
@@ -11,17 +13,20 @@ import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.cache.source.ChangeNotice;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlMount;
+import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.fs.kernel.ConsumptionWatcher;
 import io.clairfs.fs.kernel.PageCache;
-import io.clairfs.fs.mount.DatasetMount;
 import io.clairfs.fs.mount.ErrnoTable;
 import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.fs.mount.MountException;
+import io.clairfs.fs.mount.MountedSession;
+import io.clairfs.fs.protocol.ProtocolSession;
 import io.clairfs.fs.read.ReadAccounting;
 import io.clairfs.fs.read.ReadReports;
 import io.clairfs.fs.read.ReadRequests;
@@ -44,7 +49,6 @@ import io.clairfs.tools.node.mount.MountCheck;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,15 +67,26 @@ import org.jspecify.annotations.Nullable;
 public final class Daemon implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Daemon.class.getName());
 
+    /** Begins the option that says what the mount table names as the device. */
+    private static final String NAME = "fsname=";
+
     private static final long MOUNTED_CHECK_MS = 1_000;
-    private static final int STAGING_SAMPLES = 32_768;
+
+    /** Each keeps a KB and more of the kernel's memory, which the kernel can not take back. */
+    private static final long MOST_KEPT_OPEN = 32_768;
+
+    /** A staged sample takes a page at least, however small it is. */
+    private static final int PAGE_BYTES = 4096;
+
+    /** The daemon's own note of a staged sample takes about 150 bytes of its heap. */
+    private static final long MOST_STAGED_SAMPLES = 1 << 20;
 
     /** How long the write of a job, and who opens the index, waits for the listing. */
     private static final long LISTING_PATIENCE_MS = 2_000;
 
     private final MountConfig config;
     private final OpenParts parts = new OpenParts("the mount");
-    private final List<FuseSession> sessions = new CopyOnWriteArrayList<>();
+    private final List<MountedSession> sessions = new CopyOnWriteArrayList<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final DatasetTree tree;
@@ -88,8 +103,10 @@ public final class Daemon implements AutoCloseable {
             Clock clock = Clock.systemUTC();
             ErrorLog errors = new ErrorLog(clock);
             Counters counters = new Counters();
-            Source source = started(new DirectorySource(config.source()));
-            tree = started(new DatasetTree(source, config.listers(), errors::add));
+            SavedIndex saved = new SavedIndex(config.indexCache(), config.source(), errors::add);
+            Source source = started(new ChangeNotice(new DirectorySource(config.source()), saved::fileChanged));
+            tree = started(new DatasetTree(source, saved.listings(), config.listers(), errors::add));
+            saved.saveWhenComplete(tree);
             NodeTiers tiers = started(NodeTiers.open(config, tree, errors));
             Admission admission = tiers.admission();
             SamplesInUse inUse = started(new SamplesInUse(config.areas().readersBytes()));
@@ -107,15 +124,12 @@ public final class Daemon implements AutoCloseable {
                             config.areas().fromPeersBytes(),
                             config.readTimeoutMs() / 2));
             FetchRouter router = new FetchRouter(
-                    tree,
-                    source,
-                    admission,
-                    inUse,
-                    group == null ? PeerFetch.NONE : group,
+                    new FetchPlaces(tree, source, admission, inUse, group == null ? PeerFetch.NONE : group),
+                    new FetchLimits(
+                            TimeUnit.MILLISECONDS.toNanos(config.readTimeoutMs()),
+                            config.areas().fromSourceBytes()),
                     tiers.rates(),
                     counters,
-                    TimeUnit.MILLISECONDS.toNanos(config.readTimeoutMs()),
-                    config.areas().fromSourceBytes(),
                     System::nanoTime);
             SampleReader reader =
                     started(new SampleReader(tree, source, router, inUse, counters, config.readTimeoutMs()));
@@ -130,12 +144,12 @@ public final class Daemon implements AutoCloseable {
             ReadRequests requests = new ReadRequests(reader, accounting);
             ControlPoint controlPoint = started(ControlPoint.of(config.mountPoint()));
             DatasetMount mount = new DatasetMount(tree, requests, controlPoint.link(), config.readTimeoutMs());
-            FuseSession data = session(FuseSession.mount(config.mountPoint(), dataOptions(), mount, errnos));
+            ProtocolSession data = session(ProtocolSession.mount(config.mountPoint(), dataOptions(), mount, errnos));
             PageCache pages =
                     started(new PageCache(tree, config.mountPoint(), data.channel(), descriptorsForStaging()));
             PrefetchSettings settings = new PrefetchSettings(
                     config.stagingBytes(),
-                    STAGING_SAMPLES,
+                    (int) Math.clamp(config.stagingBytes() / PAGE_BYTES, 1, MOST_STAGED_SAMPLES),
                     config.loaders(),
                     admission.residents().tiers().stream()
                             .map(_ -> config.loaders())
@@ -143,8 +157,8 @@ public final class Daemon implements AutoCloseable {
                     config.sharing());
             Prefetcher prefetcher = started(new Prefetcher(
                     tree, router, admission, inUse, tiers.planner(group), pages, settings, counters, errors));
-            ConsumptionWatcher watcher = started(
-                    new ConsumptionWatcher(tree, config.mountPoint(), new ReadReports(accounting, inUse, prefetcher)));
+            ConsumptionWatcher watcher = started(new ConsumptionWatcher(
+                    tree, config.mountPoint(), new ReadReports(accounting, inUse, prefetcher), pages));
             requests.connect(watcher, prefetcher);
 
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors, LISTING_PATIENCE_MS);
@@ -179,7 +193,7 @@ public final class Daemon implements AutoCloseable {
         return parts.add(part);
     }
 
-    private FuseSession session(FuseSession mounted) {
+    private <S extends MountedSession> S session(S mounted) {
         sessions.add(mounted);
         return started(mounted);
     }
@@ -192,15 +206,15 @@ public final class Daemon implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (IOException e) {
-            LOG.log(Level.WARNING, "a mount that is detached will not be noticed: " + e.getMessage());
+        } catch (IOException | RuntimeException e) {
+            LOG.log(Level.WARNING, "a mount that is detached will not be noticed", e);
             return;
         }
         ended.complete(null);
     }
 
     /** The mount is over when either of its sessions is. */
-    private void endWith(FuseSession session) {
+    private void endWith(MountedSession session) {
         var _ = session.ended().thenRun(() -> ended.complete(null));
     }
 
@@ -227,15 +241,15 @@ public final class Daemon implements AutoCloseable {
         steps.run("finding what the disks hold", tiers::recover);
         steps.run("planning", prefetcher::tiersChanged);
         if (group != null) {
-            SampleServer lender = new SampleServer(tiers.admission(), router, group::isHomeHere);
-            steps.run("joining the group of nodes", () -> join(group, lender, jobs, prefetcher, errors));
+            SampleServer server = new SampleServer(tiers.admission(), router, group::isHomeHere);
+            steps.run("joining the group of nodes", () -> join(group, server, jobs, prefetcher, errors));
         }
     }
 
     private static void join(
-            PeerGroup group, SampleServer lender, JobTable jobs, Prefetcher prefetcher, ErrorLog errors) {
+            PeerGroup group, SampleServer server, JobTable jobs, Prefetcher prefetcher, ErrorLog errors) {
         try {
-            group.join(lender, jobs::follow, prefetcher::tiersChanged);
+            group.join(server, jobs::follow, prefetcher::tiersChanged);
         } catch (IOException | RuntimeException e) {
             errors.add("not in the group of nodes, samples come from the source: " + e.getMessage());
             LOG.log(Level.WARNING, "joining the group of nodes", e);
@@ -244,24 +258,20 @@ public final class Daemon implements AutoCloseable {
 
     private List<String> dataOptions() {
         List<String> options = new ArrayList<>(DatasetMount.OPTIONS);
-        options.add(name(config.source()));
+        options.add(NAME + config.source());
         options.addAll(config.fuseOptions());
         return options;
     }
 
     private List<String> controlOptions() {
         List<String> options = new ArrayList<>(ControlMount.OPTIONS);
-        options.add(name(config.mountPoint()));
+        options.add(NAME + config.mountPoint().toString().replace("\\", "\\\\").replace(",", "\\,"));
         return options;
-    }
-
-    private static String name(Path path) {
-        return "fsname=" + path.toString().replace("\\", "\\\\").replace(",", "\\,");
     }
 
     /** Half of the descriptors that this process may have stay free for everything else. */
     private static int descriptorsForStaging() {
-        return (int) Math.min(DescriptorLimit.ofThisProcess() / 2, Integer.MAX_VALUE);
+        return (int) Math.min(DescriptorLimit.ofThisProcess() / 2, MOST_KEPT_OPEN);
     }
 
     public MountConfig config() {
@@ -275,7 +285,7 @@ public final class Daemon implements AutoCloseable {
 
     /** Leaves nobody waiting for this process, which is about to end, whatever it is that still keeps it. */
     public void cut() {
-        sessions.forEach(FuseSession::cut);
+        sessions.forEach(MountedSession::cut);
     }
 
     /** Whoever comes second waits for the first. */

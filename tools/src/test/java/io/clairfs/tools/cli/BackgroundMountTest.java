@@ -3,7 +3,6 @@ package io.clairfs.tools.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.clairfs.fs.control.ControlContent;
 import io.clairfs.fs.control.ControlFile;
@@ -13,6 +12,7 @@ import io.clairfs.fs.mount.ErrnoTable;
 import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountTable;
+import io.clairfs.fs.testing.NeedsFuse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -30,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** When the command returns that mounts in the background. */
 @Timeout(120)
+@NeedsFuse
 final class BackgroundMountTest {
     private static final long GENEROUS_S = 60;
 
@@ -61,11 +62,6 @@ final class BackgroundMountTest {
 
     @BeforeEach
     void mountControlFiles() throws Exception {
-        boolean there = Files.isWritable(Path.of("/dev/fuse"));
-        if (!there) {
-            System.out.println("skipped: there is no /dev/fuse that this user may open");
-        }
-        assumeTrue(there, "no /dev/fuse that this user may open");
         while (MountTable.at(CONTROL).isPresent()) {
             Fusermount.detach(CONTROL);
         }

@@ -2,9 +2,9 @@ package io.clairfs.tools.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.clairfs.fs.mount.MountTable;
+import io.clairfs.fs.testing.NeedsFuse;
 import io.clairfs.tools.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,6 +22,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The whole demonstration, small and fast: what it finds, and that nothing of it is left behind. */
 @Timeout(180)
+@NeedsFuse
 class DemoTest {
     private static final int FILES = 320;
     private static final int EPOCHS = 3;
@@ -30,12 +31,7 @@ class DemoTest {
     private static final Path PARENT = Path.of("target", "demo-test").toAbsolutePath();
 
     @BeforeEach
-    void needsFuse() throws IOException {
-        boolean there = Files.isWritable(Path.of("/dev/fuse"));
-        if (!there) {
-            System.out.println("SKIPPED DemoTest: there is no /dev/fuse that this user may open");
-        }
-        assumeTrue(there, "no /dev/fuse that this user may open");
+    void makeRoom() throws IOException {
         Files.createDirectories(PARENT);
         Scratch.create(PARENT, false).close();
     }

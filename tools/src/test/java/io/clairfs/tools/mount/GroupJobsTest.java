@@ -184,7 +184,7 @@ final class GroupJobsTest {
     }
 
     @Test
-    void a_node_may_only_lend_and_ranks_may_move() throws Exception {
+    void a_node_may_only_serve_and_ranks_may_move() throws Exception {
         a.job("seed=6 epochs=3 world=2 ranks=0-1");
         b.job("ranks=none");
         awaitAgreement(Map.of("a", "0-1", "b", "none"), "", a, b);

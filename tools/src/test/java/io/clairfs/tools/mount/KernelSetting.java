@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * A setting of the kernel, which is the whole machine's, for the time of a block.
  *
  * <p>Runs beside this one that change settings wait for each other, by a lock on a file that has the value from before in it: what
- * a killed run left behind is put right by the next that takes the lock.
+ * a killed run left behind is put right by the next, before its first mount.
  */
 final class KernelSetting implements AutoCloseable {
     /** How many directories one user may watch. */
@@ -70,6 +70,21 @@ final class KernelSetting implements AutoCloseable {
             }
             HERE.unlock();
             throw e;
+        }
+    }
+
+    /** Puts right what a killed run left, unless some run is at it. */
+    static void removeLeftovers() throws IOException {
+        if (!Files.isWritable(LOCK) || Files.size(LOCK) == 0 || !HERE.tryLock()) {
+            return;
+        }
+        try (FileChannel channel = FileChannel.open(LOCK, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            FileLock lock = channel.tryLock();
+            if (lock != null) {
+                restore(channel);
+            }
+        } finally {
+            HERE.unlock();
         }
     }
 

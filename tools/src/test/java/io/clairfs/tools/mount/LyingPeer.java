@@ -16,7 +16,7 @@ import io.clairfs.peer.directory.Node;
 import io.clairfs.peer.transfer.Credentials;
 import io.clairfs.peer.transfer.TransferLimits;
 import io.clairfs.peer.transfer.TransferThreads;
-import io.clairfs.peer.transfer.server.Loan;
+import io.clairfs.peer.transfer.server.ServeResult;
 import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -50,7 +50,7 @@ final class LyingPeer implements AutoCloseable {
             TransferServer server = started(TransferServer.start(
                     List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
                     new Credentials(fingerprint, secret),
-                    (sample, _, _) -> new Loan.Later(CompletableFuture.supplyAsync(
+                    (sample, _, _) -> new ServeResult.Later(CompletableFuture.supplyAsync(
                             () -> read(
                                     source, tree.entry(numbers.fileOf(sample)).file()),
                             reading)),
@@ -83,14 +83,14 @@ final class LyingPeer implements AutoCloseable {
         return parts.add(part);
     }
 
-    private static Loan read(DirectorySource source, SourceFile file) {
+    private static ServeResult read(DirectorySource source, SourceFile file) {
         SampleBuffer sample = SampleBuffer.allocate(file.size());
         try {
             source.read(file, 0, sample.bytes());
-            return new Loan.Memory(sample);
+            return new ServeResult.Memory(sample);
         } catch (SourceException e) {
             sample.release();
-            return Loan.NOT_HERE;
+            return ServeResult.NOT_HERE;
         }
     }
 

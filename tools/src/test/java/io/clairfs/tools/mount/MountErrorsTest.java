@@ -120,7 +120,7 @@ class MountErrorsTest {
 
     @Test
     @Execution(CONCURRENT)
-    void fuse_option_that_libfuse_does_not_know() throws Exception {
+    void mount_option_that_is_not_known() throws Exception {
         assertThat(fixture.clairfs("mount", source, point, "-o", "nonsense").complainedWith(1))
                 .contains("nonsense");
     }
@@ -143,6 +143,19 @@ class MountErrorsTest {
     void wrong_usage_is_named_and_exits_with_2(String argument, String reason) throws Exception {
         assertThat(fixture.clairfs("mount", source, point, argument).complainedWith(2))
                 .contains(reason);
+    }
+
+    // Promise M6
+    @Test
+    @Execution(CONCURRENT)
+    void memory_that_cannot_fit_is_refused_with_what_would() throws Exception {
+        assertThat(fixture.clairfs("mount", source, point, "--memory", "1PiB").complainedWith(2))
+                .matches(
+                        "clairfs: --memory 1073741824MiB does not fit beside heap and buffers: the (machine has|control group"
+                                + " leaves) [0-9]+MiB; give --memory [0-9]+MiB or less; see 'clairfs mount --help'");
+        assertThat(fixture.clairfs("mount", source, point, "--staging", "1PiB").complainedWith(2))
+                .matches("clairfs: --staging 1073741824MiB does not fit: the (machine has|control group leaves)"
+                        + " [0-9]+MiB; give less; see 'clairfs mount --help'");
     }
 
     @Test

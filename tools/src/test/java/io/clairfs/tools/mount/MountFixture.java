@@ -108,6 +108,7 @@ final class MountFixture
             Requirements.mounts();
             TestDirectory.removeLeftovers();
             NodeNetwork.removeLeftovers();
+            KernelSetting.removeLeftovers();
             directory = TestDirectory.create();
         }
     }
@@ -174,6 +175,7 @@ final class MountFixture
     Map<String, String> environment() {
         Map<String, String> all = new TreeMap<>(further);
         all.put("XDG_STATE_HOME", directory().toString());
+        all.put("XDG_CACHE_HOME", directory().toString());
         return all;
     }
 

@@ -19,13 +19,16 @@ final class PeerPatienceTest {
 
     private static final long HANDSHAKE_BYTES = 512;
 
+    /** A peer to whom no connection was made in time is not asked, which is no answer to what is tried here. */
+    private static final int SAMPLES = 4;
+
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
 
     // Promise G3
     @Test
     void large_sample_of_a_silent_peer_comes_from_the_source_within_the_read_timeout() throws Exception {
-        Path dataset = NodeGroup.makeSamples(fixture, 1, SAMPLE_BYTES);
+        Path dataset = NodeGroup.makeSamples(fixture, SAMPLES, SAMPLE_BYTES);
         NodeGroup group = NodeGroup.of(
                         fixture,
                         dataset,
@@ -44,10 +47,15 @@ final class PeerPatienceTest {
                     "told what the other holds",
                     s -> s.path("peers")
                             .valueStream()
-                            .anyMatch(peer -> peer.path("samples").asInt() == 1));
-            assertThat(Files.mismatch(node.point().resolve("s0"), dataset.resolve("s0")))
-                    .isEqualTo(-1);
-            assertThat(silent.lies()).as("pieces kept back").isPositive();
+                            .anyMatch(peer -> peer.path("samples").asInt() == SAMPLES));
+            for (int sample = 0; sample < SAMPLES && silent.lies() == 0; sample++) {
+                String name = "s" + sample;
+                assertThat(Files.mismatch(node.point().resolve(name), dataset.resolve(name)))
+                        .isEqualTo(-1);
+            }
+            assertThat(silent.lies())
+                    .as("pieces kept back by " + node.status().path("peers"))
+                    .isPositive();
         }
     }
 }

@@ -2,9 +2,11 @@ package io.clairfs.tools.mount;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.clairfs.cache.posix.CachedPages;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.fs.testing.FuseCondition;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -22,12 +24,9 @@ final class Requirements {
 
     /** Why nothing can be mounted here; null when it can. */
     static @Nullable String missingForMounts() throws IOException, InterruptedException {
-        Path device = Path.of("/dev/fuse");
-        if (!Files.exists(device)) {
-            return "there is no /dev/fuse";
-        }
-        if (!Files.isWritable(device)) {
-            return "/dev/fuse may not be opened by this user";
+        String missing = FuseCondition.missing();
+        if (missing != null) {
+            return missing;
         }
         if (!works("fusermount", "-V")) {
             return "fusermount is missing (package fuse)";
@@ -52,6 +51,19 @@ final class Requirements {
 
     static void mounts() throws IOException, InterruptedException {
         require(missingForMounts());
+    }
+
+    /** A kernel that tells which pages of a file it has. */
+    static void cachedPages() throws IOException {
+        int fd = Posix.openAt(Posix.AT_FDCWD, "/proc/self/exe".getBytes(StandardCharsets.US_ASCII), Posix.O_RDONLY);
+        try {
+            require(
+                    CachedPages.isTold(fd)
+                            ? null
+                            : "the kernel has no cachestat (Linux 6.5), so lost pages are not noticed");
+        } finally {
+            Posix.close(fd);
+        }
     }
 
     static void root() throws IOException, InterruptedException {

@@ -1,6 +1,6 @@
 package io.clairfs.cache.plan.policy;
 
-/** A binary heap of samples over an array that is lent to it, the greatest value on top; of equal ones the lower number. */
+/** A binary heap of samples over an array of the caller, the greatest value on top; of equal ones the lower number. */
 final class SampleHeap {
     private final int[] samples;
     private final float[] values;

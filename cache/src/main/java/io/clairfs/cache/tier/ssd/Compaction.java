@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Cutting from the end needs no more room than a few samples, so all of the capacity can be in use. Where not even that much
  * is free, the samples wait in memory while their old place is cut; a crash then loses them, and the source has them still.
  * Every sample is verified on the way. A segment from which a sample is being sent is left alone, and nothing is sent from the one
- * that is being shrunk. Where all that could be shrunk is being sent from, no more loans are given for a moment, and the first segment
+ * that is being shrunk. Where all that could be shrunk is being sent from, no segment can be pinned for a moment, and the first segment
  * that comes free is taken. Not for several threads at once.
  *
  * <p>A write that fails ends a segment early, and so does each mount; the small ones that come of it are merged ({@link #merge}).
@@ -25,8 +25,8 @@ final class Compaction {
     /** Samples are moved in batches of about this size, bytes, because each batch costs two calls that cut a file. */
     private static final long BATCH_BYTES = 1 << 20;
 
-    /** How long nobody waits for loans after some did not end: a reader that takes nothing is cut off after as long. */
-    private static final long AFTER_STUCK_LOANS_NS = TimeUnit.SECONDS.toNanos(10);
+    /** How long nothing waits for pins after some did not end: a reader that takes nothing is cut off after as long. */
+    private static final long AFTER_STUCK_PINS_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final SegmentLog log;
     private final Victims victims;
@@ -34,10 +34,10 @@ final class Compaction {
     private final KeptSamples samples;
     private final WritesUnderWay writes;
     private final OpenFiles openFiles;
-    private final Loans loans;
+    private final SegmentPins pins;
     private final LongSupplier clock;
-    private boolean loansStuck;
-    private long loansStuckAtNs;
+    private boolean pinsStuck;
+    private long pinsStuckAtNs;
     private @Nullable Segment victim;
     /** Entry and file of the samples that the victim had when it was chosen, in order of entries. */
     private long[] candidates = {};
@@ -50,7 +50,7 @@ final class Compaction {
             KeptSamples samples,
             WritesUnderWay writes,
             OpenFiles openFiles,
-            Loans loans,
+            SegmentPins pins,
             LongSupplier clock) {
         this.log = log;
         victims = new Victims(log);
@@ -58,7 +58,7 @@ final class Compaction {
         this.samples = samples;
         this.writes = writes;
         this.openFiles = openFiles;
-        this.loans = loans;
+        this.pins = pins;
         this.clock = clock;
     }
 
@@ -66,7 +66,7 @@ final class Compaction {
     private record Moving(int file, long place, SampleBuffer sample) {}
 
     /**
-     * Does one step; waits for loans, for a bounded time, where nothing else can be done.
+     * Does one step; waits for pins, for a bounded time, where nothing else can be done.
      *
      * @return false when there is nothing to gain
      * @throws PosixException when a file cannot be removed or cut
@@ -80,7 +80,7 @@ final class Compaction {
             segment = choose(victims.sparsest());
         }
         if (segment == null) {
-            return log.sealActiveIfWorthwhile() || awaitLoans();
+            return log.sealActiveIfWorthwhile() || awaitPins();
         }
         boolean _ = shrink(segment);
         return true;
@@ -97,20 +97,20 @@ final class Compaction {
     }
 
     /** Waits until there is something to shrink that nothing is sent from. Returns whether there is. */
-    private boolean awaitLoans() {
-        boolean justTried = loansStuck && clock.getAsLong() - loansStuckAtNs < AFTER_STUCK_LOANS_NS;
-        if (justTried || !victims.isRoomLentOut()) {
+    private boolean awaitPins() {
+        boolean justTried = pinsStuck && clock.getAsLong() - pinsStuckAtNs < AFTER_STUCK_PINS_NS;
+        if (justTried || !victims.isRoomPinned()) {
             return false;
         }
         rest();
         AtomicReference<Segment> free = new AtomicReference<>();
-        loansStuck = !loans.holdBackUntil(() -> {
+        pinsStuck = !pins.holdBackUntil(() -> {
             free.set(claimed(victims.sparsest()));
             return free.get() != null || victims.dead() != null;
         });
-        loansStuckAtNs = clock.getAsLong();
+        pinsStuckAtNs = clock.getAsLong();
         take(free.get());
-        return !loansStuck;
+        return !pinsStuck;
     }
 
     /** Steps are over for now: samples may be sent from all segments again. */

@@ -20,16 +20,21 @@ final class KeptSamples {
     private final Places places;
     private final SegmentLog log;
     private final OpenFiles openFiles;
-    private final Loans loans;
+    private final SegmentPins pins;
     private final MediumHealth health;
 
     KeptSamples(
-            DatasetTree tree, Places places, SegmentLog log, OpenFiles openFiles, Loans loans, MediumHealth health) {
+            DatasetTree tree,
+            Places places,
+            SegmentLog log,
+            OpenFiles openFiles,
+            SegmentPins pins,
+            MediumHealth health) {
         this.tree = tree;
         this.places = places;
         this.log = log;
         this.openFiles = openFiles;
-        this.loans = loans;
+        this.pins = pins;
         this.health = health;
     }
 
@@ -106,10 +111,10 @@ final class KeptSamples {
      * Waits neither for the disk nor for anybody who does.
      */
     @Nullable
-    StoredSample lend(int file) {
+    StoredSample openStored(int file) {
         long place = places.get(file);
         Segment segment = place == Places.NOWHERE ? null : log.segment(place);
-        if (segment == null || !loans.begin(segment)) {
+        if (segment == null || !pins.pin(segment)) {
             return null;
         }
         int crc = places.crc(file);
@@ -123,7 +128,7 @@ final class KeptSamples {
             if (handle != null) {
                 openFiles.release(handle);
             }
-            loans.end(segment);
+            pins.unpin(segment);
         };
         if (channel == null) {
             done.run();

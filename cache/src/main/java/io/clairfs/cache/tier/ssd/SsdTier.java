@@ -32,7 +32,7 @@ public final class SsdTier implements Tier {
     public static final int ENTRY_BYTES = IndexEntry.BYTES;
 
     /** How long who needs room waits for samples that are being sent; one takes milliseconds. */
-    private static final long LOANS_END_WITHIN_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long PINS_END_WITHIN_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /** Data files that stay open for readers. */
     private static final int MOST_OPEN_FILES = 512;
@@ -43,7 +43,7 @@ public final class SsdTier implements Tier {
     private final FreeSpace freeSpace;
     private final SegmentLog log;
     private final OpenFiles openFiles;
-    private final Loans loans;
+    private final SegmentPins pins;
     private final LongSupplier clock;
     private final WritesUnderWay writes = new WritesUnderWay();
     private final ReentrantLock makingRoom = new ReentrantLock();
@@ -75,7 +75,7 @@ public final class SsdTier implements Tier {
             LongSupplier clock,
             Consumer<String> errors)
             throws IOException {
-        this(root, sourcePath, capacityBytes, reserveBytes, clock, errors, LOANS_END_WITHIN_NS);
+        this(root, sourcePath, capacityBytes, reserveBytes, clock, errors, PINS_END_WITHIN_NS);
     }
 
     SsdTier(
@@ -85,9 +85,9 @@ public final class SsdTier implements Tier {
             long reserveBytes,
             LongSupplier clock,
             Consumer<String> errors,
-            long loansEndWithinNs)
+            long pinsEndWithinNs)
             throws IOException {
-        loans = new Loans(loansEndWithinNs);
+        pins = new SegmentPins(pinsEndWithinNs);
         this.capacityBytes = capacityBytes;
         this.clock = clock;
         directory = new TierDirectory(root, sourcePath);
@@ -112,8 +112,8 @@ public final class SsdTier implements Tier {
             }
             Places places = new Places(tree.entryCount());
             new Recovery(directory, tree, places, log, health).run();
-            KeptSamples samples = new KeptSamples(tree, places, log, openFiles, loans, health);
-            Compaction compaction = new Compaction(log, places, samples, writes, openFiles, loans, clock);
+            KeptSamples samples = new KeptSamples(tree, places, log, openFiles, pins, health);
+            Compaction compaction = new Compaction(log, places, samples, writes, openFiles, pins, clock);
             try {
                 compaction.shrinkTo(capacityBytes);
             } catch (PosixException e) {
@@ -148,13 +148,13 @@ public final class SsdTier implements Tier {
     }
 
     @Override
-    public @Nullable StoredSample lend(int file) {
+    public @Nullable StoredSample openStored(int file) {
         if (!use.readLock().tryLock()) {
             return null; // it is being closed
         }
         try {
             Contents now = contents;
-            return now == null ? null : now.samples.lend(file);
+            return now == null ? null : now.samples.openStored(file);
         } finally {
             use.readLock().unlock();
         }

@@ -46,7 +46,7 @@ final class Victims {
     }
 
     /** Whether something is dead in a segment that something is being sent from. */
-    boolean isRoomLentOut() {
+    boolean isRoomPinned() {
         synchronized (log) {
             return log.segments().stream().anyMatch(segment -> log.isWorthwhile(segment) && !segment.isUnpinned());
         }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How many segments there are, and what becomes of a full tier while all of them are lent from. */
+/** How many segments there are, and what becomes of a full tier while samples are sent from all of them. */
 @Timeout(60)
 final class SsdTierSegmentsTest {
     private static final int FILES = 1_000;
@@ -43,8 +43,8 @@ final class SsdTierSegmentsTest {
         return open(at, capacity, 1);
     }
 
-    private SsdTier open(Path at, long capacity, long loansEndWithinNs) throws IOException {
-        SsdTier tier = new SsdTier(at, "/data", capacity, 0, clock::get, _ -> {}, loansEndWithinNs);
+    private SsdTier open(Path at, long capacity, long pinsEndWithinNs) throws IOException {
+        SsdTier tier = new SsdTier(at, "/data", capacity, 0, clock::get, _ -> {}, pinsEndWithinNs);
         tier.recover(tree);
         return tier;
     }
@@ -152,50 +152,50 @@ final class SsdTierSegmentsTest {
         return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
     }
 
-    /** Fills the tier, lends a sample from every segment, and then evicts all others. */
-    private List<StoredSample> lendFromEverySegment(SsdTier tier) throws IOException {
+    /** Fills the tier, opens a sample of every segment, and then evicts all others. */
+    private List<StoredSample> openFromEverySegment(SsdTier tier) throws IOException {
         int kept = 0;
         while (kept < FILES / 2 && keep(tier, kept)) {
             kept++;
         }
         assertThat(kept).as("full").isLessThan(FILES / 2);
         assertThat(comeOut(tier, kept)).isEqualTo(kept);
-        List<StoredSample> loans = new ArrayList<>();
+        List<StoredSample> pins = new ArrayList<>();
         for (int i = 0; i < kept; i++) {
             int file = FakeTree.number(tree, i);
-            StoredSample loan = tier.lend(file);
-            assertThat(loan).as("sample %d", i).isNotNull();
+            StoredSample stored = tier.openStored(file);
+            assertThat(stored).as("sample %d", i).isNotNull();
             if (i % 2 == 0) {
-                loans.add(loan);
+                pins.add(stored);
             } else {
-                loan.release();
+                stored.release();
                 tier.evict(file);
             }
         }
-        return loans;
+        return pins;
     }
 
     @Test
     void allSegmentsAreLentFrom_whoNeedsRoomWaitsForTheFirstThatComesFree() throws Exception {
         try (SsdTier tier = open(root, 50_000, TimeUnit.SECONDS.toNanos(60));
                 ExecutorService threads = Executors.newSingleThreadExecutor()) {
-            List<StoredSample> loans = lendFromEverySegment(tier);
-            int lent = FakeTree.number(tree, 0);
+            List<StoredSample> pins = openFromEverySegment(tier);
+            int held = FakeTree.number(tree, 0);
             Future<Boolean> kept = threads.submit(() -> keep(tier, FILES - 1));
-            // While it waits, nothing new is lent: else somebody would always be sending.
-            StoredSample another = tier.lend(lent);
+            // While it waits, nothing new is opened: else somebody would always be sending.
+            StoredSample another = tier.openStored(held);
             while (another != null && !kept.isDone()) {
                 another.release();
                 Thread.onSpinWait();
-                another = tier.lend(lent);
+                another = tier.openStored(held);
             }
             assertThat(another).isNull();
-            loans.forEach(StoredSample::release);
+            pins.forEach(StoredSample::release);
             assertThat(kept.get(30, TimeUnit.SECONDS)).isTrue();
             assertThat(TierContract.comesOut(tier, tree, FakeTree.number(tree, FILES - 1)))
                     .isTrue();
-            StoredSample again = tier.lend(FakeTree.number(tree, FILES - 1));
-            assertThat(again).as("loans go on").isNotNull();
+            StoredSample again = tier.openStored(FakeTree.number(tree, FILES - 1));
+            assertThat(again).as("pins go on").isNotNull();
             again.release();
         }
     }
@@ -203,12 +203,12 @@ final class SsdTierSegmentsTest {
     @Test
     void allSegmentsAreLentFromForLong_theSampleIsRefused_andTakenLater() throws Exception {
         try (SsdTier tier = open(root, 50_000)) {
-            List<StoredSample> loans = lendFromEverySegment(tier);
+            List<StoredSample> pins = openFromEverySegment(tier);
             assertThat(keep(tier, FILES - 1)).isFalse();
             assertThat(keep(tier, FILES - 2))
                     .as("at once, without a further wait")
                     .isFalse();
-            loans.forEach(StoredSample::release);
+            pins.forEach(StoredSample::release);
             assertThat(keep(tier, FILES - 1)).isTrue();
             assertThat(tier.failures()).isEqualTo(TierFailures.NONE);
         }
@@ -217,16 +217,16 @@ final class SsdTierSegmentsTest {
     @Test
     void roomWasMade_everythingCanBeLentAgain() throws Exception {
         try (SsdTier tier = open(root, 50_000)) {
-            lendFromEverySegment(tier).forEach(StoredSample::release);
+            openFromEverySegment(tier).forEach(StoredSample::release);
             assertThat(keep(tier, FILES - 1)).isTrue();
             int here = 0;
             for (int i = 0; i < FILES / 2; i++) {
                 int file = FakeTree.number(tree, i);
                 if (TierContract.comesOut(tier, tree, file)) {
                     here++;
-                    StoredSample loan = tier.lend(file);
-                    assertThat(loan).as("sample %d", i).isNotNull();
-                    loan.release();
+                    StoredSample stored = tier.openStored(file);
+                    assertThat(stored).as("sample %d", i).isNotNull();
+                    stored.release();
                 }
             }
             assertThat(here).isGreaterThan(20);

@@ -8,7 +8,6 @@ import io.clairfs.peer.transfer.HandshakeDecoder;
 import io.clairfs.peer.transfer.Refusal;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import org.jspecify.annotations.Nullable;
 
 /** The client's side of the handshake: speaks first, proves itself first, and believes nobody who does not prove himself. */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
@@ -22,13 +21,10 @@ final class ClientHandshake extends HandshakeDecoder {
         void refused(String reason);
     }
 
-    private final Handshake handshake;
     private final Outcome outcome;
-    private @Nullable Greeting server;
 
     ClientHandshake(Credentials credentials, int timeoutMs, Outcome outcome) {
-        super(timeoutMs);
-        handshake = new Handshake(credentials);
+        super(credentials, timeoutMs, Handshake.VERDICT_BYTES);
         this.outcome = outcome;
     }
 
@@ -41,40 +37,30 @@ final class ClientHandshake extends HandshakeDecoder {
     }
 
     @Override
-    protected void read(ChannelHandlerContext ctx, ByteBuf in) {
-        if (server == null) {
-            readGreeting(ctx, in);
-        } else if (in.readableBytes() >= Handshake.VERDICT_BYTES) {
-            readVerdict(ctx, in, server);
-        }
-    }
-
-    private void readGreeting(ChannelHandlerContext ctx, ByteBuf in) {
-        Greeting greeting = greeting(ctx, in);
-        if (greeting == null) {
-            return;
-        }
-        if (greeting.version() != Handshake.VERSION) {
-            refuse(ctx, Refusal.VERSION.text() + " (" + greeting.version() + ", here " + Handshake.VERSION + ")");
-        } else if (greeting.refusal() != Refusal.NONE) {
-            refuse(ctx, greeting.refusal().text());
+    protected boolean greeted(ChannelHandlerContext ctx, Greeting server) {
+        if (server.version() != Handshake.VERSION) {
+            refuse(ctx, Refusal.VERSION.text() + " (" + server.version() + ", here " + Handshake.VERSION + ")");
+        } else if (server.refusal() != Refusal.NONE) {
+            refuse(ctx, server.refusal().text());
         } else {
-            server = greeting;
             ByteBuf proof = ctx.alloc().buffer(Secret.MAC_BYTES);
-            proof.writeBytes(handshake.clientProof(greeting));
+            proof.writeBytes(handshake.clientProof(server));
             ctx.writeAndFlush(proof);
+            return true;
         }
+        return false;
     }
 
-    private void readVerdict(ChannelHandlerContext ctx, ByteBuf in, Greeting greeting) {
+    @Override
+    protected void readProof(ChannelHandlerContext ctx, ByteBuf in, Greeting server) {
         Refusal refusal = Refusal.of(in.readUnsignedShort());
         byte[] proof = new byte[Secret.MAC_BYTES];
         in.readBytes(proof);
         if (refusal != Refusal.NONE) {
             refuse(ctx, refusal.text());
-        } else if (!handshake.provesServer(greeting, proof)) {
+        } else if (!handshake.provesServer(server, proof)) {
             refuse(ctx, Refusal.SECRET.text());
-        } else if (!handshake.sameDataset(greeting)) {
+        } else if (!handshake.sameDataset(server)) {
             refuse(ctx, Refusal.DATASET.text());
         } else {
             accept(ctx);

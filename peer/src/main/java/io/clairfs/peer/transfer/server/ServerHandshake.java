@@ -10,7 +10,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /** The server's side of the handshake: the first thing on an accepted connection, and nothing is parsed behind it until it went well. */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
@@ -24,14 +23,11 @@ final class ServerHandshake extends HandshakeDecoder {
         void refused(ChannelHandlerContext context, String reason);
     }
 
-    private final Handshake handshake;
     private final boolean busy;
     private final Outcome outcome;
-    private @Nullable Greeting client;
 
     ServerHandshake(Credentials credentials, int timeoutMs, boolean busy, Outcome outcome) {
-        super(timeoutMs);
-        handshake = new Handshake(credentials);
+        super(credentials, timeoutMs, Secret.MAC_BYTES);
         this.busy = busy;
         this.outcome = outcome;
     }
@@ -42,43 +38,31 @@ final class ServerHandshake extends HandshakeDecoder {
     }
 
     @Override
-    protected void read(ChannelHandlerContext ctx, ByteBuf in) {
-        if (client == null) {
-            readGreeting(ctx, in);
-        } else if (in.readableBytes() >= Secret.MAC_BYTES) {
-            readProof(ctx, in, client);
-        }
-    }
-
-    private void readGreeting(ChannelHandlerContext ctx, ByteBuf in) {
-        Greeting greeting = greeting(ctx, in);
-        if (greeting == null) {
-            return;
-        }
-        Refusal refusal =
-                greeting.version() != Handshake.VERSION ? Refusal.VERSION : busy ? Refusal.BUSY : Refusal.NONE;
+    protected boolean greeted(ChannelHandlerContext ctx, Greeting client) {
+        Refusal refusal = client.version() != Handshake.VERSION ? Refusal.VERSION : busy ? Refusal.BUSY : Refusal.NONE;
         ByteBuf reply = ctx.alloc().buffer(Handshake.GREETING_BYTES);
         handshake.writeGreeting(reply, refusal);
         if (refusal == Refusal.NONE) {
-            client = greeting;
             ctx.writeAndFlush(reply);
         } else {
             ctx.writeAndFlush(reply).addListener(ChannelFutureListener.CLOSE);
             String reason = refusal == Refusal.BUSY
                     ? "this node has as many connections as it may"
-                    : refusal.text() + " (" + greeting.version() + ", here " + Handshake.VERSION + ")";
+                    : refusal.text() + " (" + client.version() + ", here " + Handshake.VERSION + ")";
             refuse(ctx, reason);
         }
+        return refusal == Refusal.NONE;
     }
 
-    private void readProof(ChannelHandlerContext ctx, ByteBuf in, Greeting greeting) {
+    @Override
+    protected void readProof(ChannelHandlerContext ctx, ByteBuf in, Greeting client) {
         byte[] proof = new byte[Secret.MAC_BYTES];
         in.readBytes(proof);
-        Refusal refusal = !handshake.provesClient(greeting, proof)
+        Refusal refusal = !handshake.provesClient(client, proof)
                 ? Refusal.SECRET
-                : handshake.sameDataset(greeting) ? Refusal.NONE : Refusal.DATASET;
+                : handshake.sameDataset(client) ? Refusal.NONE : Refusal.DATASET;
         // Who knows the secret is told with a proof, whatever the verdict; who does not is told nothing made with it.
-        byte[] answer = refusal == Refusal.SECRET ? new byte[Secret.MAC_BYTES] : handshake.serverProof(greeting);
+        byte[] answer = refusal == Refusal.SECRET ? new byte[Secret.MAC_BYTES] : handshake.serverProof(client);
         ByteBuf verdict = ctx.alloc().buffer(Handshake.VERDICT_BYTES);
         verdict.writeShort(refusal.ordinal()).writeBytes(answer);
         if (refusal != Refusal.NONE) {

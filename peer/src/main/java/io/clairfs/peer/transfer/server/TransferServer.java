@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Lends this node's samples to peers that prove to belong to the group. */
+/** Serves this node's samples to peers that prove to belong to the group. */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
 public final class TransferServer implements AutoCloseable {
     private static final Logger LOG = System.getLogger(TransferServer.class.getName());
@@ -34,9 +34,9 @@ public final class TransferServer implements AutoCloseable {
     private static final long CLOSE_MOST_MS = 2_000;
 
     private final Credentials credentials;
-    private final Lender lender;
+    private final SampleService service;
     private final TransferLimits limits;
-    private final LendCounters counters = new LendCounters();
+    private final ServeCounters counters = new ServeCounters();
     private final ChannelGroup channels =
             new DefaultChannelGroup("transfer server", GlobalEventExecutor.INSTANCE, true);
     private final List<InetSocketAddress> addresses = new ArrayList<>();
@@ -44,9 +44,9 @@ public final class TransferServer implements AutoCloseable {
     private final AtomicInteger shakingHands = new AtomicInteger();
     private final AtomicLong refusalLoggedNs = new AtomicLong(System.nanoTime() - REFUSAL_LOG_INTERVAL_NS);
 
-    private TransferServer(Credentials credentials, Lender lender, TransferLimits limits) {
+    private TransferServer(Credentials credentials, SampleService service, TransferLimits limits) {
         this.credentials = credentials;
-        this.lender = lender;
+        this.service = service;
         this.limits = limits;
     }
 
@@ -58,7 +58,7 @@ public final class TransferServer implements AutoCloseable {
     public static TransferServer start(
             List<InetSocketAddress> listen,
             Credentials credentials,
-            Lender lender,
+            SampleService service,
             TransferLimits limits,
             TransferThreads threads)
             throws IOException {
@@ -66,7 +66,7 @@ public final class TransferServer implements AutoCloseable {
         if (refusal.isPresent()) {
             throw new IOException(refusal.get());
         }
-        TransferServer server = new TransferServer(credentials, lender, limits);
+        TransferServer server = new TransferServer(credentials, service, limits);
         try {
             for (InetSocketAddress address : listen) {
                 server.bind(address, threads);
@@ -136,7 +136,7 @@ public final class TransferServer implements AutoCloseable {
             context.channel().closeFuture().addListener(_ -> accepted.decrementAndGet());
             context.pipeline()
                     .addLast(new IdleStateHandler(true, 0, limits.times().stallMs(), 0, TimeUnit.MILLISECONDS))
-                    .addLast(new LendingConnection(lender, limits, counters));
+                    .addLast(new ServingConnection(service, limits, counters));
         }
 
         @Override
@@ -161,11 +161,11 @@ public final class TransferServer implements AutoCloseable {
         return List.copyOf(addresses);
     }
 
-    public LendCounters counters() {
+    public ServeCounters counters() {
         return counters;
     }
 
-    /** Stops listening and ends all connections; loans under way are released. */
+    /** Stops listening and ends all connections; results under way are released. */
     @Override
     public void close() {
         channels.close().awaitUninterruptibly(CLOSE_MOST_MS);

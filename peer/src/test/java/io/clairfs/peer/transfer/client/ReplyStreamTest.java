@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.peer.transfer.Frames;
 import io.clairfs.peer.transfer.LeakWatch;
-import io.clairfs.peer.transfer.LentSamples;
+import io.clairfs.peer.transfer.ServedSamples;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ final class ReplyStreamTest {
 
     private static void write(ByteBuf out, int id, int type, int size) {
         SampleBuffer sample = SampleBuffer.allocate(size);
-        LentSamples.fill(id, sample.bytes());
+        ServedSamples.fill(id, sample.bytes());
         Frames.writeReply(out, type, 0, id, id, size, Frames.crc(sample.bytes().asByteBuffer()));
         out.writeBytes(sample.bytes().asByteBuffer());
         sample.release();

@@ -47,7 +47,12 @@ public final class GroupJobs implements AutoCloseable {
     private @Nullable Thread thread;
     private boolean closed;
 
-    GroupJobs(String self, ErrorLog errors) {
+    /**
+     * Nothing is told or followed before {@link #begin}.
+     *
+     * @param self the name of this node in the group
+     */
+    public GroupJobs(String self, ErrorLog errors) {
         this.self = self;
         this.errors = errors;
     }
@@ -101,7 +106,7 @@ public final class GroupJobs implements AutoCloseable {
                     });
                     jobs.removeRanksOfStopped();
                     every.run();
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     if (!isClosed()) {
                         LOG.log(Level.WARNING, "the jobs of the group, to be tried again", e);
                     }

@@ -93,14 +93,14 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     /**
      * Joins the group or founds it; takes some seconds. The dataset must be listed.
      *
-     * @param lender gives out what this node holds
+     * @param server serves what this node holds
      * @param follower does here what the jobs of the group are
      * @param changed is called when nodes or jobs have come or gone
      * @throws IOException with one line of reason; the mount then goes on alone
      */
-    public void join(SampleServer lender, GroupJobs.Follower follower, Runnable changed) throws IOException {
+    public void join(SampleServer server, GroupJobs.Follower follower, Runnable changed) throws IOException {
         try {
-            joinOnce(lender, follower, changed);
+            joinOnce(server, follower, changed);
         } catch (IOException | RuntimeException e) {
             trouble = String.valueOf(e.getMessage());
             changed.run();
@@ -108,7 +108,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         }
     }
 
-    private synchronized void joinOnce(SampleServer lender, GroupJobs.Follower follower, Runnable changed)
+    private synchronized void joinOnce(SampleServer server, GroupJobs.Follower follower, Runnable changed)
             throws IOException {
         if (closed) {
             return;
@@ -121,9 +121,9 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         Credentials credentials = new Credentials(fingerprint, secret, tls);
         TransferThreads threads = TransferThreads.start("transfer", TRANSFER_THREADS);
         parts.add(threads);
-        parts.add(lender);
+        parts.add(server);
         parts.add(TransferServer.start(
-                List.of(config.transferAddress()), credentials, lender.over(numbers), limits, threads));
+                List.of(config.transferAddress()), credentials, server.over(numbers), limits, threads));
         TransferClient client = new TransferClient(credentials, limits, threads);
         parts.add(client);
         ClusterConfig cluster =

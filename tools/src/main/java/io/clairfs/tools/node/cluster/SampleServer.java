@@ -6,8 +6,8 @@ import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.StoredSample;
-import io.clairfs.peer.transfer.server.Lender;
-import io.clairfs.peer.transfer.server.Loan;
+import io.clairfs.peer.transfer.server.SampleService;
+import io.clairfs.peer.transfer.server.ServeResult;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -18,7 +18,7 @@ import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 
 /**
- * Lends what this node holds. A sample whose home is here is fetched from the source for the peer that asks, and kept: it is the one
+ * Serves what this node holds. A sample whose home is here is fetched from the source for the peer that asks, and kept: it is the one
  * copy that all count on.
  *
  * <p>What is in memory goes from there, and what the page cache has of the SSD goes from its file. What the disk or the source
@@ -35,11 +35,11 @@ public final class SampleServer implements AutoCloseable {
     private final Admission admission;
     private final FetchRouter router;
     private final IntPredicate isHome;
-    private final ExecutorService diskReaders = threads("lend-read-", MOST_DISK_READS);
-    private final ExecutorService fetchers = threads("lend-fetch-", MOST_FETCHES);
+    private final ExecutorService diskReaders = threads("serve-read-", MOST_DISK_READS);
+    private final ExecutorService fetchers = threads("serve-fetch-", MOST_FETCHES);
 
     /**
-     * A lender.
+     * The server of a node.
      *
      * @param isHome whether the home of a file is this node
      */
@@ -62,12 +62,12 @@ public final class SampleServer implements AutoCloseable {
     }
 
     /** For peers that number the files in this way. */
-    Lender over(FileNumbers numbers) {
-        return new Lender() {
+    SampleService over(FileNumbers numbers) {
+        return new SampleService() {
             @Override
-            public Loan lend(int sample, long bytes, long deadlineNs) {
+            public ServeResult serve(int sample, long bytes, long deadlineNs) {
                 int file = numbers.fileOf(sample);
-                return file == FileNumbers.NONE ? Loan.NOT_HERE : SampleServer.this.lend(file, deadlineNs);
+                return file == FileNumbers.NONE ? ServeResult.NOT_HERE : SampleServer.this.serve(file, deadlineNs);
             }
 
             @Override
@@ -80,14 +80,15 @@ public final class SampleServer implements AutoCloseable {
         };
     }
 
-    private Loan lend(int file, long deadlineNs) {
+    private ServeResult serve(int file, long deadlineNs) {
         SampleBuffer sample = admission.residents().fromMemory(file);
         if (sample != null) {
-            return new Loan.Memory(sample);
+            return new ServeResult.Memory(sample);
         }
-        StoredSample stored = admission.residents().lendStored(file);
+        StoredSample stored = admission.residents().openStored(file);
         if (stored != null) {
-            return new Loan.Stored(stored.file(), stored.offset(), stored.size(), stored.crc32c(), stored::release);
+            return new ServeResult.Stored(
+                    stored.file(), stored.offset(), stored.size(), stored.crc32c(), stored::release);
         }
         if (admission.residents().isHere(file)) {
             return later(diskReaders, file, deadlineNs, this::read);
@@ -96,35 +97,36 @@ public final class SampleServer implements AutoCloseable {
             return later(fetchers, file, deadlineNs, this::fetch);
         }
         admission.residents().tellGone(file);
-        return Loan.NOT_HERE;
+        return ServeResult.NOT_HERE;
     }
 
-    private static Loan later(ExecutorService threads, int file, long deadlineNs, IntFunction<Loan> bring) {
+    private static ServeResult later(
+            ExecutorService threads, int file, long deadlineNs, IntFunction<ServeResult> bring) {
         try {
-            return new Loan.Later(CompletableFuture.supplyAsync(
-                    () -> deadlineNs - System.nanoTime() < 0 ? Loan.NOT_HERE : bring.apply(file), threads));
+            return new ServeResult.Later(CompletableFuture.supplyAsync(
+                    () -> deadlineNs - System.nanoTime() < 0 ? ServeResult.NOT_HERE : bring.apply(file), threads));
         } catch (RejectedExecutionException tooMany) {
-            return Loan.NOT_HERE;
+            return ServeResult.NOT_HERE;
         }
     }
 
-    private Loan read(int file) {
+    private ServeResult read(int file) {
         SampleBuffer sample = admission.residents().readStored(file);
-        return sample == null ? Loan.NOT_HERE : summed(sample);
+        return sample == null ? ServeResult.NOT_HERE : summed(sample);
     }
 
-    private Loan fetch(int file) {
+    private ServeResult fetch(int file) {
         try {
             return summed(router.fetch(file, false));
         } catch (SourceException e) {
-            return Loan.NOT_HERE; // the peer asks the source itself and sees the reason
+            return ServeResult.NOT_HERE; // the peer asks the source itself and sees the reason
         }
     }
 
     /** Its checksum is computed here rather than on the thread that sends. */
-    private static Loan summed(SampleBuffer sample) {
+    private static ServeResult summed(SampleBuffer sample) {
         int _ = sample.crc32c();
-        return new Loan.Memory(sample);
+        return new ServeResult.Memory(sample);
     }
 
     /** Reads what the disk has of a sample, which forgets it if it is damaged. */

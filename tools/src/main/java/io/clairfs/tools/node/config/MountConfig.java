@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param ssds local disks to keep samples on, fastest first
  * @param ssdReserveBytes what their filesystems must keep free for others
  * @param stagingBytes what may be in the page cache ahead of the trainers
+ * @param indexCache where the listing of a large source is kept for the next mount
  * @param indexRule how samples are numbered: a name of {@code IndexRule.BY_NAME}
  * @param policy by which the tiers are filled: of the planner
  * @param model what was measured on this machine, if anything
@@ -36,6 +37,7 @@ public record MountConfig(
         List<SsdConfig> ssds,
         long ssdReserveBytes,
         long stagingBytes,
+        IndexCache indexCache,
         String indexRule,
         PlacementPolicy policy,
         ModelFile model,

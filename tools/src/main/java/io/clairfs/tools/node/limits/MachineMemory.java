@@ -7,10 +7,11 @@ import java.nio.file.Path;
 /**
  * How much memory this process may count on.
  *
+ * @param totalBytes what the machine has
  * @param freeBytes what the machine has free, or could free
  * @param groupBytes what the control groups of this process leave it; {@link Long#MAX_VALUE} when they set no limit
  */
-public record MachineMemory(long freeBytes, long groupBytes) {
+public record MachineMemory(long totalBytes, long freeBytes, long groupBytes) {
     private static final long MODEST = 1L << 30;
 
     /** As it is now. */
@@ -20,7 +21,10 @@ public record MachineMemory(long freeBytes, long groupBytes) {
 
     /** As the files below {@code root} say, in place of those of this machine. */
     static MachineMemory of(Path root) {
-        return new MachineMemory(free(root.resolve("proc/meminfo")), new ControlGroups(root).availableBytes());
+        Path meminfo = root.resolve("proc/meminfo");
+        long free = figure(meminfo, "MemAvailable:");
+        return new MachineMemory(
+                Math.max(free, figure(meminfo, "MemTotal:")), free, new ControlGroups(root).availableBytes());
     }
 
     /** Bytes. */
@@ -28,15 +32,20 @@ public record MachineMemory(long freeBytes, long groupBytes) {
         return Math.min(freeBytes, groupBytes);
     }
 
+    /** What a process may have at most, bytes: all of the machine, or what the control groups leave it. */
+    public long mostBytes() {
+        return Math.min(totalBytes, groupBytes);
+    }
+
     /** Whether it is a control group that says how much. */
     boolean isLimited() {
         return groupBytes < freeBytes;
     }
 
-    private static long free(Path meminfo) {
+    private static long figure(Path meminfo, String name) {
         try {
             return Files.readAllLines(meminfo).stream()
-                    .filter(line -> line.startsWith("MemAvailable:"))
+                    .filter(line -> line.startsWith(name))
                     .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024)
                     .findFirst()
                     .orElse(MODEST);

@@ -75,6 +75,26 @@ public record MemoryBudget(
         return new MemoryBudget(heapBytes, memory, staging, fromSourceBytes, readersBytes, fromPeersBytes, queueBytes);
     }
 
+    /**
+     * The largest {@code --memory} that fits beside the other areas with the smallest heap, bytes; 0 if none does. Staging does not
+     * count, for the kernel can take it back.
+     */
+    public long mostMemoryBytes(MachineMemory machine, int ssds, boolean hasPeers) {
+        return Math.max(0, machine.mostBytes() - withoutHeap(0, ssds, hasPeers) - Math.min(LEAST_HEAP, heapBytes));
+    }
+
+    /** The same with a heap that fits beside this {@code --memory}, which {@link #mostMemoryBytes} allows. */
+    public MemoryBudget withHeapBeside(long memory, MachineMemory machine, int ssds, boolean hasPeers) {
+        long room = machine.mostBytes() - withoutHeap(memory, ssds, hasPeers);
+        long heap = Math.clamp(room, Math.min(LEAST_HEAP, heapBytes), heapBytes);
+        return new MemoryBudget(
+                heap, memoryBytes, stagingBytes, fromSourceBytes, readersBytes, fromPeersBytes, queueBytes);
+    }
+
+    private long withoutHeap(long memory, int ssds, boolean hasPeers) {
+        return with(memory, 0).totalBytes(ssds, hasPeers) - heapBytes;
+    }
+
     /** What each area may take, bytes, by the names of the status. */
     public Map<String, Long> areas(int ssds, boolean hasPeers) {
         Map<String, Long> areas = new LinkedHashMap<>();

@@ -3,7 +3,7 @@ package io.clairfs.tools.node.mount;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.posix.ProcessIdentity;
-import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountTable;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.clairfs.tools.node.mount;
 
 import io.clairfs.cache.posix.ProcessIdentity;
-import io.clairfs.fs.mount.DatasetMount;
+import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.fs.mount.FuseConnection;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountException;

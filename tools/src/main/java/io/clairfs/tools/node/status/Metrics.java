@@ -55,6 +55,7 @@ public final class Metrics {
             gauge("staging.used_bytes", "bytes", "staged or being staged"),
             gauge("staging.samples", "samples", "staged or being staged"),
             counter("staging.pushed", "samples", "put into the page cache"),
+            counter("staging.lost", "samples", "whose pages were gone before the trainer came, to be put there again"),
             gauge("memory.total_bytes", "bytes", "that the daemon may take, all areas together"),
             gauge("memory.areas.*", "bytes", "that the area may take, used or not"),
             gauge("tiers[].capacity_bytes", "bytes", "of the tier"),

@@ -118,7 +118,7 @@ public record Status(
      */
     public record Memory(long totalBytes, Map<String, Long> areas) {}
 
-    public record Staging(long capacityBytes, long usedBytes, int samples, long pushed) {}
+    public record Staging(long capacityBytes, long usedBytes, int samples, long pushed, long lost) {}
 
     /**
      * Another node of the group. Not alive means that it says nothing, that it is being left alone for a while, or that it is gone while

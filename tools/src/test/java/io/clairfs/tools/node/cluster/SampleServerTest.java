@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.FileNumbers;
+import io.clairfs.cache.fetch.FetchLimits;
+import io.clairfs.cache.fetch.FetchPlaces;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SamplesInUse;
@@ -11,11 +13,10 @@ import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.ResidencyListener;
 import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.plan.model.Place;
-import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.Source;
-import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.testing.CountingSource;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.StoredSample;
@@ -30,7 +31,6 @@ import io.clairfs.peer.transfer.client.Answer;
 import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
 import io.clairfs.peer.transfer.server.TransferServer;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -58,7 +58,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a node lends over one transfer thread, with a disk and a source that take as long as the test wants. */
+/** What a node serves over one transfer thread, with a disk and a source that take as long as the test wants. */
 @Timeout(60)
 final class SampleServerTest {
     private static final int FILES = 120;
@@ -92,7 +92,7 @@ final class SampleServerTest {
             Arrays.fill(bytes, (byte) i);
             Files.write(files.resolve("%03d".formatted(i)), bytes);
         }
-        source = new GatedSource(new DirectorySource(files));
+        source = new CountingSource(new DirectorySource(files), sourceGoesOn);
         tree = new DatasetTree(source, 1, line -> {
             throw new AssertionError(line);
         });
@@ -114,41 +114,6 @@ final class SampleServerTest {
     private <T extends AutoCloseable> T closing(T part) {
         parts.push(part);
         return part;
-    }
-
-    /** A source whose reads wait until it goes on. */
-    private final class GatedSource implements Source {
-        private final Source behind;
-
-        GatedSource(Source behind) {
-            this.behind = behind;
-        }
-
-        @Override
-        public List<byte[]> names(byte[] path) throws SourceException {
-            return behind.names(path);
-        }
-
-        @Override
-        public FileStatus status(byte[] path) throws SourceException {
-            return behind.status(path);
-        }
-
-        @Override
-        public byte[] linkTarget(byte[] path) throws SourceException {
-            return behind.linkTarget(path);
-        }
-
-        @Override
-        public void read(SourceFile file, long offset, MemorySegment into) throws SourceException {
-            await(sourceGoesOn);
-            behind.read(file, offset, into);
-        }
-
-        @Override
-        public void close() {
-            behind.close();
-        }
     }
 
     private static void await(CountDownLatch gate) {
@@ -249,24 +214,29 @@ final class SampleServerTest {
         }
     }
 
-    private Peer lend(Tier disk, IntPredicate isHome) throws Exception {
+    private Peer serve(Tier disk, IntPredicate isHome) throws Exception {
         Admission admission = closing(new Admission(tree, memory, List.of(disk), FILES * SIZE));
         admission.residents().tell(new Told());
         admission.residents().tellAll();
         SamplesInUse inUse = closing(new SamplesInUse());
         ObservedRates rates =
                 new ObservedRates((place, _) -> place instanceof Place.Local ? 1e-3 : 1, 60, System::nanoTime);
-        FetchRouter router = new FetchRouter(tree, source, admission, inUse, PeerFetch.NONE, rates, new Counters());
-        SampleServer lender = closing(new SampleServer(admission, router, isHome));
+        FetchRouter router = new FetchRouter(
+                new FetchPlaces(tree, source, admission, inUse, PeerFetch.NONE),
+                FetchLimits.DEFAULT,
+                rates,
+                new Counters(),
+                System::nanoTime);
+        SampleServer samples = closing(new SampleServer(admission, router, isHome));
         Credentials credentials = new Credentials(new Fingerprint(1, 2), null);
-        TransferThreads lending = closing(TransferThreads.start("lend", 1));
+        TransferThreads serving = closing(TransferThreads.start("serve", 1));
         TransferThreads fetching = closing(TransferThreads.start("fetch", 1));
         server = closing(TransferServer.start(
                 List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
                 credentials,
-                lender.over(numbers),
+                samples.over(numbers),
                 TransferLimits.DEFAULT,
-                lending));
+                serving));
         client = closing(new TransferClient(credentials, TransferLimits.DEFAULT, fetching));
         return Objects.requireNonNull(client.peer(server.addresses().getFirst()));
     }
@@ -285,8 +255,8 @@ final class SampleServerTest {
     }
 
     @Test
-    void lend_diskThatIsSlow_holdsUpNeitherTheThreadNorWhatIsInMemory() throws Exception {
-        Peer peer = lend(new SlowDisk(), _ -> false);
+    void serve_diskThatIsSlow_holdsUpNeitherTheThreadNorWhatIsInMemory() throws Exception {
+        Peer peer = serve(new SlowDisk(), _ -> false);
         keep(memory, 7);
         List<CompletableFuture<Answer>> cold = new ArrayList<>();
         for (int number = 20; number < 60; number++) {
@@ -301,7 +271,7 @@ final class SampleServerTest {
     }
 
     @Test
-    void lend_sourceThatHangs_holdsUpNothingThatTheDiskHas() throws Exception {
+    void serve_sourceThatHangs_holdsUpNothingThatTheDiskHas() throws Exception {
         List<Integer> homes = new ArrayList<>();
         SlowDisk disk = new SlowDisk() {
             @Override
@@ -309,7 +279,7 @@ final class SampleServerTest {
                 return numbers.numberOf(file) < 10;
             }
         };
-        Peer peer = lend(disk, homes::contains);
+        Peer peer = serve(disk, homes::contains);
         List<CompletableFuture<Answer>> fetches = new ArrayList<>();
         for (int number = 20; number < FILES; number++) {
             homes.add(fileOf(number));
@@ -329,21 +299,21 @@ final class SampleServerTest {
     }
 
     @Test
-    void lend_sampleThatIsNowhere_saysSo() throws Exception {
-        Peer peer = lend(new SlowDisk(), _ -> false);
+    void serve_sampleThatIsNowhere_saysSo() throws Exception {
+        Peer peer = serve(new SlowDisk(), _ -> false);
         assertThat(ask(peer, FILES - 1).join()).isEqualTo(new Answer.NotHere());
         assertThat(ask(peer, -1).join()).isEqualTo(new Answer.NotHere());
         assertThat(ask(peer, FILES).join()).isEqualTo(new Answer.NotHere());
     }
 
     @Test
-    void lend_sampleThatHasGoneUnseen_isTakenBackFromTheOthers() throws Exception {
+    void serve_sampleThatHasGoneUnseen_isTakenBackFromTheOthers() throws Exception {
         keep(memory, 7);
         keep(memory, 8);
         SampleBuffer recent = sample(9);
         assertThat(memory.keepRecent(fileOf(9), recent)).isTrue();
         recent.release();
-        Peer peer = lend(ssd(), _ -> false);
+        Peer peer = serve(ssd(), _ -> false);
         assertThat(told).as("what readers left may go at any time").containsExactlyInAnyOrder("0 7", "0 8");
         memory.evict(fileOf(7));
         assertThat(ask(peer, 7).join()).isEqualTo(new Answer.NotHere());
@@ -360,9 +330,9 @@ final class SampleServerTest {
     }
 
     @Test
-    void lend_sampleOnTheSsd_goesFromItsFileOnceTheFileIsOpen() throws Exception {
+    void serve_sampleOnTheSsd_goesFromItsFileOnceTheFileIsOpen() throws Exception {
         SsdTier ssd = ssd();
-        Peer peer = lend(ssd, _ -> false);
+        Peer peer = serve(ssd, _ -> false);
         for (int number = 0; number < 10; number++) {
             keep(ssd, number);
         }
@@ -371,7 +341,7 @@ final class SampleServerTest {
                 assertGot(ask(peer, number), number);
             }
         }
-        StoredSample atOnce = ssd.lend(fileOf(3));
+        StoredSample atOnce = ssd.openStored(fileOf(3));
         if (atOnce == null) {
             String missing = "this kernel does not say what is in its page cache, so all samples were read";
             System.out.println("skipped: " + missing);
@@ -381,19 +351,19 @@ final class SampleServerTest {
         assertThat(counters().sentFromFile.sum()).isGreaterThanOrEqualTo(25);
     }
 
-    private io.clairfs.peer.transfer.server.LendCounters counters() {
+    private io.clairfs.peer.transfer.server.ServeCounters counters() {
         TransferServer started = server;
         if (started == null) {
-            throw new AssertionError("lend first");
+            throw new AssertionError("serve first");
         }
         return started.counters();
     }
 
     // Promise G2
     @Test
-    void lend_sampleDamagedOnTheSsd_isNoticedByTheReceiverAndForgotten() throws Exception {
+    void serve_sampleDamagedOnTheSsd_isNoticedByTheReceiverAndForgotten() throws Exception {
         SsdTier ssd = ssd();
-        Peer peer = lend(ssd, _ -> false);
+        Peer peer = serve(ssd, _ -> false);
         keep(ssd, 4);
         assertGot(ask(peer, 4), 4);
         try (Stream<Path> files = Files.walk(directory.resolve("ssd"))) {

@@ -156,7 +156,7 @@ final class ControlGroupsTest {
         process("4:memory:/\n0::/", V1_MOUNT);
         first("", UNLIMITED_V1, 40 * GIB, 0);
         assertThat(available()).isEqualTo(Long.MAX_VALUE);
-        assertThat(MachineMemory.of(root)).isEqualTo(new MachineMemory(60 * GIB, Long.MAX_VALUE));
+        assertThat(MachineMemory.of(root)).isEqualTo(new MachineMemory(65_799_392L * 1024, 60 * GIB, Long.MAX_VALUE));
         assertThat(MachineMemory.of(root).isLimited()).isFalse();
     }
 

@@ -13,7 +13,8 @@ final class MemoryBudgetTest {
     private static final long USUAL_HEAP = 16 * GIB;
 
     private static MemoryBudget inGroup(long bytes, int ssds, boolean hasPeers) {
-        return MemoryBudget.of(new MachineMemory(1L << 40, bytes), Math.min(USUAL_HEAP, bytes / 4), ssds, hasPeers);
+        return MemoryBudget.of(
+                new MachineMemory(1L << 40, 1L << 40, bytes), Math.min(USUAL_HEAP, bytes / 4), ssds, hasPeers);
     }
 
     // Promise M5
@@ -39,7 +40,8 @@ final class MemoryBudgetTest {
 
     @Test
     void machineWithPlenty_hasTheUsualSizes() {
-        MemoryBudget areas = MemoryBudget.of(new MachineMemory(64 * GIB, Long.MAX_VALUE), USUAL_HEAP, 1, true);
+        MemoryBudget areas =
+                MemoryBudget.of(new MachineMemory(64 * GIB, 64 * GIB, Long.MAX_VALUE), USUAL_HEAP, 1, true);
         assertThat(areas)
                 .isEqualTo(new MemoryBudget(USUAL_HEAP, 16 * GIB, GIB, 512 * MIB, 256 * MIB, 256 * MIB, 64 * MIB));
     }
@@ -53,7 +55,8 @@ final class MemoryBudgetTest {
 
     @Test
     void areas_areThoseThatWereSaid_andAddUpToTheTotal() {
-        MemoryBudget budget = MemoryBudget.of(new MachineMemory(64L << 30, Long.MAX_VALUE), 1L << 30, 2, true)
+        MemoryBudget budget = MemoryBudget.of(
+                        new MachineMemory(64L << 30, 64L << 30, Long.MAX_VALUE), 1L << 30, 2, true)
                 .with(7, 9);
         assertThat(budget.areas(2, true)).containsEntry("memory", 7L).containsEntry("staging", 9L);
         assertThat(budget.areas(2, true).values().stream()
@@ -62,5 +65,34 @@ final class MemoryBudgetTest {
                 .isEqualTo(budget.totalBytes(2, true))
                 .isGreaterThan(budget.totalBytes(0, false));
         assertThat(budget.areas(0, false)).containsEntry("write_back", 0L).containsEntry("peers", 0L);
+    }
+
+    // Promise M6
+    @ParameterizedTest
+    @ValueSource(longs = {1, 4, 64})
+    void mostMemory_fitsIntoTheLimitTogetherWithAllThatTheKernelCannotTakeBack(long gib) {
+        MachineMemory group = new MachineMemory(1L << 40, 1L << 40, gib * GIB);
+        MemoryBudget usual = MemoryBudget.of(group, USUAL_HEAP, 2, true);
+        long most = usual.mostMemoryBytes(group, 2, true);
+        MemoryBudget fitting = usual.withHeapBeside(most, group, 2, true);
+        assertThat(fitting.with(most, 0).totalBytes(2, true)).isEqualTo(gib * GIB);
+        assertThat(fitting.heapBytes()).isEqualTo(96 * MIB);
+    }
+
+    @Test
+    void heap_shrinksForAMemoryThatWasSaid_andOnlyThen() {
+        MachineMemory machine = new MachineMemory(64 * GIB, 50 * GIB, Long.MAX_VALUE);
+        MemoryBudget usual = MemoryBudget.of(machine, USUAL_HEAP, 0, false);
+        assertThat(usual.withHeapBeside(40 * GIB, machine, 0, false)).isEqualTo(usual);
+        MemoryBudget large = usual.withHeapBeside(60 * GIB, machine, 0, false);
+        assertThat(large.heapBytes()).isLessThan(4 * GIB);
+        assertThat(large.with(60 * GIB, 0).totalBytes(0, false)).isEqualTo(64 * GIB);
+    }
+
+    @Test
+    void noMemoryFits_whereNotEvenTheJvmDoes() {
+        MachineMemory tiny = new MachineMemory(1L << 40, 1L << 40, 100 * MIB);
+        assertThat(MemoryBudget.of(tiny, 25 * MIB, 0, false).mostMemoryBytes(tiny, 0, false))
+                .isZero();
     }
 }

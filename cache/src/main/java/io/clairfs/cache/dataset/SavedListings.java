@@ -1,0 +1,355 @@
+package io.clairfs.cache.dataset;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.clairfs.cache.posix.FileStatus;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
+import java.util.zip.CheckedOutputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The listings of an earlier mount of the same source, in a file, so that a large tree need not be walked again.
+ *
+ * <p>A directory's listing holds while the directory has the inode and the modification time that it had: names come and go only with a new one. What it
+ * says of a file may be older than the file, which is found out when the file is read, for each read is checked against the listed size and time.
+ * A directory that changed less than {@value #RACY_S} s before it was listed is listed again, for it may have changed once more within the same tick.
+ *
+ * <p>The file is written whole and then renamed, ends with a CRC-32C of all before it, and counts as absent when anything is wrong with it.
+ * All numbers are big endian: 8 bytes {@code clairix1}, the source's path, the table of attributes, the listings, -1, the checksum.
+ */
+public final class SavedListings {
+    private static final byte[] MAGIC = "clairix1".getBytes(US_ASCII);
+    private static final int RACY_S = 2;
+    private static final long NO_STAMP = Long.MIN_VALUE;
+    private static final int END = -1;
+    private static final int BUFFER = 1 << 18;
+    private static final int MOST = 1 << 30;
+    private static final long LISTED_ALREADY_MS = 1_000;
+
+    private final ConcurrentHashMap<Name, Saved> saved = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Name, Stamp> stamps = new ConcurrentHashMap<>();
+    private final List<Attributes> attributes = new ArrayList<>();
+    private final Use use;
+    private volatile boolean isNews;
+    private volatile boolean isUsed;
+
+    private SavedListings(Use use) {
+        this.use = use;
+    }
+
+    /** How far what was saved is relied on. */
+    public enum Use {
+        /** Nothing is saved, and nothing was. */
+        NONE,
+        /** Each directory is looked at, and listed again if it has changed. */
+        VERIFIED,
+        /** What was saved holds. */
+        TRUSTED
+    }
+
+    /** Nothing is saved, and nothing was. */
+    public static SavedListings none() {
+        return new SavedListings(Use.NONE);
+    }
+
+    /** A directory's path, by its bytes. */
+    private record Name(byte[] path) {
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Name name && Arrays.equals(path, name.path);
+        }
+
+        @Override
+        public int hashCode() {
+            return Arrays.hashCode(path);
+        }
+    }
+
+    /** What a directory was when it was listed; {@link #NO_STAMP} in place of a time that tells nothing. */
+    private record Stamp(long inode, long mtimeNs) {}
+
+    private record Saved(Stamp stamp, Listing.Columns columns, byte[][] targets) {}
+
+    /**
+     * Reads what was saved of {@code source}; nothing when it is absent, of another source, or damaged.
+     */
+    public static SavedListings read(Path file, byte[] source, Use use) {
+        try {
+            if (isWhole(file)) {
+                SavedListings found = new SavedListings(use);
+                try (DataInputStream in =
+                        new DataInputStream(new BufferedInputStream(Files.newInputStream(file), BUFFER))) {
+                    if (found.read(in, source)) {
+                        return found;
+                    }
+                }
+            }
+        } catch (NoSuchFileException e) {
+            return new SavedListings(use);
+        } catch (IOException | IllegalArgumentException e) {
+            System.getLogger(SavedListings.class.getName())
+                    .log(System.Logger.Level.DEBUG, "the saved index is not used: " + e.getMessage());
+        }
+        return new SavedListings(use);
+    }
+
+    private static boolean isWhole(Path file) throws IOException {
+        long left = Files.size(file) - Long.BYTES;
+        try (InputStream in = Files.newInputStream(file)) {
+            CRC32C crc = new CRC32C();
+            byte[] buffer = new byte[BUFFER];
+            while (left > 0) {
+                int n = in.read(buffer, 0, (int) Math.min(left, buffer.length));
+                if (n < 0) {
+                    return false;
+                }
+                crc.update(buffer, 0, n);
+                left -= n;
+            }
+            byte[] end = in.readNBytes(Long.BYTES);
+            return left == 0 && end.length == Long.BYTES && ByteBuffer.wrap(end).getLong() == crc.getValue();
+        }
+    }
+
+    private boolean read(DataInputStream in, byte[] source) throws IOException {
+        if (!Arrays.equals(in.readNBytes(MAGIC.length), MAGIC) || !Arrays.equals(bytes(in, in.readInt()), source)) {
+            return false;
+        }
+        for (int left = in.readInt(); left > 0; left--) {
+            attributes.add(new Attributes(in.readInt(), in.readInt(), in.readInt()));
+        }
+        for (int length = in.readInt(); length != END; length = in.readInt()) {
+            Name name = new Name(bytes(in, length));
+            Stamp stamp = new Stamp(in.readLong(), in.readLong());
+            Listing.Columns columns = readColumns(in, in.readInt());
+            byte[][] targets = new byte[in.readInt()][];
+            for (int i = 0; i < targets.length; i++) {
+                targets[i] = bytes(in, in.readInt());
+            }
+            saved.put(name, new Saved(stamp, columns, targets));
+        }
+        return true;
+    }
+
+    private static Listing.Columns readColumns(DataInputStream in, int count) throws IOException {
+        byte[] names = bytes(in, in.readInt());
+        int[] nameEnds = ints(in, count);
+        byte[] kinds = bytes(in, count);
+        int[] attributes = ints(in, count);
+        return new Listing.Columns(names, nameEnds, kinds, attributes, longs(in, count), longs(in, count));
+    }
+
+    private static byte[] bytes(DataInputStream in, int count) throws IOException {
+        if (count < 0 || count > MOST) {
+            throw new IOException("a length of " + count);
+        }
+        byte[] bytes = in.readNBytes(count);
+        if (bytes.length < count) {
+            throw new EOFException();
+        }
+        return bytes;
+    }
+
+    private static int[] ints(DataInputStream in, int count) throws IOException {
+        int[] values = new int[count];
+        ByteBuffer.wrap(bytes(in, Math.multiplyExact(count, Integer.BYTES)))
+                .asIntBuffer()
+                .get(values);
+        return values;
+    }
+
+    private static long[] longs(DataInputStream in, int count) throws IOException {
+        long[] values = new long[count];
+        ByteBuffer.wrap(bytes(in, Math.multiplyExact(count, Long.BYTES)))
+                .asLongBuffer()
+                .get(values);
+        return values;
+    }
+
+    /** Whether a directory's status has to be known before {@link #find} and {@link #listed}. */
+    boolean needsStatus() {
+        return use == Use.VERIFIED;
+    }
+
+    /** The listing of {@code directory} if it still holds, once; {@code now} is what the directory is, null where what was saved is trusted. */
+    @Nullable
+    Listing find(Directory directory, @Nullable FileStatus now, DatasetTree tree) {
+        if (use == Use.NONE) {
+            return null;
+        }
+        Saved found = saved.remove(new Name(directory.path()));
+        if (found == null || !(use == Use.TRUSTED || (now != null && holds(found.stamp, now)))) {
+            isNews = true;
+            return null;
+        }
+        isUsed = true;
+        stamps.put(new Name(directory.path()), found.stamp);
+        int[] numbers = found.columns.attributes();
+        for (int at = 0; at < numbers.length; at++) {
+            numbers[at] = tree.attributesNumber(attributes.get(numbers[at]));
+        }
+        return new Listing(directory, found.columns, extras(directory, found));
+    }
+
+    private static boolean holds(Stamp stamp, FileStatus now) {
+        return stamp.mtimeNs != NO_STAMP && stamp.mtimeNs == now.mtimeNs() && stamp.inode == now.inode();
+    }
+
+    private static @Nullable Object[] extras(Directory directory, Saved found) {
+        byte[] kinds = found.columns.kinds();
+        @Nullable Object[] extras = null;
+        int link = 0;
+        int from = 0;
+        for (int at = 0; at < kinds.length; at++) {
+            int to = found.columns.nameEnds()[at];
+            if (kinds[at] != Listing.Kind.FILE.ordinal()) {
+                extras = extras == null ? new @Nullable Object[kinds.length] : extras;
+                extras[at] = kinds[at] == Listing.Kind.LINK.ordinal()
+                        ? found.targets[link++]
+                        : new Directory(directory, Directory.join(directory.path(), found.columns.names(), from, to));
+            }
+            from = to;
+        }
+        return extras == null ? new Object[0] : extras;
+    }
+
+    /**
+     * A directory was listed anew.
+     *
+     * @param before what it was before that; null where it was not looked at
+     * @param nowNs nanoseconds since 1970
+     */
+    void listed(Directory directory, @Nullable FileStatus before, long nowNs) {
+        if (use == Use.NONE) {
+            return;
+        }
+        boolean settled = before != null && before.mtimeNs() < nowNs - TimeUnit.SECONDS.toNanos(RACY_S);
+        stamps.put(
+                new Name(directory.path()),
+                before == null || !settled ? new Stamp(0, NO_STAMP) : new Stamp(before.inode(), before.mtimeNs()));
+        isNews = true;
+    }
+
+    /** Whether the tree is another than what was saved, so that it should be saved. */
+    public boolean isNews() {
+        return isNews || !saved.isEmpty();
+    }
+
+    /** Whether any directory was listed by what was saved. */
+    public boolean isUsed() {
+        return isUsed;
+    }
+
+    /** Saves all listings of {@code tree}, which is complete; once. */
+    public void write(Path file, byte[] source, DatasetTree tree) throws IOException {
+        Path fresh = Files.createTempFile(file.toAbsolutePath().getParent(), "index-", ".new");
+        try {
+            CRC32C crc = new CRC32C();
+            try (OutputStream to = Files.newOutputStream(fresh);
+                    DataOutputStream out =
+                            new DataOutputStream(new BufferedOutputStream(new CheckedOutputStream(to, crc), BUFFER))) {
+                write(out, source, tree);
+                out.flush();
+                out.writeLong(crc.getValue());
+            }
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(fresh);
+            forget();
+        }
+    }
+
+    /** What was saved is not needed any more once the tree is complete. */
+    public void forget() {
+        saved.clear();
+        stamps.clear();
+    }
+
+    private void write(DataOutputStream out, byte[] source, DatasetTree tree) throws IOException {
+        out.write(MAGIC);
+        out.writeInt(source.length);
+        out.write(source);
+        List<Attributes> table = tree.attributesTable();
+        out.writeInt(table.size());
+        for (Attributes one : table) {
+            out.writeInt(one.mode());
+            out.writeInt(one.uid());
+            out.writeInt(one.gid());
+        }
+        writeAll(out, tree, tree.root());
+        out.writeInt(END);
+    }
+
+    /** A directory that the source refuses to list has no listing, and none is saved. */
+    private void writeAll(DataOutputStream out, DatasetTree tree, Directory directory) throws IOException {
+        Stamp stamp = stamps.get(new Name(directory.path()));
+        if (stamp == null) {
+            return;
+        }
+        Listing listing = tree.list(directory, LISTED_ALREADY_MS);
+        write(out, directory, stamp, listing);
+        for (int at = 0; at < listing.count(); at++) {
+            if (listing.kind(at) == Listing.Kind.DIRECTORY) {
+                writeAll(out, tree, listing.subdirectory(at));
+            }
+        }
+    }
+
+    private static void write(DataOutputStream out, Directory directory, Stamp stamp, Listing listing)
+            throws IOException {
+        out.writeInt(directory.path().length);
+        out.write(directory.path());
+        out.writeLong(stamp.inode);
+        out.writeLong(stamp.mtimeNs);
+        Listing.Columns columns = listing.columns();
+        out.writeInt(listing.count());
+        out.writeInt(columns.names().length);
+        out.write(columns.names());
+        writeInts(out, columns.nameEnds());
+        out.write(columns.kinds());
+        writeInts(out, columns.attributes());
+        writeLongs(out, columns.sizes());
+        writeLongs(out, columns.mtimesNs());
+        int links = 0;
+        for (byte kind : columns.kinds()) {
+            links += kind == Listing.Kind.LINK.ordinal() ? 1 : 0;
+        }
+        out.writeInt(links);
+        for (int at = 0; links > 0 && at < listing.count(); at++) {
+            if (listing.kind(at) == Listing.Kind.LINK) {
+                out.writeInt(listing.linkTarget(at).length);
+                out.write(listing.linkTarget(at));
+            }
+        }
+    }
+
+    private static void writeInts(DataOutputStream out, int[] values) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(values.length * Integer.BYTES);
+        bytes.asIntBuffer().put(values);
+        out.write(bytes.array());
+    }
+
+    private static void writeLongs(DataOutputStream out, long[] values) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(values.length * Long.BYTES);
+        bytes.asLongBuffer().put(values);
+        out.write(bytes.array());
+    }
+}

@@ -1,0 +1,108 @@
+package io.clairfs.cache.fetch;
+
+import io.clairfs.cache.dataset.PythonText;
+import io.clairfs.cache.source.Source.SourceFile;
+import io.clairfs.cache.source.SourceTimeoutException;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The reads that wait for their bytes. No thread waits with them: one looks every few milliseconds whose time is over, and waking nobody is what keeps
+ * a read that is answered soon cheap.
+ */
+final class ReadWaits implements AutoCloseable {
+    /** A timeout comes so much late. */
+    private static final long LOOK_EVERY_NS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** While nobody waits; the first wait's timeout may come so much late. */
+    private static final long IDLE_LOOK_EVERY_NS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
+    private final Thread thread;
+    private volatile boolean closed;
+
+    ReadWaits() {
+        thread = Thread.ofPlatform().daemon().name("read-timeouts").start(this::look);
+    }
+
+    /** One read's wait; completes with a reference to the sample, or with why there is none. */
+    static final class Wait extends CompletableFuture<SampleBuffer> {
+        private final SourceFile file;
+        private final long mostMs;
+        private final long startNs = System.nanoTime();
+        private volatile boolean piece;
+
+        private Wait(SourceFile file, long mostMs) {
+            this.file = file;
+            this.mostMs = mostMs;
+        }
+
+        /** How long it has lasted. */
+        long waitedNs() {
+            return System.nanoTime() - startNs;
+        }
+
+        /** It completes with a buffer that holds the bytes asked for and nothing else, which becomes its own. */
+        void completeWithPiece(SampleBuffer bytes) {
+            piece = true;
+            if (!complete(bytes)) {
+                bytes.release();
+            }
+        }
+
+        /** Whether what it has completed with is a part of the sample. */
+        boolean isPiece() {
+            return piece;
+        }
+
+        private boolean isOver() {
+            return waitedNs() > TimeUnit.MILLISECONDS.toNanos(mostMs);
+        }
+
+        /** The source has not answered in time. */
+        void giveUp() {
+            completeExceptionally(new SourceTimeoutException(PythonText.show(file.path()), mostMs));
+        }
+    }
+
+    /** A wait that begins now and lasts {@code mostMs} at most. */
+    Wait begin(SourceFile file, long mostMs) {
+        Wait wait = new Wait(file, mostMs);
+        waits.add(wait);
+        return wait;
+    }
+
+    void end(Wait wait) {
+        waits.remove(wait);
+    }
+
+    int count() {
+        return waits.size();
+    }
+
+    private void look() {
+        while (!closed) {
+            LockSupport.parkNanos(waits.isEmpty() ? IDLE_LOOK_EVERY_NS : LOOK_EVERY_NS);
+            for (Wait wait : waits) {
+                if (wait.isOver()) {
+                    wait.giveUp();
+                }
+            }
+        }
+    }
+
+    /** Lets go of all of them, with an error. */
+    void failAll(Throwable reason) {
+        waits.forEach(wait -> wait.completeExceptionally(reason));
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        LockSupport.unpark(thread);
+    }
+}

@@ -1,0 +1,57 @@
+package io.clairfs.cache.posix;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** Whole messages on a descriptor whose other end takes and gives nothing less: a device, a socket. Errors are numbers, for they are part of the talk. */
+public final class MessageIo {
+    /** Bytes of one {@code struct iovec}. */
+    public static final int IOVEC_BYTES = 16;
+
+    private static final MethodHandle READ =
+            NativeCall.bind("read", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle WRITEV =
+            NativeCall.bind("writev", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
+
+    private MessageIo() {}
+
+    /** Reads one message. Returns its bytes, or a negative errno; {@code EINTR} is one. */
+    public static long read(int fd, MemorySegment into) {
+        long n;
+        try {
+            n = (long) READ.invokeExact(NativeCall.state(), fd, into, into.byteSize());
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        return n >= 0 ? n : -NativeCall.errno();
+    }
+
+    /** Writes {@code count} pieces, described by {@code struct iovec}s, as one message. Returns 0 or a negative errno. */
+    public static int writev(int fd, MemorySegment pieces, int count) {
+        while (true) {
+            long written;
+            try {
+                written = (long) WRITEV.invokeExact(NativeCall.state(), fd, pieces, count);
+            } catch (Throwable t) {
+                throw NativeCall.bug(t);
+            }
+            if (written >= 0) {
+                return 0;
+            }
+            if (NativeCall.errno() != Errno.EINTR) {
+                return -NativeCall.errno();
+            }
+        }
+    }
+
+    /** Describes piece {@code at} of a message. */
+    public static void piece(MemorySegment pieces, int at, long address, long length) {
+        pieces.set(JAVA_LONG, (long) at * IOVEC_BYTES, address);
+        pieces.set(JAVA_LONG, (long) at * IOVEC_BYTES + Long.BYTES, length);
+    }
+}

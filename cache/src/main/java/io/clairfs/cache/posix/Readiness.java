@@ -1,0 +1,48 @@
+package io.clairfs.cache.posix;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** Waits for something to read: {@code poll}. */
+public final class Readiness {
+    /** In place of a timeout: as long as it takes. */
+    public static final int FOREVER = -1;
+
+    private static final MethodHandle POLL =
+            NativeCall.bind("poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+    private static final short POLLIN = 1;
+    private static final int POLLFD_BYTES = 8;
+
+    private Readiness() {}
+
+    /**
+     * Waits until one of the descriptors can be read from or is at its end, for {@code timeoutMs} milliseconds at most.
+     *
+     * @return false when none was in time; after a signal it is true, and the caller looks for itself
+     */
+    public static boolean await(int timeoutMs, int... descriptors) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment polled = arena.allocate((long) descriptors.length * POLLFD_BYTES, 4);
+            for (int i = 0; i < descriptors.length; i++) {
+                polled.set(JAVA_INT, (long) i * POLLFD_BYTES, descriptors[i]);
+                polled.set(JAVA_SHORT, (long) i * POLLFD_BYTES + Integer.BYTES, POLLIN);
+            }
+            int ready = (int) POLL.invokeExact(NativeCall.state(), polled, (long) descriptors.length, timeoutMs);
+            if (ready < 0 && NativeCall.errno() != Errno.EINTR) {
+                throw new PosixException("poll", NativeCall.errno());
+            }
+            return ready != 0;
+        } catch (PosixException e) {
+            throw e;
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.clairfs.cache.prefetch;
+
+import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.stage.StagingBuffer;
+import io.clairfs.cache.stage.StreamWindow.StagedPosition;
+import io.clairfs.cache.status.Counters;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Looks whether what was staged is still there, for the kernel takes pages back as it likes, and somebody may drop its caches: what is not is
+ * staged again before the trainer comes.
+ *
+ * <p>At each look the samples that a trainer reads in the next moment are looked at, and a few of those behind them, in turns; when some of these
+ * are missing, many more. While nobody reads, the looks become rare. One thread calls.
+ */
+final class StagedSampleChecker {
+    private static final long BUSY_PAUSE_MS = 20;
+    private static final long IDLE_PAUSE_MS = 1_000;
+
+    /** What a trainer reads within three looks. */
+    private static final double NEAR_S = 0.06;
+
+    private static final int FEWEST_NEAR = 16;
+    private static final int MOST_NEAR = 256;
+    private static final int FAR = 16;
+    private static final int FAR_AFTER_LOSS = 1024;
+
+    private final StagingBuffer staging;
+    private final Counters counters;
+
+    /** Where the looks at those farther away have come to, and where the trainer was, for each rank of each job. */
+    private final Map<JobRun, Rank[]> ranks = new HashMap<>();
+
+    private long pauseMs = IDLE_PAUSE_MS;
+
+    StagedSampleChecker(StagingBuffer staging, Counters counters) {
+        this.staging = staging;
+        this.counters = counters;
+    }
+
+    private static final class Rank {
+        private long cursor;
+        private int far = FAR;
+    }
+
+    /** How long to wait before the next look, milliseconds. */
+    long pauseMs() {
+        return pauseMs;
+    }
+
+    /**
+     * One look at all jobs.
+     *
+     * @param isRead whether anybody has read since the last one
+     * @return whether something has to be staged again
+     */
+    boolean look(List<JobRun> jobs, boolean isRead) {
+        ranks.keySet().retainAll(jobs);
+        boolean isLost = false;
+        for (JobRun job : jobs) {
+            Rank[] ofJob = ranks.computeIfAbsent(job, run -> {
+                Rank[] all = new Rank[run.streams()];
+                java.util.Arrays.setAll(all, _ -> new Rank());
+                return all;
+            });
+            for (int stream = 0; stream < ofJob.length; stream++) {
+                isLost |= look(job, stream, ofJob[stream]);
+            }
+        }
+        pauseMs = isRead || isLost ? BUSY_PAUSE_MS : Math.min(IDLE_PAUSE_MS, 2 * pauseMs);
+        return isLost;
+    }
+
+    private boolean look(JobRun job, int stream, Rank rank) {
+        double sampleS = job.secondsOf(stream, 1);
+        int near = sampleS > 0 ? (int) Math.clamp(NEAR_S / sampleS, FEWEST_NEAR, MOST_NEAR) : FEWEST_NEAR;
+        List<StagedPosition> next = job.stagedFrom(stream, 0, near);
+        boolean isLost = stageMissingAgain(job, stream, next);
+        long behind = next.isEmpty() ? 0 : next.getLast().sequence() + 1;
+        List<StagedPosition> farther = job.stagedFrom(stream, Math.max(behind, rank.cursor), rank.far);
+        rank.cursor = farther.isEmpty() ? 0 : farther.getLast().sequence() + 1;
+        isLost |= stageMissingAgain(job, stream, farther);
+        rank.far = isLost ? FAR_AFTER_LOSS : FAR;
+        return isLost;
+    }
+
+    private boolean stageMissingAgain(JobRun job, int stream, List<StagedPosition> staged) {
+        List<StagedPosition> missing = new ArrayList<>();
+        for (StagedPosition position : staged) {
+            boolean isNews = staging.isLost(position.place());
+            if (isNews) {
+                counters.stagedLost.increment();
+            }
+            if (isNews || staging.isToBeBroughtAgain(position.place())) { // whoever was to bring it may be gone
+                missing.add(position);
+            }
+        }
+        if (!missing.isEmpty()) {
+            job.stageAgain(stream, missing);
+        }
+        return !missing.isEmpty();
+    }
+}

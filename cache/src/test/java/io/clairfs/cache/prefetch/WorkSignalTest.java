@@ -1,0 +1,82 @@
+package io.clairfs.cache.prefetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Threads without work: one looks again by itself, news wakes all. */
+@Timeout(60)
+final class WorkSignalTest {
+    private static final int THREADS = 8;
+
+    private final WorkSignal signal = new WorkSignal();
+    private final Semaphore scouts = new Semaphore(0);
+    private final Semaphore woken = new Semaphore(0);
+    private final List<Thread> threads = new ArrayList<>();
+
+    /** A thread that never finds work, and says of each look why it came to it. */
+    private void start() {
+        threads.add(Thread.ofPlatform().start(() -> {
+            try {
+                while (true) {
+                    (signal.await(signal.seen()) ? scouts : woken).release();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }));
+    }
+
+    @AfterEach
+    void end() throws InterruptedException {
+        for (Thread thread : threads) {
+            thread.interrupt();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    private void awaitAllWaiting() throws InterruptedException {
+        for (Thread thread : threads) {
+            while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TIMED_WAITING) {
+                Thread.sleep(1);
+            }
+        }
+    }
+
+    @Test
+    void withoutNews_threadsLookAgain_andNewsWakesEveryOne() throws Exception {
+        for (int i = 0; i < THREADS; i++) {
+            start();
+        }
+        scouts.acquire(2); // one of them looks again, and after it there is another
+        awaitAllWaiting();
+        signal.wake();
+        woken.acquire(THREADS - 1); // one may just have been looking
+    }
+
+    @Test
+    void newsFromBeforeTheWait_endsIt() throws Exception {
+        long seen = signal.seen();
+        signal.wake(1);
+        assertThat(signal.await(seen)).isFalse();
+    }
+
+    @Test
+    void newsForOne_wakesOne_andLeavesAScout() throws Exception {
+        for (int i = 0; i < THREADS; i++) {
+            start();
+        }
+        awaitAllWaiting();
+        signal.wake(1);
+        woken.acquire();
+        scouts.drainPermits();
+        scouts.acquire();
+    }
+}

@@ -1,0 +1,214 @@
+package io.clairfs.fs.mount;
+
+import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.SharedDescriptor;
+import io.clairfs.fs.mount.FuseCallbacks.Operation;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * One FUSE mount of this process, from mount to unmount.
+ *
+ * <p>{@link #begin} returns when the kernel has accepted the session and answered a probe; from then on the {@link Watchdog} knows it.
+ * {@link #close} takes the mount out of the tree and waits, within a bound, for the session to end.
+ */
+public abstract class MountedSession implements AutoCloseable {
+    /** How long the kernel may take to accept a session, milliseconds. */
+    protected static final long START_TIMEOUT_MS = 10_000;
+
+    private static final Logger LOG = System.getLogger(MountedSession.class.getName());
+    private static final long END_TIMEOUT_MS = 2_000;
+    private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+    private static final Path DEVICE = Path.of("/dev/fuse");
+
+    /** Sessions start one after the other, so that a descriptor that appears meanwhile is the new session's. */
+    private static final ReentrantLock STARTING = new ReentrantLock();
+
+    /** Those whose descriptors may still be open; guarded by the lock. */
+    private static final List<MountedSession> SESSIONS = new ArrayList<>();
+
+    private final Path point;
+    private final CompletableFuture<Integer> ended;
+    private final SharedDescriptor channel;
+
+    /**
+     * A session that the kernel has accepted.
+     *
+     * @param served completes when nobody serves it any more
+     * @param channel a descriptor of its own, which is closed then
+     */
+    protected MountedSession(Path point, CompletableFuture<Integer> served, SharedDescriptor channel) {
+        this.point = point;
+        this.channel = channel;
+        ended = served.whenComplete((_, _) -> channel.close());
+    }
+
+    /** Makes a session. */
+    @FunctionalInterface
+    protected interface Start<S> {
+        S start() throws IOException;
+    }
+
+    /** Starts a session while no other starts, and sees that it works. */
+    protected static <S extends MountedSession> S begin(Start<S> start) throws IOException {
+        STARTING.lock();
+        try {
+            S session = start.start();
+            SESSIONS.add(session);
+            take(session);
+            return session;
+        } finally {
+            STARTING.unlock();
+        }
+    }
+
+    private static void take(MountedSession session) throws IOException {
+        try {
+            session.watch();
+            session.probe();
+        } catch (IOException e) {
+            session.close();
+            throw e;
+        }
+    }
+
+    /** Descriptors on which the kernel talks to somebody, and to no session here. For {@link Start}. */
+    static Set<Integer> unknownDescriptors() throws IOException {
+        SESSIONS.removeIf(session -> session.ended.isDone() && session.channel.isGivenBack());
+        Set<Integer> known =
+                new HashSet<>(); // before what there is: one that ends meanwhile is then not taken for unknown
+        for (MountedSession session : SESSIONS) {
+            known.addAll(session.libraryDescriptors());
+            if (!session.channel.isGivenBack()) {
+                known.add(session.channel.number());
+            }
+        }
+        Set<Integer> found = sessionDescriptors();
+        found.removeAll(known);
+        return found;
+    }
+
+    /** Descriptors besides the channel that a library has opened for this session and not closed yet. */
+    Set<Integer> libraryDescriptors() {
+        return Set.of();
+    }
+
+    private void watch() {
+        try {
+            Watchdog.Watch watch = Watchdog.over(point, FuseConnection.device(point));
+            var _ = ended.whenComplete((_, _) -> watch.close());
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "if this process is killed, it may stay until " + point + " is unmounted", e);
+        }
+    }
+
+    /** One answer of the new mount shows that it works. */
+    private void probe() throws IOException {
+        FileStatus root = Posix.statAt(Posix.AT_FDCWD, bytes(point), 0);
+        if (!root.isDirectory()) {
+            throw new MountException("the mount at " + point + " does not answer as a directory");
+        }
+    }
+
+    private static byte[] bytes(Path path) {
+        return path.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static Set<Integer> sessionDescriptors() throws IOException {
+        Set<Integer> found = new HashSet<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(DESCRIPTORS)) {
+            for (Path link : all) {
+                try {
+                    if (Files.readSymbolicLink(link).equals(DEVICE)) {
+                        found.add(Integer.parseInt(link.getFileName().toString()));
+                    }
+                } catch (IOException closedMeanwhile) {
+                    // the descriptor of the listing itself, or another thread's
+                    LOG.log(Level.TRACE, "gone", closedMeanwhile);
+                }
+            }
+        }
+        return found;
+    }
+
+    public final Path point() {
+        return point;
+    }
+
+    /** On which the kernel talks to this session, for notifications. It is this session's own, and closed when the session has ended. */
+    public final SharedDescriptor channel() {
+        return channel;
+    }
+
+    /** How often the kernel has asked for {@code operation}. Looking a name up is asking for its attributes. */
+    public abstract long requests(Operation operation);
+
+    /** Completes when nobody answers the kernel any more, be it by {@link #close} or by somebody's {@code umount}. */
+    public final CompletableFuture<Integer> ended() {
+        return ended;
+    }
+
+    /** Unmounts: in the ordinary way if nobody uses it, else detached, so that it is gone for everybody who comes later. */
+    @Override
+    public final void close() {
+        if (!ended.isDone()) {
+            try {
+                Fusermount.detach(point);
+            } catch (MountException e) {
+                LOG.log(Level.WARNING, e.getMessage());
+            }
+        }
+        awaitEnd(END_TIMEOUT_MS);
+    }
+
+    /**
+     * Gives up the connection to the kernel, so that nobody is left waiting for an answer; for a process that is about to end. The kernel would do
+     * so when the process has ended, but a thread of it that waits for a dead source may keep it from ending.
+     */
+    public final void cut() {
+        if (ended.isDone()) {
+            return;
+        }
+        try {
+            int nothing = Posix.openAt(Posix.AT_FDCWD, bytes(Path.of("/dev/null")), Posix.O_RDONLY);
+            channel.replaceBy(nothing);
+            Set<Integer> open = sessionDescriptors();
+            for (int descriptor : libraryDescriptors()) {
+                if (open.contains(descriptor)) { // else the library has closed it just now
+                    Posix.replace(descriptor, nothing);
+                }
+            }
+            Posix.close(nothing);
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "the connection of " + point + " is left to the kernel: " + e.getMessage());
+        }
+    }
+
+    /** Waits for the end. Returns whether it came; it does not while somebody holds a file of a detached mount open. */
+    public final boolean awaitEnd(long timeoutMs) {
+        try {
+            ended.get(timeoutMs, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (java.util.concurrent.TimeoutException e) {
+            return false;
+        } catch (java.util.concurrent.ExecutionException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

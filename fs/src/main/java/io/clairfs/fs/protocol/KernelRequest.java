@@ -1,0 +1,69 @@
+package io.clairfs.fs.protocol;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** One request as it lies in the memory of the thread that took it: {@code struct fuse_in_header} and what follows. Valid until that thread takes the next. */
+final class KernelRequest {
+    /** Bytes of the header. */
+    static final int HEADER_BYTES = 40;
+
+    private final MemorySegment bytes;
+
+    /** What is read into {@code bytes} is the request. */
+    KernelRequest(MemorySegment bytes) {
+        this.bytes = bytes;
+    }
+
+    /** Bytes of all of it, as it says itself. */
+    int length() {
+        return bytes.get(JAVA_INT, 0);
+    }
+
+    int opcodeNumber() {
+        return bytes.get(JAVA_INT, 4);
+    }
+
+    /** What is asked for; null if nobody here knows. */
+    @Nullable
+    Opcode opcode() {
+        return Opcode.of(opcodeNumber());
+    }
+
+    /** What the reply has to bear. */
+    long unique() {
+        return bytes.get(JAVA_LONG, 8);
+    }
+
+    long node() {
+        return bytes.get(JAVA_LONG, 16);
+    }
+
+    /** The number of the thread that waits; 0 for the kernel itself, or somebody whom this process cannot see. */
+    int thread() {
+        return bytes.get(JAVA_INT, 32);
+    }
+
+    /** The integer at {@code offset} behind the header. */
+    int integer(int offset) {
+        return bytes.get(JAVA_INT, HEADER_BYTES + offset);
+    }
+
+    /** The long integer at {@code offset} behind the header. */
+    long longInteger(int offset) {
+        return bytes.get(JAVA_LONG, HEADER_BYTES + offset);
+    }
+
+    /** The name that follows the header, without its terminating zero. */
+    byte[] name() {
+        int end = HEADER_BYTES;
+        while (end < length() && bytes.get(JAVA_BYTE, end) != 0) {
+            end++;
+        }
+        return bytes.asSlice(HEADER_BYTES, end - HEADER_BYTES).toArray(JAVA_BYTE);
+    }
+}

@@ -1,0 +1,106 @@
+package io.clairfs.fs.protocol;
+
+import io.clairfs.cache.posix.SharedDescriptor;
+import io.clairfs.fs.mount.ErrnoTable;
+import io.clairfs.fs.mount.FuseCallbacks.Operation;
+import io.clairfs.fs.mount.FuseConnection;
+import io.clairfs.fs.mount.Fusermount;
+import io.clairfs.fs.mount.MountException;
+import io.clairfs.fs.mount.MountedSession;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A mount whose requests this process takes from the kernel itself. For a tree that is read only and never changes: that is a dozen of the protocol's
+ * operations, and nothing has to be remembered of what the kernel knows.
+ *
+ * <p>Why not libfuse: docs/decisions/own-protocol.md.
+ */
+public final class ProtocolSession extends MountedSession {
+    private static final Logger LOG = System.getLogger(ProtocolSession.class.getName());
+
+    /** Requests that nobody waits for are bounded by the negotiation; of those that somebody waits for each has a thread of its reader's. */
+    private static final int MOST_THREADS = Negotiation.MAX_BACKGROUND + 896;
+
+    private static final Path DEVICES = Path.of("/sys/class/bdi");
+    private static final String READ_AHEAD_KB = "1024";
+
+    private final RequestDispatcher dispatcher;
+
+    private ProtocolSession(
+            Path point, CompletableFuture<Integer> ended, SharedDescriptor channel, RequestDispatcher dispatcher) {
+        super(point, ended, channel);
+        this.dispatcher = dispatcher;
+    }
+
+    /**
+     * Mounts {@code filesystem} at {@code point}, an empty directory.
+     *
+     * @param options as after {@code -o}; see {@link MountOptions}
+     * @throws MountException with the reason when it cannot be mounted
+     */
+    public static ProtocolSession mount(Path point, List<String> options, NodeFilesystem filesystem, ErrnoTable errnos)
+            throws IOException {
+        MountOptions parsed = MountOptions.of(options);
+        return begin(() -> start(point, parsed, filesystem, errnos));
+    }
+
+    private static ProtocolSession start(Path point, MountOptions options, NodeFilesystem filesystem, ErrnoTable errnos)
+            throws IOException {
+        SharedDescriptor channel = new SharedDescriptor(DeviceMount.mount(point, options));
+        CompletableFuture<Negotiation> accepted = new CompletableFuture<>();
+        RequestDispatcher dispatcher = new RequestDispatcher(filesystem, errnos, channel, accepted);
+        RequestThreads threads = new RequestThreads("fuse-request", channel, dispatcher::dispatch, MOST_THREADS);
+        ProtocolSession session = new ProtocolSession(point, threads.ended(), channel, dispatcher);
+        threads.start();
+        try {
+            awaitAgreement(point, accepted);
+        } catch (MountException e) {
+            Fusermount.detach(point);
+            throw e;
+        }
+        readAhead(point);
+        return session;
+    }
+
+    private static void awaitAgreement(Path point, CompletableFuture<Negotiation> accepted) throws MountException {
+        try {
+            accepted.get(START_TIMEOUT_MS, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof MountException refused
+                    ? refused
+                    : new MountException("cannot mount at " + point + " (" + e.getCause() + ")");
+        } catch (TimeoutException e) {
+            throw new MountException(
+                    "the kernel did not accept the mount at " + point + " within " + START_TIMEOUT_MS + " ms");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new MountException("interrupted while mounting " + point);
+        }
+    }
+
+    /** The kernel reads 128 KiB ahead at most, unless root says otherwise; a request may bring a MiB. */
+    private static void readAhead(Path point) {
+        try {
+            Path setting = DEVICES.resolve(FuseConnection.device(point)).resolve("read_ahead_kb");
+            if (Files.isWritable(setting)) {
+                Files.writeString(setting, READ_AHEAD_KB);
+            }
+        } catch (IOException e) {
+            LOG.log(Level.DEBUG, "read-ahead of " + point + " stays as it is: " + e.getMessage());
+        }
+    }
+
+    @Override
+    public long requests(Operation operation) {
+        return dispatcher.requests(operation);
+    }
+}

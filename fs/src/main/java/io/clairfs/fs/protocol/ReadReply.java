@@ -1,0 +1,47 @@
+package io.clairfs.fs.protocol;
+
+import io.clairfs.cache.posix.SharedDescriptor;
+import io.clairfs.fs.mount.ErrnoTable;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** The answer to one request for bytes, given once: by the thread that took the request, or later by another. Thread-safe. */
+public final class ReadReply {
+    private final SharedDescriptor channel;
+    private final long unique;
+    private final long file;
+    private final NodeFilesystem filesystem;
+    private final ErrnoTable errnos;
+    private final AtomicBoolean given = new AtomicBoolean();
+
+    ReadReply(SharedDescriptor channel, long unique, long file, NodeFilesystem filesystem, ErrnoTable errnos) {
+        this.channel = channel;
+        this.unique = unique;
+        this.file = file;
+        this.filesystem = filesystem;
+        this.errnos = errnos;
+    }
+
+    /** Answers with these bytes of native memory, which may be let go when this returns. Fewer than were asked for mean the file's end. */
+    public void bytes(MemorySegment data) {
+        if (given.compareAndSet(false, true)) {
+            try {
+                ReplyMessage.ofThread().send(channel, unique, data);
+            } catch (Throwable t) {
+                fail(t); // who waits must not wait for ever
+            }
+        }
+    }
+
+    /** Answers with the errno of what went wrong. */
+    public void failed(Throwable reason) {
+        if (given.compareAndSet(false, true)) {
+            fail(reason);
+        }
+    }
+
+    private void fail(Throwable reason) {
+        int error = errnos.negative(Opcode.READ.toString(), filesystem.path(file), reason);
+        ReplyMessage.ofThread().fail(channel, unique, error);
+    }
+}

@@ -1,0 +1,148 @@
+package io.clairfs.fs.protocol;
+
+import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.MessageIo;
+import io.clairfs.cache.posix.SharedDescriptor;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/**
+ * The threads that take requests from the kernel.
+ *
+ * <p>Each answers what it took before it takes the next, so a request that is answered at once costs no hand-over. While one may wait for a slow
+ * store another must be there to take the next: a thread that takes a request and leaves none waiting for the next one starts another, up to a bound. What is
+ * above a few that wait ends.
+ */
+final class RequestThreads {
+    private static final Logger LOG = System.getLogger(RequestThreads.class.getName());
+
+    /** Bytes of the largest request: the smallest buffer that the kernel allows is half as large, and a flood of forgotten nodes takes more. */
+    private static final int LARGEST_REQUEST = 16 * 1024;
+
+    /** Those that wait for a request beyond so many are not needed. */
+    private static final int MOST_IDLE = 10;
+
+    private final String name;
+    private final SharedDescriptor channel;
+    private final Consumer<KernelRequest> dispatcher;
+    private final int most;
+    private final CompletableFuture<Integer> ended = new CompletableFuture<>();
+    private int threads;
+    private int idle;
+    private int started;
+    private boolean over;
+
+    /**
+     * None yet.
+     *
+     * @param name of each, with a number behind it
+     * @param dispatcher has a request answered, and never throws
+     * @param most how many there may be
+     */
+    RequestThreads(String name, SharedDescriptor channel, Consumer<KernelRequest> dispatcher, int most) {
+        this.name = name;
+        this.channel = channel;
+        this.dispatcher = dispatcher;
+        this.most = most;
+    }
+
+    /** Completes when the kernel has ended the connection and nobody waits for requests any more. */
+    CompletableFuture<Integer> ended() {
+        return ended;
+    }
+
+    /** Starts the first. */
+    synchronized void start() {
+        startOne();
+    }
+
+    private void startOne() {
+        threads++;
+        idle++;
+        started++;
+        try {
+            Thread.ofPlatform().daemon().name(name + "-" + started).start(this::run);
+        } catch (OutOfMemoryError e) { // the system gives no thread; those that are there go on
+            threads--;
+            idle--;
+            LOG.log(Level.WARNING, name + ": no further thread for requests, there are " + threads);
+        }
+    }
+
+    private void run() {
+        try {
+            takeRequests();
+        } catch (Throwable t) {
+            LOG.log(Level.ERROR, name, t);
+            stop();
+        }
+    }
+
+    private void takeRequests() {
+        MemorySegment buffer = Arena.ofAuto().allocate(LARGEST_REQUEST, 8);
+        KernelRequest request = new KernelRequest(buffer);
+        while (true) {
+            long n = read(buffer);
+            if (n >= KernelRequest.HEADER_BYTES) {
+                taken();
+                dispatcher.accept(request);
+                if (!isStillNeeded()) {
+                    return;
+                }
+            } else if (!isToBeRepeated(n)) {
+                stop();
+                return;
+            }
+        }
+    }
+
+    private long read(MemorySegment buffer) {
+        if (!channel.enter()) {
+            return -Errno.ENODEV;
+        }
+        try {
+            return MessageIo.read(channel.number(), buffer);
+        } finally {
+            channel.leave();
+        }
+    }
+
+    /** Who asked was killed before his request was taken, or a signal came. What else fails is the end of the connection. */
+    private static boolean isToBeRepeated(long n) {
+        return n == -Errno.ENOENT || n == -Errno.EINTR || n == -Errno.EAGAIN;
+    }
+
+    private synchronized void taken() {
+        idle--;
+        if (idle == 0 && threads < most && !over) {
+            startOne();
+        }
+    }
+
+    private synchronized boolean isStillNeeded() {
+        if (idle >= MOST_IDLE) {
+            threads--;
+            return false;
+        }
+        idle++;
+        return true;
+    }
+
+    /** One that waited for a request does so no more, for the connection is over. Who is still busy with a request keeps nobody waiting. */
+    private void stop() {
+        boolean last;
+        synchronized (this) {
+            over = true;
+            threads--;
+            idle--;
+            last = idle == 0;
+        }
+        if (last) {
+            ended.complete(0);
+        }
+    }
+}

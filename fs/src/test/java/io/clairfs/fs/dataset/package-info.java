@@ -1,0 +1,4 @@
+@NullMarked
+package io.clairfs.fs.dataset;
+
+import org.jspecify.annotations.NullMarked;

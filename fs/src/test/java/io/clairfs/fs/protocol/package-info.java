@@ -1,0 +1,4 @@
+@NullMarked
+package io.clairfs.fs.protocol;
+
+import org.jspecify.annotations.NullMarked;

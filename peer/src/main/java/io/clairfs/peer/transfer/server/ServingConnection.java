@@ -1,0 +1,371 @@
+package io.clairfs.peer.transfer.server;
+
+import io.clairfs.peer.transfer.Failure;
+import io.clairfs.peer.transfer.Frames;
+import io.clairfs.peer.transfer.TransferLimits;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One peer that asks: takes its requests in, asks the service while the connection takes bytes, and writes the answers.
+ *
+ * <p>Requests wait here, not in the connection's send queue: a sample is served only when there is room to send it, so a slow
+ * reader holds up to one queue's worth of samples and no more. Answers that come later are written as they come; while
+ * too many bytes are promised, nothing else is asked for.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
+final class ServingConnection extends ByteToMessageDecoder {
+    private static final Logger LOG = System.getLogger(ServingConnection.class.getName());
+    private static final int TICK_MS = 20;
+    private static final int COPY_BYTES = 64 << 10;
+
+    private final SampleService service;
+    private final TransferLimits limits;
+    private final ServeCounters counters;
+    private final ArrayDeque<Asked> queue = new ArrayDeque<>();
+    private final IntObjectHashMap<Asked> open = new IntObjectHashMap<>();
+    private @Nullable Future<?> tick;
+    private long promisedBytes;
+    private boolean encrypted;
+    /** While it is, nothing else may be written: head and bytes of a reply must not be parted. */
+    private boolean replying;
+
+    ServingConnection(SampleService service, TransferLimits limits, ServeCounters counters) {
+        this.service = service;
+        this.limits = limits;
+        this.counters = counters;
+    }
+
+    /** A request that has no answer yet. */
+    private static final class Asked {
+        final int id;
+        final int sample;
+        final long bytes;
+        final long deadlineNs;
+
+        Asked(int id, int sample, long bytes, long deadlineNs) {
+            this.id = id;
+            this.sample = sample;
+            this.bytes = bytes;
+            this.deadlineNs = deadlineNs;
+        }
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        encrypted = ctx.pipeline().get(SslHandler.class) != null;
+        tick = ctx.executor().scheduleWithFixedDelay(() -> expire(ctx), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    protected void handlerRemoved0(ChannelHandlerContext ctx) {
+        if (tick != null) {
+            tick.cancel(false);
+        }
+        queue.clear();
+        open.clear();
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
+        if (in.readableBytes() < Frames.FRAME_HEAD_BYTES) {
+            return;
+        }
+        int start = in.readerIndex();
+        int type = in.getUnsignedByte(start);
+        int count = in.getUnsignedShort(start + 2);
+        int length = Frames.frameBytes(type, count);
+        if (length < 0 || count == 0 || count > Frames.MOST_ENTRIES || in.getByte(start + 1) != 0) {
+            garbage(ctx, in, "a frame of type " + type + " with " + count + " entries");
+            return;
+        }
+        if (in.readableBytes() < length) {
+            return;
+        }
+        if (Frames.crc(in, start, length - Frames.CRC_BYTES) != in.getInt(start + length - Frames.CRC_BYTES)) {
+            garbage(ctx, in, "a frame with a wrong checksum");
+            return;
+        }
+        ByteBuf entries = in.skipBytes(Frames.FRAME_HEAD_BYTES);
+        switch (type) {
+            case Frames.REQUEST -> {
+                counters.requestFrames.increment();
+                counters.requests.add(count);
+                readRequests(ctx, entries, count);
+            }
+            case Frames.CANCEL -> readCancels(ctx, entries, count);
+            default -> readDamaged(entries, count);
+        }
+        if (in.isReadable()) {
+            in.skipBytes(Frames.CRC_BYTES);
+        }
+    }
+
+    private void readRequests(ChannelHandlerContext ctx, ByteBuf in, int count) {
+        long now = System.nanoTime();
+        for (int i = 0; i < count; i++) {
+            int id = in.readInt();
+            int sample = in.readInt();
+            long bytes = in.readLong();
+            long deadlineNs = now + in.readUnsignedInt() * 1_000;
+            Asked asked = new Asked(id, sample, bytes, deadlineNs);
+            if (open.size() >= limits.counts().requestsInFlight() || open.putIfAbsent(id, asked) != null) {
+                garbage(ctx, in, "more requests than agreed, or one id twice");
+                return;
+            }
+            queue.add(asked);
+        }
+    }
+
+    private void readCancels(ChannelHandlerContext ctx, ByteBuf in, int count) {
+        for (int i = 0; i < count; i++) {
+            Asked asked = open.remove(in.readInt());
+            if (asked != null) { // otherwise the answer is on its way already
+                fail(ctx, asked, Failure.CANCELLED);
+            }
+        }
+    }
+
+    private void readDamaged(ByteBuf in, int count) {
+        for (int i = 0; i < count; i++) {
+            counters.damaged.increment();
+            service.damaged(in.readInt());
+        }
+    }
+
+    private void garbage(ChannelHandlerContext ctx, ByteBuf in, String what) {
+        counters.garbage.increment();
+        LOG.log(Level.WARNING, ctx.channel().remoteAddress() + " sent " + what + ": disconnected");
+        in.skipBytes(in.readableBytes());
+        ctx.close();
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
+        serveQueue(ctx);
+        super.channelReadComplete(ctx);
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+        serveQueue(ctx);
+        ctx.fireChannelWritabilityChanged();
+    }
+
+    /**
+     * Serves what there is room for. Writing a head alone may fill the send queue, which is told here, in the midst of the reply:
+     * then whoever is writing it goes on.
+     */
+    private void serveQueue(ChannelHandlerContext ctx) {
+        if (replying || queue.isEmpty()) {
+            return;
+        }
+        Channel channel = ctx.channel();
+        channel.config()
+                .setOption(EpollChannelOption.TCP_CORK, true); // headers travel with what follows, file or memory
+        while (channel.isActive()
+                && channel.isWritable()
+                && promisedBytes < limits.windows().mostBytes()) {
+            Asked asked = queue.poll();
+            if (asked == null) {
+                break;
+            }
+            if (open.get(asked.id) == asked) { // still wanted
+                serve(ctx, asked);
+            }
+        }
+        ctx.flush();
+        channel.config().setOption(EpollChannelOption.TCP_CORK, false);
+    }
+
+    private void serve(ChannelHandlerContext ctx, Asked asked) {
+        ServeResult result;
+        try {
+            result = service.serve(asked.sample, asked.bytes, asked.deadlineNs);
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "serving sample " + asked.sample, e);
+            answer(ctx, asked, null);
+            return;
+        }
+        if (result instanceof ServeResult.Later later) {
+            long promised = Math.clamp(asked.bytes, 0, limits.largestSampleBytes());
+            promisedBytes += promised;
+            later.result()
+                    .whenComplete((ServeResult then, Throwable error) ->
+                            answerLater(ctx, asked, promised, error == null ? then : null));
+        } else {
+            answer(ctx, asked, result);
+        }
+    }
+
+    private void answerLater(ChannelHandlerContext ctx, Asked asked, long promised, @Nullable ServeResult result) {
+        try {
+            ctx.executor().execute(() -> {
+                promisedBytes -= promised;
+                if (open.get(asked.id) == asked && ctx.channel().isActive()) {
+                    answer(ctx, asked, result);
+                    ctx.flush();
+                } else if (result instanceof ServeResult.Held held) {
+                    held.release();
+                }
+                serveQueue(ctx);
+            });
+        } catch (RejectedExecutionException closed) {
+            if (result instanceof ServeResult.Held held) {
+                held.release();
+            }
+        }
+    }
+
+    private void answer(ChannelHandlerContext ctx, Asked asked, @Nullable ServeResult result) {
+        open.remove(asked.id);
+        replying = true;
+        try {
+            reply(ctx, asked, result);
+        } finally {
+            replying = false;
+        }
+    }
+
+    private void reply(ChannelHandlerContext ctx, Asked asked, @Nullable ServeResult result) {
+        switch (result) {
+            case null -> fail(ctx, asked, Failure.SERVER);
+            case ServeResult.Later later -> {
+                LOG.log(Level.ERROR, "a service answered later with a later answer: " + later);
+                fail(ctx, asked, Failure.SERVER);
+            }
+            case ServeResult.NotHere _ -> {
+                counters.notHere.increment();
+                head(ctx, Frames.NOT_HERE, 0, asked, 0, 0);
+            }
+            case ServeResult.Held held
+            when held.size() != asked.bytes || held.size() > limits.largestSampleBytes() -> {
+                held.release();
+                fail(ctx, asked, Failure.SIZE);
+            }
+            case ServeResult.Memory memory -> write(ctx, asked, memory);
+            case ServeResult.Stored stored -> write(ctx, asked, stored);
+        }
+    }
+
+    private void fail(ChannelHandlerContext ctx, Asked asked, Failure reason) {
+        counters.failed.increment();
+        head(ctx, Frames.FAILED, reason.ordinal(), asked, 0, 0);
+    }
+
+    private void write(ChannelHandlerContext ctx, Asked asked, ServeResult.Memory result) {
+        served(ctx, asked, result.size(), result.sample().crc32c());
+        if (result.size() == 0) {
+            result.release();
+        } else {
+            ctx.write(new ServedBytes(result));
+        }
+    }
+
+    private void write(ChannelHandlerContext ctx, Asked asked, ServeResult.Stored result) {
+        served(ctx, asked, result.size(), result.crc32c());
+        if (result.size() == 0) {
+            result.release();
+        } else if (encrypted) {
+            copy(ctx, result);
+        } else {
+            counters.sentFromFile.increment();
+            ctx.write(new ServedFile(result));
+        }
+    }
+
+    private void served(ChannelHandlerContext ctx, Asked asked, long bytes, int crc) {
+        counters.served.increment();
+        counters.servedBytes.add(bytes);
+        head(ctx, Frames.DATA, 0, asked, bytes, crc);
+    }
+
+    private static void head(ChannelHandlerContext ctx, int type, int reason, Asked asked, long bytes, int crc) {
+        ByteBuf head = ctx.alloc().directBuffer(Frames.REPLY_HEAD_BYTES);
+        Frames.writeReply(head, type, reason, asked.id, asked.sample, bytes, crc);
+        ctx.write(head);
+    }
+
+    /** What TLS encrypts must pass through this process. */
+    private static void copy(ChannelHandlerContext ctx, ServeResult.Stored result) {
+        try {
+            long at = result.offset();
+            long end = at + result.size();
+            while (at < end) {
+                int length = (int) Math.min(COPY_BYTES, end - at);
+                ByteBuf piece = ctx.alloc().directBuffer(length);
+                ctx.write(piece.writerIndex(fill(piece.nioBuffer(0, length), result, at)));
+                at += length;
+            }
+        } catch (IOException e) {
+            LOG.log(Level.ERROR, "a stored sample cannot be read: " + e.getMessage());
+            ctx.close();
+        } finally {
+            result.release();
+        }
+    }
+
+    private static int fill(ByteBuffer piece, ServeResult.Stored result, long at) throws IOException {
+        while (piece.hasRemaining()) {
+            if (result.file().read(piece, at + piece.position()) < 0) {
+                throw new IOException("the file is shorter than was said");
+            }
+        }
+        return piece.position();
+    }
+
+    private void expire(ChannelHandlerContext ctx) {
+        if (open.isEmpty()) {
+            return;
+        }
+        long now = System.nanoTime();
+        List<Asked> expired = open.values().stream()
+                .filter(asked -> asked.deadlineNs - now < 0)
+                .toList();
+        for (Asked asked : expired) {
+            open.remove(asked.id);
+            fail(ctx, asked, Failure.DEADLINE);
+        }
+        ctx.flush();
+    }
+
+    /** Two idle periods in a row with something to write mean that the other side has taken nothing for a whole one. */
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
+        if (event instanceof IdleStateEvent idle && !idle.isFirst()) {
+            ChannelOutboundBuffer unsent = ctx.channel().unsafe().outboundBuffer();
+            if (unsent != null && !unsent.isEmpty()) {
+                counters.stalled.increment();
+                LOG.log(
+                        Level.WARNING,
+                        ctx.channel().remoteAddress() + " has taken nothing for "
+                                + limits.times().stallMs() + " ms: disconnected");
+                ctx.close();
+            }
+        }
+        super.userEventTriggered(ctx, event);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        LOG.log(Level.INFO, ctx.channel().remoteAddress() + ": " + cause.getMessage() + ": disconnected");
+        ctx.close();
+    }
+}

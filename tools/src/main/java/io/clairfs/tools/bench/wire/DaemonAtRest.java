@@ -1,0 +1,66 @@
+package io.clairfs.tools.bench.wire;
+
+import io.clairfs.tools.bench.MountedProcess;
+import io.clairfs.tools.bench.SampleFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** What a small mount takes to come, to tell, and to go, and what its daemon takes while all is staged and nobody reads. */
+final class DaemonAtRest {
+    private static final int FILES = 300;
+    private static final long FILE_BYTES = 10_000;
+    private static final int TIMES = 5;
+    private static final long SETTLE_MS = 3_000;
+    private static final long IDLE_S = 20;
+
+    private DaemonAtRest() {}
+
+    static List<WireRow> measure(Path work) throws IOException, InterruptedException {
+        Path source = Files.createDirectories(work.resolve("source"));
+        SampleFiles.make(source, "f", FILE_BYTES, FILES);
+        Path point = Files.createDirectories(work.resolve("mount"));
+        List<Double> mountS = new ArrayList<>();
+        List<Double> statusS = new ArrayList<>();
+        List<Double> umountS = new ArrayList<>();
+        double idle = 0;
+        for (int i = 0; i < TIMES; i++) {
+            long start = System.nanoTime();
+            try (MountedProcess mount = MountedProcess.start(source, point, List.of("--index-rule", "sorted"))) {
+                mountS.add(seconds(start));
+                start = System.nanoTime();
+                MountedProcess.run(List.of("status", point.toString()));
+                statusS.add(seconds(start));
+                if (i == 0) {
+                    idle = idle(mount);
+                }
+                start = System.nanoTime();
+            }
+            umountS.add(seconds(start));
+        }
+        return List.of(
+                new WireRow("all staged, nobody reads", 0, 0, "% of a core", idle, Map.of()),
+                new WireRow("clairfs mount, " + FILES + " files", 0, 0, "s", Medians.of(mountS), Map.of()),
+                new WireRow("clairfs status", 0, 0, "s", Medians.of(statusS), Map.of()),
+                new WireRow("clairfs umount", 0, 0, "s", Medians.of(umountS), Map.of()));
+    }
+
+    /** Percent of a core, while all is staged and nobody reads. */
+    private static double idle(MountedProcess mount) throws IOException, InterruptedException {
+        mount.writeJob("seed=3 epochs=5 batch=8");
+        mount.awaitStaged(FILES, TimeUnit.SECONDS.toMillis(60));
+        TimeUnit.MILLISECONDS.sleep(SETTLE_MS);
+        long pid = mount.status().path("pid").asLong();
+        long before = ProcessTime.of(pid).toMillis();
+        TimeUnit.SECONDS.sleep(IDLE_S);
+        return (ProcessTime.of(pid).toMillis() - before) / 10.0 / IDLE_S;
+    }
+
+    private static double seconds(long startNs) {
+        return (System.nanoTime() - startNs) / 1e9;
+    }
+}

@@ -1,0 +1,117 @@
+package io.clairfs.tools.bench.wire;
+
+import io.clairfs.tools.ByteSize;
+import io.clairfs.tools.bench.MountedProcess;
+import io.clairfs.tools.bench.SampleFiles;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.JsonNode;
+
+/** A trainer that does nothing but read, in the order that it told, everything in the daemon's memory; epochs through the mount alternate with warm ones of the source. */
+final class PauselessTrainer {
+    private static final int EPOCHS = 4;
+    private static final int BATCH = 32;
+    private static final long SETTLE_MS = 2_000;
+
+    private PauselessTrainer() {}
+
+    /** Rows of samples per second, and of what the daemon takes for one. */
+    static List<WireRow> measure(Path work, long fileBytes, int files, int readers, ByteSize staging)
+            throws IOException, InterruptedException {
+        Path source = Files.createDirectories(work.resolve("source"));
+        SampleFiles.make(source, "f", fileBytes, files);
+        Path point = Files.createDirectories(work.resolve("mount"));
+        long memory = 2 * fileBytes * files;
+        List<Double> own = new ArrayList<>();
+        List<Double> local = new ArrayList<>();
+        List<Double> cpuUs = new ArrayList<>();
+        List<Double> fetches = new ArrayList<>();
+        List<Double> requests = new ArrayList<>();
+        try (MountedProcess mount = MountedProcess.start(
+                        source,
+                        point,
+                        List.of("--index-rule", "sorted", "--memory", memory + "", "--staging", staging.bytes() + ""));
+                ExecutorService threads = Executors.newFixedThreadPool(readers)) {
+            mount.writeJob("name=wire seed=3 epochs=" + EPOCHS + " batch=" + BATCH + " workers=" + readers);
+            List<String> index = mount.index();
+            for (int epoch = 0; epoch < EPOCHS; epoch++) {
+                List<String> order = mount.order("wire", epoch).stream()
+                        .map(i -> index.get(Integer.parseInt(i)))
+                        .toList();
+                read(threads, source, order, readers, fileBytes);
+                double localRate = read(threads, source, order, readers, fileBytes);
+                TimeUnit.MILLISECONDS.sleep(SETTLE_MS);
+                JsonNode before = mount.status();
+                long pid = before.path("pid").asLong();
+                long cpuBefore = ProcessTime.of(pid).toMillis();
+                double rate = read(threads, mount.point(), order, readers, fileBytes);
+                JsonNode after = mount.status();
+                if (epoch > 0) { // the first fills memory
+                    own.add(rate);
+                    local.add(localRate);
+                    cpuUs.add((ProcessTime.of(pid).toMillis() - cpuBefore) * 1e3 / files);
+                    fetches.add((fetched(after) - fetched(before)) / files);
+                    requests.add(difference(before, after, "/reads/upcalls") / files);
+                }
+            }
+        }
+        String what = "no pauses, staging " + staging;
+        return List.of(
+                new WireRow(what, fileBytes, readers, "samples/s", Medians.of(own), Map.of("local", Medians.of(local))),
+                new WireRow(what + ", daemon", fileBytes, readers, "us/sample", Medians.of(cpuUs), Map.of()),
+                new WireRow(what + ", fetches", fileBytes, readers, "per read", Medians.of(fetches), Map.of()),
+                new WireRow(what + ", asked", fileBytes, readers, "per read", Medians.of(requests), Map.of()));
+    }
+
+    private static double fetched(JsonNode status) {
+        double sum = 0;
+        for (JsonNode count : status.path("fetched")) {
+            sum += count.path("count").asDouble();
+        }
+        return sum;
+    }
+
+    private static double difference(JsonNode before, JsonNode after, String field) {
+        return after.at(field).asDouble() - before.at(field).asDouble();
+    }
+
+    /** Returns samples per second; readers take batches in turns, as loaders do. */
+    private static double read(ExecutorService threads, Path root, List<String> order, int readers, long fileBytes)
+            throws InterruptedException {
+        List<Future<?>> parts = new ArrayList<>();
+        long start = System.nanoTime();
+        for (int reader = 0; reader < readers; reader++) {
+            int first = reader;
+            parts.add(threads.submit(() -> {
+                try (Arena arena = Arena.ofConfined()) {
+                    MemorySegment buffer = arena.allocate(fileBytes);
+                    for (int batch = first; batch * BATCH < order.size(); batch += readers) {
+                        for (String file : order.subList(batch * BATCH, Math.min(order.size(), (batch + 1) * BATCH))) {
+                            SampleFiles.read(root, file, buffer);
+                        }
+                    }
+                }
+                return null;
+            }));
+        }
+        for (Future<?> part : parts) {
+            try {
+                part.get();
+            } catch (ExecutionException e) {
+                throw new IllegalStateException("a reader failed", e.getCause());
+            }
+        }
+        return order.size() * 1e9 / (System.nanoTime() - start);
+    }
+}

@@ -1,0 +1,81 @@
+package io.clairfs.tools.bench.wire;
+
+import io.clairfs.tools.ByteSize;
+import io.clairfs.tools.bench.WorkDirectory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** All parts, one after the other, each with files of its own. */
+public final class WireBenchmark {
+    private static final List<Part> PARTS = List.of(
+            new Part("reads of 1 KB", List.of(readsOf(1_000, 5_000, 1), readsOf(1_000, 5_000, 4))),
+            new Part("reads of 110 KB", List.of(readsOf(110_000, 2_000, 1), readsOf(110_000, 2_000, 4))),
+            new Part("reads of 16 MB", List.of(readsOf(16_000_000, 40, 1), readsOf(16_000_000, 40, 4))),
+            new Part(
+                    "no pauses",
+                    List.of(
+                            work -> PauselessTrainer.measure(work, 110_000, 16_000, 1, new ByteSize(256 << 20)),
+                            work -> PauselessTrainer.measure(work, 110_000, 16_000, 2, new ByteSize(256 << 20)))),
+            new Part(
+                    "no pauses, room for all",
+                    List.of(
+                            work -> PauselessTrainer.measure(work, 110_000, 16_000, 1, new ByteSize(3L << 30)),
+                            work -> PauselessTrainer.measure(work, 110_000, 16_000, 2, new ByteSize(3L << 30)))),
+            new Part("a walk", List.of(work -> PythonWalk.measure(work, 128_000))),
+            new Part("at rest", List.of(DaemonAtRest::measure)));
+
+    private WireBenchmark() {}
+
+    @FunctionalInterface
+    private interface Measurement {
+        List<WireRow> in(Path work) throws IOException, InterruptedException;
+    }
+
+    private record Part(String name, List<Measurement> measurements) {}
+
+    private static Measurement readsOf(long bytes, int files, int readers) {
+        return work -> List.of(UnstagedReads.measure(work, bytes, files, readers));
+    }
+
+    /** How many parts there are. */
+    public static int parts() {
+        return PARTS.size();
+    }
+
+    /** The name of a part. */
+    public static String name(int part) {
+        return PARTS.get(part).name;
+    }
+
+    /**
+     * Measures one part.
+     *
+     * @param directory on the filesystem to compare with; nothing is left there
+     * @param each takes the rows as they come
+     */
+    public static List<WireRow> run(Path directory, int part, Consumer<WireRow> each)
+            throws IOException, InterruptedException {
+        List<WireRow> rows = new ArrayList<>();
+        for (Measurement measurement : PARTS.get(part).measurements) {
+            try (WorkDirectory work = WorkDirectory.in(directory)) {
+                List<WireRow> fresh = measurement.in(work.path());
+                fresh.forEach(each);
+                rows.addAll(fresh);
+            }
+        }
+        return rows;
+    }
+
+    /** What stands over the rows. */
+    public static String head() {
+        return String.format("%-38s %8s %7s %10s %-12s  %s%n", "", "file", "readers", "clairfs", "", "beside (ratio)");
+    }
+
+    /** A row for people. */
+    public static String line(WireRow row) {
+        return row.line(row.fileBytes() == 0 ? "" : ByteSize.show(row.fileBytes()));
+    }
+}

@@ -1,0 +1,103 @@
+package io.clairfs.tools.node;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.SavedListings;
+import io.clairfs.tools.node.config.IndexCache;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/**
+ * The file in which the listing of a large source is kept for the next mount.
+ *
+ * <p>It is only a help: where it cannot be read or written, the source is listed, and nobody is told.
+ */
+final class SavedIndex {
+    private static final Logger LOG = System.getLogger(SavedIndex.class.getName());
+
+    /** A smaller tree is listed about as fast as its index is read. */
+    private static final int FEWEST_ENTRIES = 10_000;
+
+    private static final int NAME_BYTES = 16;
+
+    private final Path file;
+    private final byte[] source;
+    private final SavedListings.Use use;
+    private final SavedListings listings;
+    private final Consumer<String> warnings;
+    private final AtomicBoolean outdated = new AtomicBoolean();
+
+    /** Reads what an earlier mount of {@code source} has left. */
+    SavedIndex(IndexCache cache, Path source, Consumer<String> warnings) {
+        this.source = source.toString().getBytes(UTF_8);
+        this.warnings = warnings;
+        use = cache.use();
+        file = cache.directory().resolve(name(this.source));
+        listings = use == SavedListings.Use.NONE ? SavedListings.none() : SavedListings.read(file, this.source, use);
+    }
+
+    private static String name(byte[] source) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(source);
+            return HexFormat.of().formatHex(Arrays.copyOf(digest, NAME_BYTES)) + ".index";
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every JDK has SHA-256", e);
+        }
+    }
+
+    SavedListings listings() {
+        return listings;
+    }
+
+    /** Saves the listing when it is complete and another than what was read. */
+    void saveWhenComplete(DatasetTree tree) {
+        var _ = tree.complete()
+                .thenAccept(
+                        all -> Thread.ofPlatform().daemon().name("index-writer").start(() -> save(all)));
+    }
+
+    private void save(DatasetTree tree) {
+        if (use == SavedListings.Use.NONE || !listings.isNews() || tree.entryCount() < FEWEST_ENTRIES) {
+            listings.forget();
+            return;
+        }
+        try {
+            Files.createDirectories(
+                    file.getParent(),
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            listings.write(file, source, tree);
+            if (outdated.get()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException e) {
+            LOG.log(Level.DEBUG, "the index is not saved: " + e.getMessage());
+        }
+    }
+
+    /** A file is not as it was listed: the next mount is to list the source anew. */
+    void fileChanged() {
+        if (use == SavedListings.Use.NONE || !outdated.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            LOG.log(Level.DEBUG, "the saved index stays: " + e.getMessage());
+        }
+        if (listings.isUsed()) {
+            warnings.accept("a file has changed since the saved index was written, which is removed: "
+                    + "unmount and mount again to see the files as they are now");
+        }
+    }
+}

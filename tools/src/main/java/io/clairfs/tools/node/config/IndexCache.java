@@ -1,0 +1,39 @@
+package io.clairfs.tools.node.config;
+
+import io.clairfs.cache.dataset.SavedListings;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where listings of large sources are kept between mounts.
+ *
+ * @param directory need not be there
+ * @param use how far they are relied on
+ */
+public record IndexCache(Path directory, SavedListings.Use use) {
+    /** In place of a directory: nothing is kept. */
+    public static final String NONE = "none";
+
+    /**
+     * As a mount was told.
+     *
+     * @param directory a directory, {@link #NONE}, or null for the user's own: {@code $XDG_CACHE_HOME/clairfs} or {@code ~/.cache/clairfs}
+     * @param trusted whether directories are not looked at
+     */
+    public static IndexCache of(@Nullable String directory, boolean trusted) {
+        SavedListings.Use use = trusted ? SavedListings.Use.TRUSTED : SavedListings.Use.VERIFIED;
+        if (directory != null && !directory.equals(NONE)) {
+            return new IndexCache(Path.of(directory).toAbsolutePath(), use);
+        }
+        String cache = System.getenv("XDG_CACHE_HOME");
+        String home = System.getenv("HOME");
+        boolean isKept = directory == null && (isAbsolute(cache) || isAbsolute(home));
+        return new IndexCache(
+                isAbsolute(cache) ? Path.of(cache, "clairfs") : Path.of(home == null ? "/" : home, ".cache", "clairfs"),
+                isKept ? use : SavedListings.Use.NONE);
+    }
+
+    private static boolean isAbsolute(@Nullable String path) {
+        return path != null && path.startsWith("/");
+    }
+}

@@ -1,0 +1,108 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The listing of a large source is kept for the next mount. */
+@Timeout(300)
+final class SavedIndexTest {
+    private static final int DIRECTORIES = 4;
+    private static final int FILES = 2_600;
+    private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2020-01-02T03:04:05Z"));
+
+    @RegisterExtension
+    static final MountFixture FIXTURE = new MountFixture();
+
+    private static Path source;
+    private Path cache;
+
+    @BeforeEach
+    void makeCache() throws IOException {
+        cache = FIXTURE.newDirectory("cache");
+    }
+
+    @BeforeAll
+    static void makeSource() throws IOException {
+        source = FIXTURE.newDirectory("source");
+        for (int d = 0; d < DIRECTORIES; d++) {
+            Path directory = Files.createDirectory(source.resolve("d" + d));
+            for (int f = 0; f < FILES; f++) {
+                Files.writeString(directory.resolve("f" + f), "content " + f);
+            }
+            Files.setLastModifiedTime(directory, LONG_AGO);
+        }
+        Files.setLastModifiedTime(source, LONG_AGO);
+    }
+
+    private List<Path> kept() throws IOException {
+        try (var files = Files.list(cache)) {
+            return files.filter(file -> file.toString().endsWith(".index")).toList();
+        }
+    }
+
+    private LiveMount mount(String... more) throws Exception {
+        LiveMount mount = FIXTURE.mount(
+                source,
+                Stream.concat(Stream.of("--index-cache", cache.toString()), Arrays.stream(more))
+                        .toArray(String[]::new));
+        mount.awaitReady();
+        return mount;
+    }
+
+    private void awaitKept() throws Exception {
+        Waiting.until("the index is kept", () -> !kept().isEmpty());
+    }
+
+    // Promise C5
+    @Test
+    void keptIndex_showsTheTreeAsItIs_andAChangedFileIsAnErrorUntilTheNextMount() throws Exception {
+        LiveMount first = mount();
+        int files = first.status().at("/samples").asInt();
+        assertThat(files).isGreaterThanOrEqualTo(DIRECTORIES * FILES);
+        awaitKept();
+        FIXTURE.clairfs("umount", first.point()).succeeded();
+
+        Files.writeString(source.resolve("d1/new"), "new");
+        Files.writeString(source.resolve("d2/f7"), "longer than it was");
+        Files.setLastModifiedTime(source.resolve("d2"), LONG_AGO);
+        LiveMount second = mount();
+        assertThat(second.status().at("/samples").asInt()).isEqualTo(files + 1);
+        assertThat(second.point().resolve("d1/new")).hasContent("new");
+        assertThat(second.point().resolve("d3/f2599")).hasContent("content 2599");
+        assertThatThrownBy(() -> Files.readString(second.point().resolve("d2/f7")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("Stale file handle");
+        assertThat(second.lines("errors")).anyMatch(line -> line.contains("unmount and mount again"));
+        assertThat(kept()).isEmpty();
+        FIXTURE.clairfs("umount", second.point()).succeeded();
+
+        LiveMount third = mount();
+        assertThat(third.point().resolve("d2/f7")).hasContent("longer than it was");
+    }
+
+    @Test
+    void trustedIndex_isNotComparedWithTheSource() throws Exception {
+        LiveMount first = mount();
+        int files = first.status().at("/samples").asInt();
+        awaitKept();
+        FIXTURE.clairfs("umount", first.point()).succeeded();
+        Files.writeString(source.resolve("d3/other"), "new");
+        LiveMount trusting = mount("--trust-index");
+        assertThat(trusting.status().at("/samples").asInt()).isEqualTo(files);
+        assertThat(trusting.point().resolve("d1/f1")).hasContent("content 1");
+    }
+}

@@ -1,0 +1,69 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+
+/** Pages that are gone before the trainer comes are there again when it comes. */
+@Timeout(300)
+final class StagedAgainTest {
+    private static final int SAMPLES = 400;
+    private static final int BYTES = 20_000;
+
+    private static final String DROP_ALL = """
+            import os, sys
+            for name in sorted(os.listdir(sys.argv[1])):
+                if not name.startswith("."):
+                    fd = os.open(os.path.join(sys.argv[1], name), os.O_RDONLY)
+                    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+                    os.close(fd)
+            """;
+
+    @RegisterExtension
+    private final MountFixture fixture = new MountFixture();
+
+    private Path makeSource() throws IOException {
+        Path source = fixture.newDirectory("source");
+        Random random = new Random(4);
+        for (int i = 0; i < SAMPLES; i++) {
+            byte[] content = new byte[BYTES];
+            random.nextBytes(content);
+            Files.write(source.resolve(String.format("s%04d", i)), content);
+        }
+        return source;
+    }
+
+    // Promise R8
+    @Test
+    void dropped_pages_of_staged_samples_are_staged_again_without_the_source() throws Exception {
+        Requirements.cachedPages();
+        Path source = makeSource();
+        LiveMount mount = fixture.mount(source, "--index-rule", "sorted");
+        mount.awaitReady();
+        mount.job("seed=3 epochs=2 batch=8");
+        mount.await("staged", s -> s.at("/jobs/0/staged_ahead").asInt() == SAMPLES);
+        JsonNode before =
+                mount.await("all in memory", s -> s.at("/fetched/source/count").asInt() == SAMPLES);
+        fixture.python(DROP_ALL, mount.point());
+        JsonNode after = mount.await(
+                "staged again",
+                s -> s.at("/staging/lost").asInt() >= SAMPLES
+                        && s.at("/jobs/0/staged_ahead").asInt() == SAMPLES);
+        assertThat(after.at("/jobs/0/position").asInt()).isZero();
+        String equal = fixture.python("read_in_order.py", mount.point(), source, "train", 0, SAMPLES, 500, 0);
+        assertThat(equal.strip()).isEqualTo(String.valueOf(SAMPLES));
+        JsonNode read = mount.await("read", s -> s.at("/jobs/0/epoch").asInt() == 1);
+        assertThat(read.at("/reads/upcalls").asInt()
+                        - before.at("/reads/upcalls").asInt())
+                .as("few, for the kernel may take back more")
+                .isLessThan(SAMPLES / 10);
+        assertThat(read.at("/fetched/source/count").asInt()).isEqualTo(SAMPLES);
+    }
+}

@@ -1,0 +1,248 @@
+package io.clairfs.tools.node.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.dataset.rule.IndexRule;
+import io.clairfs.cache.fetch.FetchLimits;
+import io.clairfs.cache.fetch.FetchPlaces;
+import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.fetch.PeerFetch;
+import io.clairfs.cache.fetch.SamplesInUse;
+import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.job.Ranks;
+import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.placement.LocalPlan;
+import io.clairfs.cache.plan.model.ObservedRates;
+import io.clairfs.cache.prefetch.PrefetchSettings;
+import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.testing.RecordingArea;
+import io.clairfs.cache.testing.SmallDataset;
+import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.fs.control.ControlFile;
+import io.clairfs.fs.kernel.ConsumptionWatcher;
+import io.clairfs.peer.directory.Job;
+import io.clairfs.peer.directory.Jobs;
+import io.clairfs.tools.node.cluster.GroupJobs;
+import io.clairfs.tools.node.control.JobControl;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The jobs of a node without a mount: real files, a real index, a real prefetcher that stages into memory. */
+final class JobTableTest {
+    private static final int SAMPLES = 40;
+
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init")
+    Path directory;
+
+    @SuppressWarnings("NullAway.Init")
+    private Indexes indexes;
+
+    @SuppressWarnings("NullAway.Init")
+    private Prefetcher prefetcher;
+
+    @SuppressWarnings("NullAway.Init")
+    private JobTable jobs;
+
+    @BeforeEach
+    void start() throws Exception {
+        SmallDataset dataset = closing(new SmallDataset(directory, SAMPLES, 100, 1));
+        MemoryTier memory = closing(new MemoryTier(1 << 20));
+        Admission admission = closing(new Admission(dataset.tree, memory, List.of(), 1 << 20));
+        SamplesInUse inUse = closing(new SamplesInUse());
+        FetchRouter router = new FetchRouter(
+                new FetchPlaces(dataset.tree, dataset.source, admission, inUse, PeerFetch.NONE),
+                FetchLimits.DEFAULT,
+                new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
+                new Counters(),
+                System::nanoTime);
+        prefetcher = closing(new Prefetcher(
+                dataset.tree,
+                router,
+                admission,
+                inUse,
+                _ -> LocalPlan.WHILE_ROOM,
+                new RecordingArea(),
+                new PrefetchSettings(1 << 20, 1000, 1, List.of(1), PrefetchSettings.Sharing.FIXED),
+                new Counters(),
+                errors));
+        ConsumptionWatcher watcher = closing(new ConsumptionWatcher(dataset.tree, directory, new NoReader()));
+        indexes = new Indexes(dataset.tree, IndexRule.of("sorted"), watcher, errors, 1000);
+        jobs = table(null);
+    }
+
+    private static final class NoReader implements ConsumptionWatcher.Reader {
+        @Override
+        public void read(int[] files, int count) {}
+
+        @Override
+        public void reportsLost() {}
+    }
+
+    private JobTable table(@Nullable GroupJobs group) {
+        return new JobTable(indexes, prefetcher, group, errors);
+    }
+
+    private <T extends AutoCloseable> T closing(T part) {
+        parts.push(part);
+        return part;
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        while (!parts.isEmpty()) {
+            parts.pop().close();
+        }
+    }
+
+    private static JobSpec spec(String line) throws Exception {
+        return JobSpec.parse(line);
+    }
+
+    private List<String> names() {
+        return jobs.present().stream().map(JobSpec::name).toList();
+    }
+
+    private List<String> seeds() {
+        return prefetcher.jobs().stream().map(run -> run.spec().seed()).toList();
+    }
+
+    private List<String> messages() {
+        return errors.lines().stream().map(ErrorLog.Line::message).toList();
+    }
+
+    private String listed() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment into = arena.allocate(1 << 16);
+            int length = control().content().read(0, into);
+            return new String(into.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
+        }
+    }
+
+    private JobControl control() {
+        return new JobControl(indexes, jobs, errors);
+    }
+
+    @Test
+    void begin_aJobRunsAndIsListed() throws Exception {
+        jobs.begin(spec("name=a seed=3 sampler=sequential"));
+        jobs.begin(spec("name=b seed=4"));
+        assertThat(names()).containsExactly("a", "b");
+        assertThat(prefetcher.jobs()).extracting(JobRun::spec).isEqualTo(jobs.present());
+        assertThat(jobs.isKnown("a")).isTrue();
+        assertThat(jobs.isKnown("c")).isFalse();
+        assertThat(jobs.present("c")).isNull();
+        assertThat(listed()).isEqualTo("""
+                        name=a sampler=sequential seed=3 world=1 ranks=0-0
+                        name=b sampler=torch-distributed seed=4 world=1 ranks=0-0
+                        """);
+        assertThat(errors.total()).isZero();
+    }
+
+    @Test
+    void begin_withTheNameOfAnother_takesItsPlace() throws Exception {
+        jobs.begin(spec("name=a seed=3"));
+        JobRun before = prefetcher.jobs().getFirst();
+        jobs.begin(spec("name=a seed=5"));
+        assertThat(seeds()).containsExactly("5");
+        assertThat(prefetcher.jobs()).doesNotContain(before);
+    }
+
+    @Test
+    void end_theJobIsGone_andTheOthersGoOn() throws Exception {
+        jobs.begin(spec("name=a seed=3"));
+        jobs.begin(spec("name=b seed=4"));
+        jobs.end("a");
+        jobs.end("never there");
+        assertThat(names()).containsExactly("b");
+        assertThat(seeds()).containsExactly("4");
+        assertThat(jobs.isKnown("a")).isFalse();
+    }
+
+    @Test
+    void begin_thatTheDatasetRefuses_isOneLineInErrors_andKeepsNoOtherFromRunning() throws Exception {
+        jobs.begin(spec("name=bad subset=missing"));
+        jobs.begin(spec("name=good"));
+        assertThat(names()).containsExactly("good");
+        assertThat(messages()).containsExactly("job bad not started: subset=missing is not a directory of the dataset");
+    }
+
+    @Test
+    void ranksOfAJobToCome_areListed_andItsOwnWhenItComes() throws Exception {
+        jobs.readHere("later", Ranks.parse("1-2"));
+        assertThat(jobs.jobsToCome()).isEqualTo(1);
+        assertThat(jobs.ranksHere()).containsExactly(Map.entry("later", Ranks.parse("1-2")));
+        assertThat(listed()).isEqualTo("name=later ranks=1-2\n");
+        jobs.begin(spec("name=later world=4 ranks=0-3"));
+        assertThat(jobs.jobsToCome()).isZero();
+        jobs.readHere("later", Ranks.parse("3"));
+        assertThat(prefetcher.jobs())
+                .singleElement()
+                .satisfies(run -> assertThat(run.spec().ranks()).isEqualTo(Ranks.parse("3")));
+    }
+
+    @Test
+    void sixtyFiveJobs_areRefusedAltogether_andOneLess_isNot() throws Exception {
+        String lines = "";
+        for (int i = 0; i < 64; i++) {
+            lines += "name=j" + i + " sampler=sequential\n";
+        }
+        String all = lines;
+        assertThatThrownBy(() -> control().accept(all + "name=one-more\n"))
+                .isInstanceOf(ControlFile.RejectedException.class);
+        assertThat(jobs.present()).isEmpty();
+        assertThat(messages()).singleElement().asString().contains("there are 64 jobs already; stop one first");
+        control().accept(all);
+        assertThat(jobs.present()).hasSize(64);
+        control().accept("stop=j7\n");
+        assertThat(names()).hasSize(63).doesNotContain("j7");
+    }
+
+    @Test
+    void follow_startsChangesAndStopsWhatTheGroupSays() throws Exception {
+        GroupJobs group = closing(new GroupJobs("here", errors));
+        jobs = table(group);
+        Job first = new Job("g", "name=g seed=1 world=2", Map.of("here", "1"));
+        Map<String, Ranks> here = jobs.follow(new Jobs.Known(Map.of("g", first), Set.of()));
+        assertThat(here).containsExactly(Map.entry("g", Ranks.parse("1")));
+        assertThat(seeds()).containsExactly("1");
+        JobRun run = prefetcher.jobs().getFirst();
+        jobs.follow(new Jobs.Known(Map.of("g", first), Set.of()));
+        assertThat(prefetcher.jobs()).containsExactly(run);
+        Job changed = new Job("g", "name=g seed=2 world=2", Map.of());
+        jobs.follow(new Jobs.Known(Map.of("g", changed), Set.of()));
+        assertThat(seeds()).containsExactly("2");
+        jobs.follow(new Jobs.Known(Map.of(), Set.of("g")));
+        assertThat(jobs.present()).isEmpty();
+        assertThat(jobs.isKnown("g")).as("a late stop of it is no error").isTrue();
+    }
+
+    @Test
+    void follow_whileTheGroupHasNotHeardOfAJobHere_changesNothing() throws Exception {
+        jobs = table(closing(new GroupJobs("here", errors)));
+        jobs.begin(spec("name=mine"));
+        jobs.follow(new Jobs.Known(Map.of(), Set.of("mine")));
+        assertThat(names()).containsExactly("mine");
+    }
+}
