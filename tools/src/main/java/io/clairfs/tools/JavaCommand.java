@@ -15,6 +15,13 @@ public final class JavaCommand {
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-ea:io.clairfs...");
 
     /**
+     * G1's thread that refines remembered sets wakes twenty times a second, whatever there is to do. Its work is small here, where most memory is outside of
+     * the heap, and is done in the pauses instead.
+     */
+    private static final List<String> QUIET_FLAGS =
+            List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-G1UseConcRefinement");
+
+    /**
      * What Hazelcast and Netty want of a JVM that is in a group of nodes. Not the modules that Hazelcast would have opened for it: its traffic is small,
      * and a JVM with further modules or exports starts without the cache of loaded classes, which takes twice as long.
      */
@@ -46,6 +53,7 @@ public final class JavaCommand {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
+        command.addAll(QUIET_FLAGS);
         command.addAll(furtherFlags);
         List<String> inherited = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> INHERITED.stream().anyMatch(flag::startsWith))

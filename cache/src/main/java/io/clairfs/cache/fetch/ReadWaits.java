@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The reads that wait for their bytes. No thread waits with them: one looks every few milliseconds whose time is over, and waking nobody is what keeps
- * a read that is answered soon cheap.
+ * a read that is answered soon cheap. Only after some seconds without a read does that one sleep, until the next read wakes it.
  */
 final class ReadWaits implements AutoCloseable {
     /** A timeout comes so much late. */
@@ -21,9 +21,16 @@ final class ReadWaits implements AutoCloseable {
     /** While nobody waits; the first wait's timeout may come so much late. */
     private static final long IDLE_LOOK_EVERY_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
+    /** After so many looks at which nobody waited, nor had waited since the one before, none follows until somebody does. */
+    private static final int IDLE_LOOKS = 12;
+
     private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
     private final Thread thread;
     private volatile boolean closed;
+    private volatile boolean asleep;
+
+    /** Whether a wait has begun since the last look. */
+    private volatile boolean isBegun;
 
     ReadWaits() {
         thread = Thread.ofPlatform().daemon().name("read-timeouts").start(this::look);
@@ -73,6 +80,10 @@ final class ReadWaits implements AutoCloseable {
     Wait begin(SourceFile file, long mostMs) {
         Wait wait = new Wait(file, mostMs);
         waits.add(wait);
+        isBegun = true;
+        if (asleep) { // read after the wait was added, as the sleeper looks for waits after it has said that it sleeps
+            LockSupport.unpark(thread);
+        }
         return wait;
     }
 
@@ -85,14 +96,30 @@ final class ReadWaits implements AutoCloseable {
     }
 
     private void look() {
+        int idle = 0;
         while (!closed) {
-            LockSupport.parkNanos(waits.isEmpty() ? IDLE_LOOK_EVERY_NS : LOOK_EVERY_NS);
+            if (idle < IDLE_LOOKS) {
+                LockSupport.parkNanos(waits.isEmpty() ? IDLE_LOOK_EVERY_NS : LOOK_EVERY_NS);
+            } else {
+                sleep();
+            }
+            idle = isBegun || !waits.isEmpty() ? 0 : idle + 1;
+            isBegun = false;
             for (Wait wait : waits) {
                 if (wait.isOver()) {
                     wait.giveUp();
                 }
             }
         }
+    }
+
+    /** Until somebody waits, or this is closed. */
+    private void sleep() {
+        asleep = true;
+        while (waits.isEmpty() && !closed) {
+            LockSupport.park();
+        }
+        asleep = false;
     }
 
     /** Lets go of all of them, with an error. */

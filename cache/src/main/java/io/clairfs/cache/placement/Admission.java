@@ -38,7 +38,7 @@ public final class Admission implements AutoCloseable {
         this.tree = tree;
         residents = new ResidentSamples(tree, memory, slower, queueBytes);
         room = new TierRoom(residents);
-        eviction = new Eviction(tree, residents, this::isUnwanted);
+        eviction = new Eviction(tree, residents, this::isUnwanted, this::evict);
     }
 
     /** What was admitted and is still here. */
@@ -192,6 +192,22 @@ public final class Admission implements AutoCloseable {
             }
             return kept;
         });
+    }
+
+    /** A sample that the plan wants in another tier goes there rather than away, for else it would have to be fetched again. */
+    private void evict(int file, int tier) {
+        int wanted = plan.tierOf(file);
+        if (wanted >= MEMORY && wanted != tier && !residents.isIn(wanted, file)) {
+            SampleBuffer sample = tier == MEMORY ? residents.fromMemory(file) : residents.get(tier, file);
+            if (sample != null) {
+                try {
+                    keepIn(wanted, file, sample);
+                } finally {
+                    sample.release();
+                }
+            }
+        }
+        residents.evict(tier, file);
     }
 
     /** Writes the sample that has waited longest for this tier. Returns whether there was one. */

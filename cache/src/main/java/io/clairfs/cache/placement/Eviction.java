@@ -17,6 +17,7 @@ final class Eviction {
     private final DatasetTree tree;
     private final ResidentSamples residents;
     private final Unwanted unwanted;
+    private final Evictor evictor;
     private final List<AtomicInteger> looked;
 
     /** Whether the plan does not want a file in a tier. */
@@ -25,10 +26,17 @@ final class Eviction {
         boolean isUnwanted(int file, int tier);
     }
 
-    Eviction(DatasetTree tree, ResidentSamples residents, Unwanted unwanted) {
+    /** Takes a file out of a tier. */
+    @FunctionalInterface
+    interface Evictor {
+        void evict(int file, int tier);
+    }
+
+    Eviction(DatasetTree tree, ResidentSamples residents, Unwanted unwanted, Evictor evictor) {
         this.tree = tree;
         this.residents = residents;
         this.unwanted = unwanted;
+        this.evictor = evictor;
         looked = residents.tiers().stream().map(_ -> new AtomicInteger()).toList();
     }
 
@@ -44,7 +52,7 @@ final class Eviction {
             if (old == NONE) {
                 return;
             }
-            residents.evict(tier, old);
+            evictor.evict(old, tier);
         }
     }
 

@@ -23,10 +23,10 @@ import io.clairfs.cache.plan.request.PlanLimits;
 import io.clairfs.cache.plan.request.PlanRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
@@ -43,6 +43,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NodePlanner implements JobPlanner {
     private static final String ORDER_FILE = "order-file";
+
+    /** How often the same is planned for this node alone because its tiers were filled meanwhile. */
+    private static final int MOST_LOOKS = 3;
+
+    private static final long LONG_LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final DatasetTree tree;
     private final Admission admission;
@@ -118,14 +123,25 @@ public final class NodePlanner implements JobPlanner {
             }
         }
         int files = tree.entryCount();
-        BitSet held = held(files);
-        PlanRequest request =
-                new PlanRequest(files, tree::fileSize, needs, now.storages(), model, (_, file) -> held.get(file));
-        Placement placement = planner.plan(request, policy).onlyFor(now.self());
+        Placement placement = place(now, files, needs);
         BooleanSupplier isOver = () -> cuts.stream().anyMatch(BooleanSupplier::getAsBoolean);
         Placed placed = new Placed(
                 placement, now.self(), null, List.of(), 0, null, List.copyOf(readings), isOver, new int[0][]);
         return placed.filledFromHere(admission.residents().tiers().size());
+    }
+
+    /** Looks once more where tiers were filled meanwhile with what the placement does not keep, as long as that takes no time. */
+    private Placement place(Group now, int files, List<Need> needs) throws InvalidSpecException {
+        for (int look = 1; ; look++) {
+            long start = System.nanoTime();
+            HeldNow held = new HeldNow(files, admission.residents());
+            PlanRequest request = new PlanRequest(files, tree::fileSize, needs, now.storages(), model, held);
+            Placement placement = planner.plan(request, policy).onlyFor(now.self());
+            boolean isLast = look == MOST_LOOKS || System.nanoTime() - start > LONG_LOOK_NS;
+            if (isLast || !held.hasGrownBeside(file -> placement.storageClass(now.self(), file) != Placement.NONE)) {
+                return placement;
+            }
+        }
     }
 
     private LocalPlan planTogether(Group now, FileNumbers numbers, List<JobRun> jobs) throws InvalidSpecException {
@@ -239,14 +255,6 @@ public final class NodePlanner implements JobPlanner {
             digest.update(home);
         }
         return digest.getValue();
-    }
-
-    private BitSet held(int files) {
-        BitSet held = new BitSet(files);
-        for (int file = 0; file < files; file++) {
-            held.set(file, admission.residents().isHere(file));
-        }
-        return held;
     }
 
     private static Need need(

@@ -1,6 +1,7 @@
 package io.clairfs.cache.placement;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.plan.request.Held;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.StoredSample;
@@ -134,12 +135,17 @@ public final class ResidentSamples {
 
     /** Whether some tier holds the sample, or it is on its way to one, as far as can be told without reading it. */
     public boolean isHere(int file) {
+        return tierOf(file) >= 0;
+    }
+
+    /** The fastest tier that holds the sample or to which it is on its way, negative for none. */
+    int tierOf(int file) {
         for (int tier = 0; tier < tiers.size(); tier++) {
             if (isIn(tier, file)) {
-                return true;
+                return tier;
             }
         }
-        return false;
+        return Held.NOT_HELD;
     }
 
     /** Whether a tier holds the sample, or it is on its way there. */

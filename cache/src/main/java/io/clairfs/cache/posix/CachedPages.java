@@ -57,6 +57,11 @@ public final class CachedPages {
         return cachedPages(fd, 0, 1) >= 0;
     }
 
+    /** Whether none of the file's first {@code bytes} is known to be in the page cache. Kernels before 6.5 do not tell. */
+    public static boolean isGone(int fd, long bytes) {
+        return cachedPages(fd, 0, bytes) == 0;
+    }
+
     /** Whether some of the file's first {@code bytes} are known not to be in the page cache. Kernels before 6.5 do not tell, nor do later ones about files of others. */
     public static boolean isMissing(int fd, long bytes) {
         long cached = cachedPages(fd, 0, bytes);

@@ -18,6 +18,7 @@ public final class Readiness {
     private static final MethodHandle POLL =
             NativeCall.bind("poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
     private static final short POLLIN = 1;
+    private static final short POLLPRI = 2;
     private static final int POLLFD_BYTES = 8;
 
     private Readiness() {}
@@ -28,11 +29,24 @@ public final class Readiness {
      * @return false when none was in time; after a signal it is true, and the caller looks for itself
      */
     public static boolean await(int timeoutMs, int... descriptors) throws PosixException {
+        return poll(POLLIN, timeoutMs, descriptors);
+    }
+
+    /**
+     * Waits for what the kernel calls priority data, {@code timeoutMs} milliseconds at most: how its files under {@code /proc} tell that they changed.
+     *
+     * @return false when there was none in time; after a signal it is true, and the caller looks for itself
+     */
+    public static boolean awaitChange(int timeoutMs, int descriptor) throws PosixException {
+        return poll(POLLPRI, timeoutMs, descriptor);
+    }
+
+    private static boolean poll(short event, int timeoutMs, int... descriptors) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment polled = arena.allocate((long) descriptors.length * POLLFD_BYTES, 4);
             for (int i = 0; i < descriptors.length; i++) {
                 polled.set(JAVA_INT, (long) i * POLLFD_BYTES, descriptors[i]);
-                polled.set(JAVA_SHORT, (long) i * POLLFD_BYTES + Integer.BYTES, POLLIN);
+                polled.set(JAVA_SHORT, (long) i * POLLFD_BYTES + Integer.BYTES, event);
             }
             int ready = (int) POLL.invokeExact(NativeCall.state(), polled, (long) descriptors.length, timeoutMs);
             if (ready < 0 && NativeCall.errno() != Errno.EINTR) {

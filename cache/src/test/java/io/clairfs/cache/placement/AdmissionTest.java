@@ -354,6 +354,25 @@ final class AdmissionTest {
     }
 
     @Test
+    void leftoverThatIsWantedInAnotherTier_goesThereWhenItsRoomIsNeeded() {
+        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY, 4, DISK));
+        fetched(0, 1, 2, 4);
+        writeAll();
+        plan(Map.of(0, DISK, 1, MEMORY, 3, MEMORY, 5, MEMORY, 4, DISK));
+        fetched(3, 5);
+        assertThat(in(memory)).containsExactly(1, 3, 5);
+        writeAll();
+        assertThat(in(disk)).as("what had to leave memory").containsExactly(0, 4);
+        plan(Map.of(0, DISK, 6, DISK, 7, DISK, 8, DISK, 1, MEMORY, 3, MEMORY, 4, MEMORY));
+        fetched(6, 7);
+        writeAll();
+        fetched(8);
+        writeAll();
+        assertThat(in(disk)).containsExactly(0, 6, 7, 8);
+        assertThat(in(memory)).as("what had to leave the disk").containsExactly(1, 3, 4);
+    }
+
+    @Test
     void readersSample_takesTheRoomOfALeftover() {
         plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
         fetched(0, 1, 2);

@@ -11,6 +11,7 @@ import io.clairfs.cache.plan.model.PerformanceModel;
 import io.clairfs.cache.plan.model.StorageClass;
 import io.clairfs.cache.plan.policy.Placement;
 import io.clairfs.cache.plan.request.EpochSource;
+import io.clairfs.cache.plan.request.Held;
 import io.clairfs.cache.plan.request.Need;
 import io.clairfs.cache.plan.request.PlacementPolicy;
 import io.clairfs.cache.plan.request.PlanLimits;
@@ -90,7 +91,7 @@ final class PlannerTest {
                 empty.needs(),
                 empty.nodes(),
                 empty.model(),
-                (_, sample) -> sample == 1 || sample == 3);
+                (_, sample) -> sample == 1 || sample == 3 ? 0 : Held.NOT_HELD);
         assertThat(classes(plan(request), 0)).containsExactly(NONE, 0, NONE, 0, NONE);
     }
 
@@ -146,8 +147,18 @@ final class PlannerTest {
                 request.needs(),
                 request.nodes(),
                 request.model(),
-                (node, sample) -> node == sample % 2));
+                (node, sample) -> node == sample % 2 ? 0 : Held.NOT_HELD));
         assertThat(homes(placement)).containsExactly(0, 1, 0, 1);
+    }
+
+    @Test
+    void plan_ofAsManyUses_leavesWhatIsHeldInItsClass() throws InvalidSpecException {
+        EpochSource orders = PlanCases.written(new int[][] {{0, 1, 2, 3}}, new int[][] {{0, 1, 2, 3}});
+        PlanRequest request = PlanCases.request(4, 1, orders, 2, PlanCases.sameNodes(1, 1, 1, 1));
+        int[] held = {Held.NOT_HELD, 2, 0, 1};
+        Placement placement = plan(new PlanRequest(
+                4, request.sizes(), request.needs(), request.nodes(), request.model(), (_, sample) -> held[sample]));
+        assertThat(classes(placement, 0)).containsExactly(NONE, 2, 0, 1);
     }
 
     @Test
@@ -274,7 +285,7 @@ final class PlannerTest {
                 needs,
                 storage,
                 model,
-                (node, sample) -> (sample + node) % held == 1);
+                (node, sample) -> (sample + node) % held == 1 ? 0 : Held.NOT_HELD);
     }
 
     @ParameterizedTest

@@ -218,9 +218,10 @@ public final class PageCache implements StagingArea, AutoCloseable {
             return !readable || dropped || !CachedPages.isMissing(pin, bytes);
         }
 
+        /** By the file where it is open: that leaves the kernel its size, which it would ask for at the next open. */
         @Override
         public void drop() {
-            if (session.enter()) {
+            if (!(readable && isDroppedByFile()) && session.enter()) {
                 int rc = MESSAGE.get().invalidate(session.number(), node);
                 session.leave();
                 // Gone already, or the mount with it: nothing is left to drop.
@@ -236,6 +237,16 @@ public final class PageCache implements StagingArea, AutoCloseable {
                 if (pin != NO_PIN) {
                     PageCache.this.close(file, pin, readable);
                 }
+            }
+        }
+
+        /** The kernel leaves pages that are in use or on their way to its lists, and does not say so. */
+        private boolean isDroppedByFile() {
+            try {
+                CachedPages.drop(pin);
+                return CachedPages.isGone(pin, bytes);
+            } catch (PosixException e) {
+                return false;
             }
         }
     }

@@ -136,12 +136,38 @@ final class PageCacheTest {
         }
     }
 
-    @Test
-    void pagesThatSomebodyDropped_areMissed() throws Exception {
+    private static void needsCachestat() throws Exception {
         int fd = Posix.openAt(Posix.AT_FDCWD, "/proc/self/exe".getBytes(UTF_8), Posix.O_RDONLY);
         boolean isTold = CachedPages.isTold(fd);
         Posix.close(fd);
-        assumeTrue(isTold, "the kernel has no cachestat (Linux 6.5), so lost pages are not noticed");
+        assumeTrue(isTold, "the kernel has no cachestat (Linux 6.5), so it is not known which pages are there");
+    }
+
+    @Test
+    void droppedSamples_areGone_andAskNothingWhenTheyAreStagedOnceMore() throws Exception {
+        needsCachestat();
+        try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
+            stageAll(pages).forEach(Staged::drop);
+            for (int file = 0; file < FILES; file++) {
+                int fd = Posix.openAt(
+                        Posix.AT_FDCWD, POINT.resolve(name(file)).toString().getBytes(UTF_8), Posix.O_RDONLY);
+                assertThat(CachedPages.isGone(fd, content(file).length()))
+                        .as(name(file))
+                        .isTrue();
+                Posix.close(fd);
+            }
+            long asked = session.requests(Operation.GETATTR);
+            List<Staged> staged = stageAll(pages);
+            requireAllReadRight();
+            assertThat(session.requests(Operation.GETATTR)).isEqualTo(asked);
+            assertThat(session.requests(Operation.READ)).isZero();
+            staged.forEach(Staged::drop);
+        }
+    }
+
+    @Test
+    void pagesThatSomebodyDropped_areMissed() throws Exception {
+        needsCachestat();
         try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
             List<Staged> staged = stageAll(pages);
             assertThat(staged).allMatch(Staged::isWhole);

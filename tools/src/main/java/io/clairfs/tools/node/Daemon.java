@@ -24,6 +24,7 @@ import io.clairfs.fs.kernel.ConsumptionWatcher;
 import io.clairfs.fs.kernel.PageCache;
 import io.clairfs.fs.mount.ErrnoTable;
 import io.clairfs.fs.mount.FuseSession;
+import io.clairfs.fs.mount.MountChanges;
 import io.clairfs.fs.mount.MountException;
 import io.clairfs.fs.mount.MountedSession;
 import io.clairfs.fs.protocol.ProtocolSession;
@@ -70,7 +71,11 @@ public final class Daemon implements AutoCloseable {
     /** Begins the option that says what the mount table names as the device. */
     private static final String NAME = "fsname=";
 
-    private static final long MOUNTED_CHECK_MS = 1_000;
+    /** Without being told of a change; only to notice the end of this daemon, or a change that the kernel did not tell. */
+    private static final int MOUNTED_CHECK_MS = 10_000;
+
+    /** Between two checks, where mounts come and go all the time. */
+    private static final long MOUNTED_CHECK_PAUSE_MS = 50;
 
     /** Each keeps a KB and more of the kernel's memory, which the kernel can not take back. */
     private static final long MOST_KEPT_OPEN = 32_768;
@@ -200,9 +205,10 @@ public final class Daemon implements AutoCloseable {
 
     /** The mount is over when it is taken out of the tree, even while somebody, such as this process, holds files of it. */
     private void endWhenDetached(PageCache pages) {
-        try {
+        try (MountChanges changes = new MountChanges()) {
             while (!closed.get() && pages.isMounted()) {
-                TimeUnit.MILLISECONDS.sleep(MOUNTED_CHECK_MS);
+                changes.await(MOUNTED_CHECK_MS);
+                TimeUnit.MILLISECONDS.sleep(MOUNTED_CHECK_PAUSE_MS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -55,7 +55,9 @@ final class SourceTrafficTest {
             System.out.printf("source: %d bytes, bound %d, ratio %.4f%n", read, bound, (double) read / bound);
             // The bound leaves aside what is staged, or held for a reader, at the end of an epoch: it may serve the
             // next one as well.
-            assertThat(read).isBetween((long) (bound * (1 - SAVED_BY_STAGING)), (long) (bound * (1 + TOLERANCE)));
+            assertThat(read)
+                    .as("read from the source, by a daemon of the status %s", mount.status())
+                    .isBetween((long) (bound * (1 - SAVED_BY_STAGING)), (long) (bound * (1 + TOLERANCE)));
             assertThat(mount.lines("errors")).isEmpty();
         }
     }

@@ -1,6 +1,7 @@
 package io.clairfs.cache.plan.policy;
 
 import io.clairfs.cache.plan.model.StorageClass;
+import io.clairfs.cache.plan.request.Held;
 import io.clairfs.cache.plan.request.PlanRequest;
 import java.util.Arrays;
 import java.util.List;
@@ -8,8 +9,8 @@ import java.util.List;
 /**
  * Spreads what a node keeps over its classes.
  *
- * <p>The fastest class takes the samples with the most local uses, and of as many uses those already held, and of these those
- * used first, so that what is read first is kept as it is read. A further copy goes to no class from which it would come
+ * <p>The fastest class takes the samples with the most local uses, and of as many uses those that it holds already, then those that the
+ * next class holds, and so on; of these those used first, so that what is read first is kept as it is read. A further copy goes to no class from which it would come
  * slower than from elsewhere.
  */
 public final class NodePacker {
@@ -40,17 +41,23 @@ public final class NodePacker {
         byte[] classOf = new byte[request.samples()];
         Arrays.fill(classOf, (byte) Placement.NONE);
         selection.select(node, classOf);
+        int classes = request.nodes().get(node).classes().size();
         int[] kept = uses.byFirstUse();
         float[] worth = new float[request.samples()];
         int count = 0;
         for (int sample : kept) {
             if (classOf[sample] == Selection.SELECTED) {
-                worth[sample] = 2f * uses.uses(node, sample) + (request.held().holds(node, sample) ? 1 : 0);
+                worth[sample] = worth(node, sample, classes);
                 kept[count++] = sample;
             }
         }
         DescendingSort.sort(kept, count, worth, new int[count]);
         return firstFit(node, kept, count, classOf);
+    }
+
+    private float worth(int node, int sample, int classes) {
+        int held = request.held().classOf(node, sample);
+        return (classes + 1f) * uses.uses(node, sample) + (held == Held.NOT_HELD ? 0 : classes - held);
     }
 
     private Contents firstFit(int node, int[] kept, int count, byte[] classOf) {
