@@ -123,11 +123,12 @@ jvm_flags=(--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=al
 # What a JVM that ends soon is started with beside that.
 short_flags=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC)
 
-# Keeps the classes of a small mount loaded and linked in a file, which saves a third of a command's time and more than half of a mount's start.
+# Keeps the classes of a small mount loaded and linked in a file, and what the compiler learned of its reads, which saves a third of a command's time and
+# more than half of a mount's start.
 # A program without it, or with one of another JDK, runs all the same.
 make_startup_cache() {
     mkdir "$1/training"
-    "$JAVA_HOME/bin/java" "${jvm_flags[@]}" "${short_flags[@]}" -XX:AOTCacheOutput="$1/startup.aot" -cp "$(<"$1/class-path")" \
+    "$JAVA_HOME/bin/java" "${jvm_flags[@]}" -XX:+UseSerialGC -XX:AOTCacheOutput="$1/startup.aot" -cp "$(<"$1/class-path")" \
         io.clairfs.tools.cli.StartupTraining "$1/training" >/dev/null 2>&1 </dev/null || rm -f "$1/startup.aot"
     rm -rf --one-file-system "$1/training" 2>/dev/null || true
 }

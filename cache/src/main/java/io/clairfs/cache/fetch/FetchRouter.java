@@ -66,6 +66,11 @@ public final class FetchRouter {
         return residents.fromMemory(file);
     }
 
+    /** Whether the sample could be given at once. */
+    public boolean isInMemory(int file) {
+        return residents.isInMemory(file);
+    }
+
     /** As {@link Admission#keepPatiently}: a sample that was fetched should not have to be fetched again. */
     public void keepPatiently(int file, SampleBuffer sample) {
         admission.keepPatiently(file, sample);

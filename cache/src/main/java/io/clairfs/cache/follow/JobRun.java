@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.IntConsumer;
+import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -247,6 +248,17 @@ public final class JobRun {
             }
         }
         read(file);
+    }
+
+    /**
+     * A reader had to ask for the whole of this file, and the report of its close is still to come.
+     *
+     * @param isInMemory whether a file could be given at once
+     */
+    public synchronized void asked(int file, IntPredicate isInMemory) {
+        if (!closed) {
+            follower.asked(file, isInMemory);
+        }
     }
 
     /** Reports of reads were lost: whatever is staged may have been read. */

@@ -6,6 +6,7 @@ import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.stage.StreamWindow;
 import java.util.List;
+import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -147,6 +148,16 @@ final class TrainerFollower {
         moveCentre(best);
         driftDetector.read(AccessStream.epoch(slot.position), syncDetector.inSync());
         return true;
+    }
+
+    /** A reader asks for the whole of this file, for it was not staged. */
+    void asked(int file, IntPredicate isInMemory) {
+        for (int i = 0; i < windows.size() && syncDetector.inSync(); i++) {
+            StreamWindow.Slot slot = windows.get(i).nearest(file, centres[i]);
+            if (slot != null && distance(i, slot) <= reach + search.memory()) {
+                windows.get(i).asked(slot.sequence, isInMemory);
+            }
+        }
     }
 
     /** Somebody else reads in name order: that is no use of a sample, nor were the reads before this one that looked like the trainer's. */

@@ -234,7 +234,14 @@ public final class Prefetcher implements AutoCloseable {
                 Thread.ofPlatform().daemon().name("search").start(() -> search(job));
             }
         });
-        signal.wake(count);
+        signal.wake(Math.min(count, StagingPrefetcher.firstToWake()));
+    }
+
+    /** A reader had to ask for this file, and gets the whole of it; that it is closed will be reported. */
+    public void asked(int file) {
+        for (JobRun job : jobs) {
+            job.asked(file, admission.residents()::isInMemory);
+        }
     }
 
     /** A reader had to ask for this file, and it lies where closing is not reported. */

@@ -24,7 +24,7 @@ final class StagedSampleChecker {
     private static final double NEAR_S = 0.06;
 
     private static final int FEWEST_NEAR = 16;
-    private static final int MOST_NEAR = 256;
+    private static final int MOST_NEAR = 128;
     private static final int FAR = 16;
     private static final int FAR_AFTER_LOSS = 1024;
 

@@ -14,12 +14,15 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Stages samples, in the order in which their ranks will read them. One call stages one sample; {@link Prefetcher}'s loaders
  * make many at a time.
  *
- * <p>Pushes into the staging area are few at a time, for they cost processor time that the trainer needs.
+ * <p>Pushes into the staging area are few at a time, for they cost processor time that the trainer needs. Where samples come from memory no more loaders work than
+ * push, each one sample after the other: handing pushes from thread to thread would cost as much again. A loader whose sample has to come from farther away calls
+ * another one.
  */
 final class StagingPrefetcher {
     private static final Logger LOG = System.getLogger(StagingPrefetcher.class.getName());
@@ -34,6 +37,12 @@ final class StagingPrefetcher {
     private final Counters counters;
     private final boolean spare;
     private final Semaphore pushes = new Semaphore(PUSHES_AT_ONCE, true);
+
+    /** Loaders that have fetched their sample and push it, or wait for that. */
+    private final AtomicInteger pushing = new AtomicInteger();
+
+    /** Whether the sample that was claimed last was in memory. */
+    private volatile boolean isFromMemory;
 
     /** Loaders that may wait for a disk while a trainer is short of samples: half of them, for what is dropped is read from the source once more. */
     private final Semaphore patience;
@@ -65,11 +74,18 @@ final class StagingPrefetcher {
 
     /** Stages the next sample of the rank that the calling loader is to work for. Returns whether there was one. */
     boolean stageOne() throws SourceException, JobFailedException {
+        if (isBusyPushing()) {
+            return false; // who pushes looks for the next, and calls others if need be
+        }
         LoaderShares.Claim claim = shares.claim();
         if (claim == null) {
             return false;
         }
         StreamWindow.ToStage next = claim.what();
+        isFromMemory = router.isInMemory(next.file());
+        if (!isFromMemory) {
+            signal.wake(1);
+        }
         try (StagingBuffer.Loading loading = staging.load(next.place(), next.leaving())) {
             if (loading.isMine()) { // else the job was stopped meanwhile, or another position brings it
                 stage(claim, loading);
@@ -81,16 +97,31 @@ final class StagingPrefetcher {
             fetched(claim);
         }
         if (!next.leaving().isEmpty()) {
-            signal.wake();
+            wakeUnlessBusyPushing();
         }
         return true;
+    }
+
+    private boolean isBusyPushing() {
+        return isFromMemory && pushing.get() >= PUSHES_AT_ONCE;
+    }
+
+    private void wakeUnlessBusyPushing() {
+        if (!isBusyPushing()) {
+            signal.wake(1);
+        }
+    }
+
+    /** How many loaders are to look for work when there may be some: each that finds some calls another if that is of use. */
+    static int firstToWake() {
+        return 1 + PUSHES_AT_ONCE;
     }
 
     /** The loader is free for the next sample. */
     private void fetched(LoaderShares.Claim claim) {
         shares.done(claim);
         if (spare) {
-            signal.wake();
+            wakeUnlessBusyPushing();
         }
     }
 
@@ -121,8 +152,12 @@ final class StagingPrefetcher {
     }
 
     private void push(int file, SampleBuffer buffer, StagingBuffer.Loading loading) {
+        pushing.incrementAndGet();
         pushes.acquireUninterruptibly();
         try {
+            if (!loading.isWanted()) {
+                return; // the trainer was here first
+            }
             // What leaves does so on the same thread: pages that were freed just now are the ones that the kernel gives
             // out next.
             long start = System.nanoTime();
@@ -136,6 +171,7 @@ final class StagingPrefetcher {
                     e);
         } finally {
             pushes.release();
+            pushing.decrementAndGet();
         }
     }
 }

@@ -86,6 +86,11 @@ public final class StagingBuffer {
             return mine;
         }
 
+        /** Whether somebody is still to read it. */
+        public boolean isWanted() {
+            return StagingBuffer.this.isWanted(place);
+        }
+
         /** Makes room, and puts the bytes into the staging area. Waits for readers of both. */
         public void stage(SampleBuffer buffer) throws IOException {
             dropLeaving();
@@ -196,6 +201,10 @@ public final class StagingBuffer {
             place.state = State.LOADING;
         }
         return new Loading(place, leaving, mine);
+    }
+
+    private synchronized boolean isWanted(Place place) {
+        return place.wanted > 0;
     }
 
     /** Whether the sample of this place can be read without asking. */

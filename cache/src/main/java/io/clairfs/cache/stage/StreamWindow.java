@@ -10,6 +10,7 @@ import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,9 @@ public final class StreamWindow {
 
     /** The gap in the numbering at a jump, so that reads before it are never neighbours of reads after it. */
     private static final int JUMP_GAP = 1024;
+
+    /** So many positions behind one that a reader had to ask for are left to it if they are in memory: he comes there before they could be staged. */
+    private static final int LEFT_AHEAD = 16;
 
     /** Where reads are not reported, one position in so many is left for the reader to ask for. */
     private static final int TRACER_EVERY = 16;
@@ -77,6 +81,10 @@ public final class StreamWindow {
         public final long position;
         final int file;
         private boolean read;
+
+        /** Whether its reader is to ask for it. */
+        private boolean left;
+
         private StagingBuffer.@Nullable Place place;
 
         /** The next position in the window at which the same file is read. */
@@ -136,7 +144,7 @@ public final class StreamWindow {
     public void forEachToStage(int most, IntConsumer each) {
         int seen = 0;
         for (long s = Math.max(head, toStage); s < tail && seen < most; s++) {
-            if (!slot(s).read && slot(s).place == null) {
+            if (!slot(s).read && !slot(s).left && slot(s).place == null) {
                 each.accept(slot(s).file);
                 seen++;
             }
@@ -190,7 +198,7 @@ public final class StreamWindow {
 
     /**
      * The next position to stage, with room for it taken; null when the trainer has to read something first, or nothing is
-     * left.
+     * left. Those whose samples are still staged are passed over, and keep them.
      *
      * @param shareBytes what this stream may have staged and unread
      */
@@ -208,7 +216,7 @@ public final class StreamWindow {
                 continue;
             }
             long bytes = slot.read ? 0 : tree.entry(slot.file).size();
-            if (slot.read || slot.place != null || bytes > staging.capacityBytes()) {
+            if (slot.read || slot.left || slot.place != null || bytes > staging.capacityBytes()) {
                 toStage++; // what never fits is left to its reader's own requests
                 continue;
             }
@@ -231,7 +239,9 @@ public final class StreamWindow {
             stagedUnreadBytes += bytes;
             toStage++;
             placedTo = Math.max(placedTo, toStage);
-            return new ToStage(slot.file, place, leaving);
+            if (!staging.isStaged(place)) { // else another position's sample serves this one too
+                return new ToStage(slot.file, place, leaving);
+            }
         }
         return null;
     }
@@ -297,6 +307,27 @@ public final class StreamWindow {
         return isNew;
     }
 
+    /**
+     * The trainer has caught up: it asks for the whole of the sample at this position, and gets it. It is not staged any more, nor are the next that it could be given as quickly;
+     * what lies behind these is staged instead.
+     *
+     * @param isInMemory whether a file could be given at once
+     */
+    public void asked(long sequence, IntPredicate isInMemory) {
+        if (sequence < head || sequence >= tail || slot(sequence).read) {
+            return;
+        }
+        for (long s = sequence; s < tail && s <= sequence + LEFT_AHEAD; s++) {
+            Slot slot = slot(s);
+            boolean isStaged = slot.place != null && staging.isStaged(slot.place);
+            if (isStaged || (s > sequence && !isInMemory.test(slot.file))) {
+                return;
+            }
+            letGo(slot);
+            slot.left = true;
+        }
+    }
+
     /** It was not the trainer that read the position with this number: it is still to be read, and to be staged again. */
     public void unread(long sequence) {
         if (sequence < begin || sequence >= tail || !slots.has(sequence, tail)) {
@@ -304,6 +335,7 @@ public final class StreamWindow {
         }
         Slot slot = slot(sequence);
         slot.read = false;
+        slot.left = false;
         if (sequence < head) { // those between are behind the trainer all the same
             slots.putFirst(slot);
             head = sequence;

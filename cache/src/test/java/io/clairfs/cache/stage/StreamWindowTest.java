@@ -97,6 +97,44 @@ final class StreamWindowTest {
     }
 
     @Test
+    void trainerThatCaughtUp_isLeftTheNextThatAreInMemory_andStagingGoesOnBehindThem() throws Exception {
+        stageNext(2);
+        StreamWindow.ToStage late = next();
+        long asked = window.headSequence() + 2;
+        int far = dataset.file(7);
+        window.asked(asked, file -> file != far);
+        assertThat(staging.load(late.place(), late.leaving()).isMine())
+                .as("the reader gets it himself")
+                .isFalse();
+        assertThat(next().file()).as("the first that is not in memory").isEqualTo(far);
+        assertThat(next().file()).isEqualTo(dataset.file(8));
+        read(0, 1, 2, 3, 4, 5, 6);
+        assertThat(window.headSequence()).isEqualTo(asked + 5);
+    }
+
+    @Test
+    void trainerThatAsksForOneSample_isLeftNoneThatIsStagedNorBehindIt() throws Exception {
+        stageNext(2);
+        StreamWindow.ToStage missed = next();
+        stageNext(1);
+        window.asked(window.headSequence() + 2, _ -> true);
+        assertThat(staging.load(missed.place(), missed.leaving()).isMine()).isFalse();
+        assertThat(toStage(2)).containsExactly(4, 5);
+    }
+
+    @Test
+    void samplesThatATrainerAskedFor_andThatNobodyElseWants_areNotPushedAnyMore() throws Exception {
+        StreamWindow.ToStage next = next();
+        try (StagingBuffer.Loading loading = staging.load(next.place(), next.leaving())) {
+            assertThat(loading.isWanted()).isTrue();
+            window.asked(window.headSequence(), _ -> false);
+            assertThat(loading.isWanted()).isFalse();
+        }
+        assertThat(staging.samples()).isZero();
+        assertThat(next().file()).isEqualTo(dataset.file(1));
+    }
+
+    @Test
     void positionThatIsUnreadAfterAll_isStagedBeforeThoseBehindIt_whichMakeRoom() throws Exception {
         stageNext(10); // there is room for so many
         long first = window.headSequence();
@@ -120,18 +158,18 @@ final class StreamWindowTest {
         EpochOrders orders =
                 new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index), SAMPLES, System::nanoTime);
         StreamWindow both = new StreamWindow(new AccessStream(orders, 0, 2), dataset.index, dataset.tree, roomy, 0);
-        for (int i = 0; i < 2 * SAMPLES; i++) {
+        for (int i = 0; i < SAMPLES; i++) {
             StreamWindow.ToStage next = both.nextToStage(NO_SHARE);
             assertThat(next).isNotNull();
             try (StagingBuffer.Loading loading = roomy.load(next.place(), next.leaving())) {
-                assertThat(loading.isMine()).isEqualTo(i < SAMPLES);
-                if (loading.isMine()) {
-                    SampleBuffer sample = SampleBuffer.allocate(SIZE);
-                    loading.stage(sample);
-                    sample.release();
-                }
+                assertThat(loading.isMine()).isTrue();
+                SampleBuffer sample = SampleBuffer.allocate(SIZE);
+                loading.stage(sample);
+                sample.release();
             }
         }
+        assertThat(both.nextToStage(NO_SHARE)).as("nothing is left to do").isNull();
+        assertThat(both.readyAhead(3 * SAMPLES)).isEqualTo(2 * SAMPLES);
         IntSet files = new IntOpenHashSet();
         both.addStaged(files);
         assertThat(files).hasSize(SAMPLES);

@@ -38,8 +38,12 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
         Prefetcher followers = prefetcher;
         boolean reported = reports != null && reports.isWatched(file.listing().directory());
         boolean first = accounting.request(number, offset, reported);
-        if (first && !reported && followers != null) {
-            followers.reached(number);
+        if (first && followers != null) {
+            if (!reported) {
+                followers.reached(number);
+            } else if (offset == 0 && length >= file.size()) {
+                followers.asked(number);
+            }
         }
         long timeoutMs = reader.timeoutMs();
         long patienceMs = repeated.patienceMs(number, thread, timeoutMs);

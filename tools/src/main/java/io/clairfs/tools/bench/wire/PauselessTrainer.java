@@ -20,7 +20,11 @@ import tools.jackson.databind.JsonNode;
 
 /** A trainer that does nothing but read, in the order that it told, everything in the daemon's memory; epochs through the mount alternate with warm ones of the source. */
 final class PauselessTrainer {
-    private static final int EPOCHS = 4;
+    private static final int EPOCHS = 12;
+
+    /** Those before fill memory, and have the daemon compiled. */
+    private static final int FIRST_MEASURED = 6;
+
     private static final int BATCH = 32;
     private static final long SETTLE_MS = 2_000;
 
@@ -57,7 +61,7 @@ final class PauselessTrainer {
                 long cpuBefore = ProcessTime.of(pid).toMillis();
                 double rate = read(threads, mount.point(), order, readers, fileBytes);
                 JsonNode after = mount.status();
-                if (epoch > 0) { // the first fills memory
+                if (epoch >= FIRST_MEASURED) {
                     own.add(rate);
                     local.add(localRate);
                     cpuUs.add((ProcessTime.of(pid).toMillis() - cpuBefore) * 1e3 / files);
@@ -66,7 +70,7 @@ final class PauselessTrainer {
                 }
             }
         }
-        String what = "no pauses, staging " + staging;
+        String what = "no pauses, staging " + ByteSize.show(staging.bytes());
         return List.of(
                 new WireRow(what, fileBytes, readers, "samples/s", Medians.of(own), Map.of("local", Medians.of(local))),
                 new WireRow(what + ", daemon", fileBytes, readers, "us/sample", Medians.of(cpuUs), Map.of()),

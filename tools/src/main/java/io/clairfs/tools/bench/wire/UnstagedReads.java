@@ -19,7 +19,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** First reads of files that nobody staged, for there is no job: each file once through each mount, batches in turns, the source's files in memory. */
+/**
+ * First reads of files that nobody staged, for there is no job: each file once through each mount, batches in turns, the source's files in memory. The first
+ * quarter of the files is read by a daemon that has just started, the last half by one whose code is compiled.
+ */
 final class UnstagedReads {
     private static final int BATCHES = 20;
 
@@ -28,7 +31,8 @@ final class UnstagedReads {
     private UnstagedReads() {}
 
     /** Microseconds per file, medians, with {@code readers} at once. */
-    static WireRow measure(Path work, long fileBytes, int files, int readers) throws IOException, InterruptedException {
+    static List<WireRow> measure(Path work, long fileBytes, int files, int readers)
+            throws IOException, InterruptedException {
         Path source = Files.createDirectories(work.resolve("source"));
         SampleFiles.make(source, "f", fileBytes, files);
         Path point = Files.createDirectories(work.resolve("mount"));
@@ -56,10 +60,16 @@ final class UnstagedReads {
                 }
             }
         }
+        return List.of(
+                row("not staged, daemon just started", fileBytes, readers, ns, 0, files / 4),
+                row("not staged", fileBytes, readers, ns, files / 2, files));
+    }
+
+    private static WireRow row(String what, long fileBytes, int readers, Map<String, List<Long>> ns, int from, int to) {
         Map<String, Double> us = new LinkedHashMap<>();
-        ns.forEach((name, times) -> us.put(name, Medians.of(times) / 1e3));
+        ns.forEach((name, times) -> us.put(name, Medians.of(times.subList(from, to)) / 1e3));
         double own = Objects.requireNonNull(us.remove(OWN));
-        return new WireRow("first read, not staged", fileBytes, readers, "us/file", own, us);
+        return new WireRow(what, fileBytes, readers, "us/file", own, us);
     }
 
     private static List<Long> read(ExecutorService threads, Path root, int from, int to, int readers)

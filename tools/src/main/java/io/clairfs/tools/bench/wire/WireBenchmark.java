@@ -11,9 +11,9 @@ import java.util.function.Consumer;
 /** All parts, one after the other, each with files of its own. */
 public final class WireBenchmark {
     private static final List<Part> PARTS = List.of(
-            new Part("reads of 1 KB", List.of(readsOf(1_000, 5_000, 1), readsOf(1_000, 5_000, 4))),
-            new Part("reads of 110 KB", List.of(readsOf(110_000, 2_000, 1), readsOf(110_000, 2_000, 4))),
-            new Part("reads of 16 MB", List.of(readsOf(16_000_000, 40, 1), readsOf(16_000_000, 40, 4))),
+            new Part("reads of 1 KB", List.of(readsOf(1_000, 16_000, 1), readsOf(1_000, 16_000, 4))),
+            new Part("reads of 110 KB", List.of(readsOf(110_000, 8_000, 1), readsOf(110_000, 8_000, 4))),
+            new Part("reads of 16 MB", List.of(readsOf(16_000_000, 80, 1), readsOf(16_000_000, 80, 4))),
             new Part(
                     "no pauses",
                     List.of(
@@ -37,7 +37,7 @@ public final class WireBenchmark {
     private record Part(String name, List<Measurement> measurements) {}
 
     private static Measurement readsOf(long bytes, int files, int readers) {
-        return work -> List.of(UnstagedReads.measure(work, bytes, files, readers));
+        return work -> UnstagedReads.measure(work, bytes, files, readers);
     }
 
     /** How many parts there are. */
