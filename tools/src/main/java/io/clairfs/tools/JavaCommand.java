@@ -28,9 +28,14 @@ public final class JavaCommand {
     private static final List<String> GROUP_FLAGS =
             List.of("-Dhazelcast.logging.type=slf4j", "-Dio.netty.noUnsafe=true");
 
+    /** How the launcher starts what ends soon, and with it how such a program compiles, which suits no other. */
+    private static final String ENDS_SOON = "-XX:+UseSerialGC";
+
+    private static final String COMPILES = "-XX:TieredStopAtLevel=";
+
     /** How flags begin that a process which is started by this one has as well: sizes of the heap, what makes the start fast, how it compiles. */
     private static final List<String> INHERITED =
-            List.of("-Xm", "-XX:+UseCompact", "-XX:AOTCache=", "-Xlog:aot=", "-Xlog:cds=", "-XX:TieredStopAtLevel=");
+            List.of("-Xm", "-XX:+UseCompact", "-XX:AOTCache=", "-Xlog:aot=", "-Xlog:cds=", COMPILES);
 
     private JavaCommand() {}
 
@@ -55,8 +60,10 @@ public final class JavaCommand {
         command.addAll(FLAGS);
         command.addAll(QUIET_FLAGS);
         command.addAll(furtherFlags);
-        List<String> inherited = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        List<String> own = ManagementFactory.getRuntimeMXBean().getInputArguments();
+        List<String> inherited = own.stream()
                 .filter(flag -> INHERITED.stream().anyMatch(flag::startsWith))
+                .filter(flag -> !(own.contains(ENDS_SOON) && flag.startsWith(COMPILES)))
                 .toList();
         command.addAll(inherited);
         if (heapBytes < Runtime.getRuntime().maxMemory()

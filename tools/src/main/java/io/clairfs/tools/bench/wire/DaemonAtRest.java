@@ -15,7 +15,7 @@ final class DaemonAtRest {
     private static final int FILES = 300;
     private static final long FILE_BYTES = 10_000;
     private static final int TIMES = 5;
-    private static final long SETTLE_MS = 3_000;
+    private static final long SETTLE_MS = 20_000;
     private static final long IDLE_S = 20;
 
     private DaemonAtRest() {}
