@@ -159,8 +159,8 @@ final class BenchCommand implements Runnable {
             @Option(
                             names = "--part",
                             description =
-                                    "One part alone: 1 to 7 (reads of 1 KB, 110 KB, 16 MB; no pauses, the same with room"
-                                            + " for all; a walk; at rest).")
+                                    "One part alone: 1 to 9 (reads of 1 KB, 110 KB, 16 MB; no pauses, the same with room"
+                                            + " for all; a walk; at rest; pages that vanish; workloads of DLIO).")
                     @Nullable
                     Integer part)
             throws IOException, InterruptedException {

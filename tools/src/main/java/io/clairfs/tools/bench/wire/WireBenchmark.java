@@ -25,7 +25,14 @@ public final class WireBenchmark {
                             work -> PauselessTrainer.measure(work, 110_000, 16_000, 1, new ByteSize(3L << 30)),
                             work -> PauselessTrainer.measure(work, 110_000, 16_000, 2, new ByteSize(3L << 30)))),
             new Part("a walk", List.of(work -> PythonWalk.measure(work, 128_000))),
-            new Part("at rest", List.of(DaemonAtRest::measure)));
+            new Part("at rest", List.of(DaemonAtRest::measure)),
+            new Part("pages that vanish", List.of(VanishingPages::measure)),
+            new Part(
+                    "workloads of DLIO",
+                    List.of(
+                            shape("retinanet", 322_957, 960, 24, 2, 47_550_000),
+                            shape("cosmoflow", 2_830_000, 160, 1, 4, 5_510_000),
+                            shape("unet3d", 100_000_000, 16, 2, 4, 250_000_000))));
 
     private WireBenchmark() {}
 
@@ -38,6 +45,10 @@ public final class WireBenchmark {
 
     private static Measurement readsOf(long bytes, int files, int readers) {
         return work -> UnstagedReads.measure(work, bytes, files, readers);
+    }
+
+    private static Measurement shape(String name, long bytes, int samples, int batch, int workers, long stepNs) {
+        return new TrainingShape(name, bytes, samples, new TrainerLoop(batch, workers, stepNs))::measure;
     }
 
     /** How many parts there are. */
