@@ -17,10 +17,14 @@ import java.util.Map;
  * are missing, many more. While nobody reads, the looks become rare. One thread calls.
  */
 final class StagedSampleChecker {
-    private static final long BUSY_PAUSE_MS = 20;
+    private static final long BUSY_PAUSE_MS = 10;
+
+    /** When some were missing, for what one drops one seldom drops alone. */
+    private static final long PAUSE_AFTER_LOSS_MS = 2;
+
     private static final long IDLE_PAUSE_MS = 1_000;
 
-    /** What a trainer reads within three looks. */
+    /** What a trainer reads within six looks. */
     private static final double NEAR_S = 0.06;
 
     private static final int FEWEST_NEAR = 16;
@@ -70,7 +74,7 @@ final class StagedSampleChecker {
                 isLost |= look(job, stream, ofJob[stream]);
             }
         }
-        pauseMs = isRead || isLost ? BUSY_PAUSE_MS : Math.min(IDLE_PAUSE_MS, 2 * pauseMs);
+        pauseMs = isLost ? PAUSE_AFTER_LOSS_MS : isRead ? BUSY_PAUSE_MS : Math.min(IDLE_PAUSE_MS, 2 * pauseMs);
         return isLost;
     }
 

@@ -6,7 +6,7 @@ import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
 import it.unimi.dsi.fastutil.ints.IntSet;
-import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
+import it.unimi.dsi.fastutil.longs.LongRBTreeSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;
@@ -56,8 +56,8 @@ public final class StreamWindow {
     /** The first position behind the window, or the one after its last where the next epoch was not looked at yet. */
     private long tailPosition;
 
-    /** Positions whose samples were staged and are not there any more. */
-    private final LongLinkedOpenHashSet lost = new LongLinkedOpenHashSet();
+    /** Positions whose samples were staged and are not there any more; those that are read first come first, whenever they were missed. */
+    private final LongRBTreeSet lost = new LongRBTreeSet();
 
     private @Nullable String notReady;
     private boolean tracers;
@@ -249,7 +249,8 @@ public final class StreamWindow {
     /** It has its room already. */
     private @Nullable ToStage nextLost() {
         while (!lost.isEmpty()) {
-            long sequence = lost.removeFirstLong();
+            long sequence = lost.firstLong();
+            lost.remove(sequence);
             StagingBuffer.Place place = sequence >= head && sequence < tail ? slot(sequence).place : null;
             if (place != null && staging.isToBeBroughtAgain(place)) {
                 return new ToStage(slot(sequence).file, place, List.of());

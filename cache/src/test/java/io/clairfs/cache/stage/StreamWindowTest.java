@@ -24,7 +24,8 @@ final class StreamWindowTest {
     private static final long NO_SHARE = Long.MAX_VALUE;
 
     private final FakeDataset dataset;
-    private final StagingBuffer staging = new StagingBuffer(new RecordingArea(), 10 * SIZE, 100);
+    private final RecordingArea area = new RecordingArea();
+    private final StagingBuffer staging = new StagingBuffer(area, 10 * SIZE, 100);
     private final StreamWindow window;
 
     StreamWindowTest() throws Exception {
@@ -150,6 +151,23 @@ final class StreamWindowTest {
         assertThat(window.nextToStage(NO_SHARE)).as("11 has given its room").isNull();
         read(0);
         assertThat(next().file()).isEqualTo(dataset.file(11));
+    }
+
+    @Test
+    void lostSamples_areStagedAgainInTheOrderOfTheirReads_whenEverTheyWereMissed() throws Exception {
+        stageNext(8);
+        List<StreamWindow.StagedPosition> staged = window.stagedFrom(0, 8);
+        for (int missed : new int[] {6, 7, 1, 3}) {
+            area.lose(dataset.file(missed));
+            assertThat(staging.isLost(staged.get(missed).place())).isTrue();
+            window.stageAgain(staged.get(missed).sequence());
+        }
+        for (int expected : new int[] {1, 3, 6, 7}) {
+            StreamWindow.ToStage next = next();
+            assertThat(next.file()).isEqualTo(dataset.file(expected));
+            stage(next);
+        }
+        assertThat(window.readyAhead(8)).isEqualTo(8);
     }
 
     @Test
