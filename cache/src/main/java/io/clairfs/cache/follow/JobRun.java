@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * are looked for in the orders of all epochs ({@link #search}), and the streams go on from where they were found.
  */
 public final class JobRun {
+    private static final int MOST_ASKED = 64;
     private static final int READY_LOOKED_AT = 256;
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -43,7 +45,13 @@ public final class JobRun {
     private final int firstLength;
 
     private final TrainerFollower follower;
+
+    /** What readers have asked for since somebody heeded it; of more than these the last are not known. */
+    private final ArrayBlockingQueue<Asked> asked = new ArrayBlockingQueue<>(MOST_ASKED);
+
     private boolean closed;
+
+    private record Asked(int file, IntPredicate isInMemory) {}
 
     /**
      * A job whose trainer has not read anything yet.
@@ -137,6 +145,9 @@ public final class JobRun {
      */
     public synchronized StreamWindow.@Nullable ToStage nextToStage(int stream, long shareBytes)
             throws InvalidSpecException {
+        if (!closed) {
+            heedAsked();
+        }
         // Once closed, a loader may still have it on its list, and what it took now nobody would let go.
         return closed ? null : windows.get(stream).nextToStage(shareBytes);
     }
@@ -222,6 +233,9 @@ public final class JobRun {
      * A reader has read this file. Returns whether its sample was expected about now.
      */
     public synchronized boolean read(int file) throws InvalidSpecException {
+        if (!closed) {
+            heedAsked();
+        }
         return follower.read(file);
     }
 
@@ -251,13 +265,18 @@ public final class JobRun {
     }
 
     /**
-     * A reader had to ask for the whole of this file, and the report of its close is still to come.
+     * A reader has to ask for the whole of this file, and the report of its close is still to come. Never waits, for a reader would wait with it: whoever holds the
+     * lock may be computing an order. Heeded with the next position that is staged or read.
      *
      * @param isInMemory whether a file could be given at once
      */
-    public synchronized void asked(int file, IntPredicate isInMemory) {
-        if (!closed) {
-            follower.asked(file, isInMemory);
+    public void asked(int file, IntPredicate isInMemory) {
+        asked.offer(new Asked(file, isInMemory));
+    }
+
+    private void heedAsked() {
+        for (Asked next = asked.poll(); next != null; next = asked.poll()) {
+            follower.asked(next.file, next.isInMemory);
         }
     }
 

@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -92,6 +93,22 @@ final class JobRunTest {
             assertThat(run.progress().position()).isZero();
         }
         assertThat(run.progress().done()).isTrue();
+    }
+
+    @Test
+    void asked_waitsForNobody_andIsHeededWithTheNextPositionThatIsStaged() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> order = epoch(line, 0, 0);
+        Thread reader = new Thread(() -> run.asked(dataset.index.file(order.getFirst()), _ -> false));
+        synchronized (run) { // as who computes an order does
+            reader.start();
+            reader.join(TimeUnit.SECONDS.toMillis(60));
+            assertThat(reader.isAlive()).isFalse();
+        }
+        StreamWindow.ToStage next = run.nextToStage(0, Long.MAX_VALUE);
+        assertThat(next).isNotNull();
+        assertThat(next.file()).isEqualTo(dataset.index.file(order.get(1)));
     }
 
     @Test
