@@ -69,6 +69,14 @@ public final class ConsumptionWatcher implements AutoCloseable {
         /** The first {@code count} of these files were closed by readers, in this order. */
         void read(int[] files, int count);
 
+        /**
+         * Whether a reader had to ask for this file since its last close, which is forgotten. Its close and one of this process's own that comes right behind it are reported as
+         * one; then it counts.
+         */
+        default boolean takeAsked(int file) {
+            return false;
+        }
+
         /** The queue overflowed: an unknown number of files was read besides. */
         void reportsLost();
     }
@@ -205,7 +213,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
                 forget(watch);
             } else if ((mask & KernelCalls.IN_ISDIR) == 0 && nameBytes > 0) {
                 int file = file(watch, buffer.asSlice(at + EVENT_BYTES, nameBytes));
-                if (file >= 0 && !ownCloses.take(file)) {
+                if (file >= 0 && (reader.takeAsked(file) || !ownCloses.take(file))) {
                     if (count == files.length) {
                         files = Arrays.copyOf(files, count * 2);
                     }

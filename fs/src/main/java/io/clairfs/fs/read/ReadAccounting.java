@@ -31,6 +31,11 @@ public final class ReadAccounting {
         return first;
     }
 
+    /** Whether a reader has asked for this file since its last close; not any more. */
+    boolean takeAsked(int file) {
+        return asked.remove(file);
+    }
+
     void answered(long bytes) {
         counters.readRequestBytes.add(bytes);
     }

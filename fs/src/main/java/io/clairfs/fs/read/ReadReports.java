@@ -15,6 +15,11 @@ public record ReadReports(ReadAccounting accounting, SamplesInUse inUse, Prefetc
     }
 
     @Override
+    public boolean takeAsked(int file) {
+        return accounting.takeAsked(file);
+    }
+
+    @Override
     public void reportsLost() {
         prefetcher.reportsLost();
     }

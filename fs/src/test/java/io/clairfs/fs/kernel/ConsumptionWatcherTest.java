@@ -11,7 +11,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
@@ -28,6 +30,7 @@ final class ConsumptionWatcherTest {
     @TempDir
     Path directory;
 
+    private final Set<Integer> asked = ConcurrentHashMap.newKeySet();
     private final OwnCloses ownCloses = new OwnCloses(System::nanoTime);
     private final BlockingQueue<Integer> read = new LinkedBlockingQueue<>();
 
@@ -37,6 +40,11 @@ final class ConsumptionWatcherTest {
             for (int i = 0; i < count; i++) {
                 read.add(files[i]);
             }
+        }
+
+        @Override
+        public boolean takeAsked(int file) {
+            return asked.remove(file);
         }
 
         @Override
@@ -127,6 +135,27 @@ final class ConsumptionWatcherTest {
         }
         assertThat(Thread.getAllStackTraces().keySet())
                 .noneMatch(thread -> thread.getName().equals("consumption-watcher"));
+    }
+
+    // The kernel makes one report of two closes of a file in a row.
+    @Test
+    void closeOfAReaderWhoHadToAsk_isReported_thoughThisProcessClosesTheFileRightBehind() throws Exception {
+        Path first = Files.writeString(directory.resolve("0"), "first");
+        Path second = Files.writeString(directory.resolve("1"), "second");
+        DatasetTree tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
+        tree.complete().get();
+        try (tree;
+                ConsumptionWatcher watcher =
+                        new ConsumptionWatcher(tree, directory, reader, ownCloses, WatchQueue::open)) {
+            watcher.watch(List.of(tree.root()), line -> {});
+            asked.add(0);
+            ownCloses.closing(0);
+            Files.readAllBytes(first);
+            Files.readAllBytes(first);
+            Files.readAllBytes(second);
+            assertThat(next()).isZero();
+            assertThat(next()).isEqualTo(1);
+        }
     }
 
     @Test
