@@ -17,6 +17,15 @@ public interface StagingArea {
         /** Takes the file out and lets go of what kept it there. */
         void drop();
 
+        /**
+         * Puts the same bytes there once more, where that needs nothing but the bytes. Blocks as {@link StagingArea#stage} does.
+         *
+         * @return false where it is to be dropped and put there anew
+         */
+        default boolean stageAgain(MemorySegment bytes) throws IOException {
+            return false;
+        }
+
         /** Whether all of it is still there, as far as can be told: the kernel may take back what it likes. */
         default boolean isWhole() {
             return true;

@@ -253,10 +253,8 @@ public final class StagingBuffer {
             remains = place.remains;
             place.remains = null;
         }
-        if (remains != null) {
-            remains.drop();
-        }
-        StagingArea.Staged staged = area.stage(place.file, buffer.bytes());
+        StagingArea.Staged staged =
+                remains != null && isStagedAgain(remains, buffer) ? remains : area.stage(place.file, buffer.bytes());
         synchronized (this) {
             if (place.state == State.LOADING) {
                 place.staged = staged;
@@ -268,6 +266,19 @@ public final class StagingBuffer {
             }
         }
         staged.drop(); // closed meanwhile
+    }
+
+    /** What is not is dropped. */
+    private static boolean isStagedAgain(StagingArea.Staged remains, SampleBuffer buffer) throws IOException {
+        boolean done = false;
+        try {
+            done = remains.stageAgain(buffer.bytes());
+        } finally {
+            if (!done) {
+                remains.drop();
+            }
+        }
+        return done;
     }
 
     /** Returns what has to be dropped, if anything. */

@@ -213,6 +213,20 @@ public final class PageCache implements StagingArea, AutoCloseable {
             bytes = status.size();
         }
 
+        /** Into the file that is open: closing it would be reported, and could not always be told from a reader's close. */
+        @Override
+        public boolean stageAgain(MemorySegment content) throws IOException {
+            if (!readable || !session.enter()) {
+                return false;
+            }
+            try {
+                push(node, content);
+                return true;
+            } finally {
+                session.leave();
+            }
+        }
+
         @Override
         public synchronized boolean isWhole() {
             return !readable || dropped || !CachedPages.isMissing(pin, bytes);
