@@ -3,7 +3,9 @@ package io.clairfs.cache.fetch;
 import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.source.Source.SourceFile;
 import io.clairfs.cache.source.SourceTimeoutException;
+import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.worker.Worker;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,15 +27,18 @@ final class ReadWaits implements AutoCloseable {
     private static final int IDLE_LOOKS = 12;
 
     private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
-    private final Thread thread;
-    private volatile boolean closed;
+    private final Worker worker;
     private volatile boolean asleep;
 
     /** Whether a wait has begun since the last look. */
     private volatile boolean isBegun;
 
-    ReadWaits() {
-        thread = Thread.ofPlatform().daemon().name("read-timeouts").start(this::look);
+    /** Looks in a row at which nobody waited; the worker's own. */
+    private int idleLooks;
+
+    ReadWaits(ErrorLog errors) {
+        worker = new Worker("read-timeouts", this::look, errors);
+        worker.start();
     }
 
     /** One read's wait; completes with a reference to the sample, or with why there is none. */
@@ -82,7 +87,7 @@ final class ReadWaits implements AutoCloseable {
         waits.add(wait);
         isBegun = true;
         if (asleep) { // read after the wait was added, as the sleeper looks for waits after it has said that it sleeps
-            LockSupport.unpark(thread);
+            worker.unpark();
         }
         return wait;
     }
@@ -96,19 +101,16 @@ final class ReadWaits implements AutoCloseable {
     }
 
     private void look() {
-        int idle = 0;
-        while (!closed) {
-            if (idle < IDLE_LOOKS) {
-                LockSupport.parkNanos(waits.isEmpty() ? IDLE_LOOK_EVERY_NS : LOOK_EVERY_NS);
-            } else {
-                sleep();
-            }
-            idle = isBegun || !waits.isEmpty() ? 0 : idle + 1;
-            isBegun = false;
-            for (Wait wait : waits) {
-                if (wait.isOver()) {
-                    wait.giveUp();
-                }
+        if (idleLooks < IDLE_LOOKS) {
+            LockSupport.parkNanos(waits.isEmpty() ? IDLE_LOOK_EVERY_NS : LOOK_EVERY_NS);
+        } else {
+            sleep();
+        }
+        idleLooks = isBegun || !waits.isEmpty() ? 0 : idleLooks + 1;
+        isBegun = false;
+        for (Wait wait : waits) {
+            if (wait.isOver()) {
+                wait.giveUp();
             }
         }
     }
@@ -116,7 +118,7 @@ final class ReadWaits implements AutoCloseable {
     /** Until somebody waits, or this is closed. */
     private void sleep() {
         asleep = true;
-        while (waits.isEmpty() && !closed) {
+        while (waits.isEmpty() && !worker.isClosed()) {
             LockSupport.park();
         }
         asleep = false;
@@ -129,7 +131,6 @@ final class ReadWaits implements AutoCloseable {
 
     @Override
     public void close() {
-        closed = true;
-        LockSupport.unpark(thread);
+        worker.close();
     }
 }

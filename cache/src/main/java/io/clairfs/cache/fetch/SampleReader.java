@@ -6,6 +6,7 @@ import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.lang.foreign.MemorySegment;
 
@@ -33,7 +34,7 @@ public final class SampleReader implements AutoCloseable {
     private final long timeoutMs;
     private final SamplesInUse inUse;
     private final FetchSlots slots = new FetchSlots(MOST_FETCHES);
-    private final ReadWaits waits = new ReadWaits();
+    private final ReadWaits waits;
     private volatile boolean closed;
 
     /** Readers wait for {@code timeoutMs} at most. */
@@ -43,7 +44,9 @@ public final class SampleReader implements AutoCloseable {
             FetchRouter router,
             SamplesInUse inUse,
             Counters counters,
+            ErrorLog errors,
             long timeoutMs) {
+        waits = new ReadWaits(errors);
         this.inUse = inUse;
         this.tree = tree;
         this.source = source;

@@ -3,6 +3,7 @@ package io.clairfs.cache.placement;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.worker.Worker;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.HashMap;
@@ -22,27 +23,22 @@ public final class Planning implements AutoCloseable {
     /** How often it is looked whether a plan has grown too old, or a trainer will soon need an order. */
     private static final long STALE_LOOK_MS = 2_000;
 
-    private static final long END_TIMEOUT_MS = 1_000;
-
     private final Admission admission;
     private final JobPlanner planner;
     private final List<JobRun> jobs;
     private final Runnable planned;
     private final ErrorLog errors;
-    private final Thread thread;
+    private final Worker worker;
 
-    /** What each job was last said to wait for; the thread's own. */
+    /** What each job was last said to wait for; the worker's own. */
     private final Map<JobRun, String> told = new HashMap<>();
-
-    /** The thread's own. */
-    private @Nullable String lastBug;
 
     private boolean changed;
     private boolean moved;
     private boolean closed;
 
     /**
-     * Starts the thread.
+     * Starts the worker.
      *
      * @param planned is called when there is a new plan
      */
@@ -52,7 +48,8 @@ public final class Planning implements AutoCloseable {
         this.jobs = jobs;
         this.planned = planned;
         this.errors = errors;
-        thread = Thread.ofPlatform().daemon().name("planner").start(this::run);
+        worker = new Worker("planner", this::handleNext, errors);
+        worker.start();
     }
 
     /** Jobs, or what the tiers hold, are not what the plan was made for. */
@@ -79,39 +76,15 @@ public final class Planning implements AutoCloseable {
         END
     }
 
-    private void run() {
-        try {
-            while (isOpen()) {
-                try {
-                    handle(next());
-                } catch (RuntimeException | Error e) {
-                    logBug(e); // the next look is no sooner than the next change, or in two seconds
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private synchronized boolean isOpen() {
-        return !closed;
-    }
-
-    private void handle(Due due) {
+    /** A bug in it waits for the next change, or for two seconds: what was due is not due any more. */
+    private void handleNext() throws InterruptedException {
+        Due due = next();
         List<JobRun> now = List.copyOf(jobs);
         switch (due) {
             case PLAN -> planFor(now);
             case ORDER -> fillAgain(now);
             case NOTHING -> lookAround(now);
             case END -> {}
-        }
-    }
-
-    /** Of the same bug in a row only the first is logged. */
-    private void logBug(Throwable bug) {
-        if (!bug.toString().equals(lastBug)) {
-            lastBug = bug.toString();
-            LOG.log(Level.ERROR, "a bug in planning; it goes on with the next change", bug);
         }
     }
 
@@ -211,10 +184,6 @@ public final class Planning implements AutoCloseable {
             closed = true;
             notifyAll();
         }
-        try {
-            thread.join(END_TIMEOUT_MS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        worker.close();
     }
 }

@@ -16,6 +16,7 @@ import io.clairfs.cache.stage.StagingArea;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.worker.Worker;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -36,7 +37,6 @@ public final class Prefetcher implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Prefetcher.class.getName());
     private static final int WRITERS = 2;
     private static final long FAILURE_PAUSE_MS = 200;
-    private static final long END_TIMEOUT_MS = 2_000;
 
     private final DatasetTree tree;
     private final Planning planning;
@@ -46,7 +46,7 @@ public final class Prefetcher implements AutoCloseable {
     private final Counters counters;
     private final ErrorLog errors;
     private final List<JobRun> jobs = new CopyOnWriteArrayList<>();
-    private final List<Thread> threads = new ArrayList<>();
+    private final List<Worker> workers = new ArrayList<>();
 
     /** For loaders. */
     private final WorkSignal signal = new WorkSignal();
@@ -57,9 +57,10 @@ public final class Prefetcher implements AutoCloseable {
     /** How many reads were reported. */
     private final AtomicLong reportedReads = new AtomicLong();
 
-    private volatile boolean closed;
+    /** The checker's own. */
+    private long readsAtLastCheck;
 
-    /** Starts the threads; there is nothing to do for them before the first job. */
+    /** Starts the workers; there is nothing to do for them before the first job. */
     public Prefetcher(
             DatasetTree tree,
             FetchRouter router,
@@ -104,8 +105,9 @@ public final class Prefetcher implements AutoCloseable {
             }
         }
         StagedSampleChecker checker = new StagedSampleChecker(staging, counters);
-        threads.add(Thread.ofPlatform().daemon().name("staged-checker").start(() -> check(checker)));
+        workers.add(new Worker("staged-checker", () -> check(checker), errors));
         admission.onQueued(tier -> tierSignals.get(tier).wake(1));
+        workers.forEach(Worker::start);
     }
 
     /** One piece of work. Returns whether there was any. */
@@ -116,13 +118,23 @@ public final class Prefetcher implements AutoCloseable {
 
     private void start(String role, int count, Work work, WorkSignal news) {
         for (int i = 0; i < count; i++) {
-            threads.add(Thread.ofPlatform().daemon().name(role + i).start(() -> repeat(work, news)));
+            workers.add(new Worker(role + i, new Repeated(work, news), errors));
         }
     }
 
-    private void repeat(Work work, WorkSignal news) {
-        boolean scout = false;
-        while (!closed) {
+    /** Does a kind of work as long as there is any, and waits for news when there is none. */
+    private final class Repeated implements Worker.Step {
+        private final Work work;
+        private final WorkSignal news;
+        private boolean scout;
+
+        Repeated(Work work, WorkSignal news) {
+            this.work = work;
+            this.news = news;
+        }
+
+        @Override
+        public void run() throws InterruptedException {
             long seen = news.seen();
             try {
                 if (!work.run()) {
@@ -135,39 +147,18 @@ public final class Prefetcher implements AutoCloseable {
                 fail(e.job(), String.valueOf(e.getMessage()));
             } catch (SourceException e) {
                 errors.add("prefetching " + e.getMessage());
-                pause(FAILURE_PAUSE_MS);
-            } catch (Throwable t) {
-                if (!closed) {
-                    LOG.log(Level.ERROR, "a bug in a prefetcher", t);
-                    pause(FAILURE_PAUSE_MS);
-                }
+                TimeUnit.MILLISECONDS.sleep(FAILURE_PAUSE_MS);
             }
         }
     }
 
     private void check(StagedSampleChecker checker) {
-        long readsBefore = 0;
-        while (!closed) {
-            try {
-                long reads = reportedReads.get();
-                if (checker.look(jobs, reads != readsBefore)) {
-                    signal.wake();
-                }
-                readsBefore = reads;
-            } catch (Throwable t) {
-                LOG.log(Level.ERROR, "a bug in looking at what is staged", t);
-                pause(FAILURE_PAUSE_MS);
-            }
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(checker.pauseMs()));
+        long reads = reportedReads.get();
+        if (checker.look(jobs, reads != readsAtLastCheck)) {
+            signal.wake();
         }
-    }
-
-    private static void pause(long ms) {
-        try {
-            Thread.sleep(ms);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        readsAtLastCheck = reads;
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(checker.pauseMs()));
     }
 
     /**
@@ -280,6 +271,9 @@ public final class Prefetcher implements AutoCloseable {
             signal.wake();
         } catch (InvalidSpecException e) {
             fail(job, String.valueOf(e.getMessage()));
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.ERROR, "looking for the trainer of job " + job.spec().name(), e);
+            errors.add("looking for the trainer of job " + job.spec().name() + " failed: " + e);
         }
     }
 
@@ -327,20 +321,11 @@ public final class Prefetcher implements AutoCloseable {
     /** Ends all jobs and drops what is staged; threads stuck in the source are left behind after a moment. */
     @Override
     public void close() {
-        closed = true;
         planning.close();
         jobs.forEach(job -> remove(job.spec().name()));
+        workers.forEach(Worker::end);
         wakeAll();
-        threads.forEach(LockSupport::unpark);
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_TIMEOUT_MS);
-        for (Thread thread : threads) {
-            try {
-                long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-                thread.join(Math.max(1, left));
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        Worker.closeAll(workers);
         staging.close();
     }
 }

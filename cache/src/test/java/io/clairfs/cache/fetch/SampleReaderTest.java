@@ -8,6 +8,7 @@ import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.cache.source.SourceTimeoutException;
 import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.testing.Await;
 import io.clairfs.cache.testing.FakeDataset;
 import io.clairfs.cache.testing.ReadBytes;
@@ -15,6 +16,7 @@ import io.clairfs.cache.testing.RecordingTier;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.lang.foreign.MemorySegment;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +40,7 @@ final class SampleReaderTest {
     private final MemoryTier memory = new MemoryTier(2 * LARGE);
     private final RecordingTier disk = new RecordingTier(2 * LARGE);
     private final SamplesInUse inUse = new SamplesInUse();
+    private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
     private final Counters counters = new Counters();
     private final Admission admission;
     private final FetchRouter router;
@@ -53,7 +56,7 @@ final class SampleReaderTest {
                 rates,
                 counters,
                 System::nanoTime);
-        reader = new SampleReader(dataset.tree, dataset, router, inUse, counters, TIMEOUT_MS);
+        reader = new SampleReader(dataset.tree, dataset, router, inUse, counters, errors, TIMEOUT_MS);
     }
 
     @AfterEach
@@ -161,7 +164,7 @@ final class SampleReaderTest {
                 counters,
                 System::nanoTime);
         CountDownLatch gate = pieces.hangFrom(InFlightLimit.PIECE_BYTES);
-        try (SampleReader first = new SampleReader(pieces.tree, pieces, all, inUse, counters, TIMEOUT_MS)) {
+        try (SampleReader first = new SampleReader(pieces.tree, pieces, all, inUse, counters, errors, TIMEOUT_MS)) {
             SampleBuffer right = pieces.sample(0);
             byte[] read = ReadBytes.of(first, pieces.file(0), 10, 1000);
             assertThat(MemorySegment.ofArray(read).mismatch(right.bytes().asSlice(10, 1000)))
@@ -177,7 +180,7 @@ final class SampleReaderTest {
     @Test
     void readersOfASourceThatHangs_areToldInTime_andNoThreadWaitsWithThoseWhoJoined() throws Exception {
         CountDownLatch gate = dataset.hang();
-        try (SampleReader impatient = new SampleReader(dataset.tree, dataset, router, inUse, counters, 100)) {
+        try (SampleReader impatient = new SampleReader(dataset.tree, dataset, router, inUse, counters, errors, 100)) {
             assertThatThrownBy(() -> ReadBytes.of(impatient, dataset.file(1), 0, 10))
                     .isInstanceOf(SourceTimeoutException.class)
                     .hasMessageContaining("100 ms");

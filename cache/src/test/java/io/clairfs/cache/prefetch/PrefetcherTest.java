@@ -80,7 +80,7 @@ final class PrefetcherTest {
                     rates,
                     counters,
                     System::nanoTime);
-            reader = new SampleReader(dataset.tree, source, router, inUse, counters, readTimeoutMs);
+            reader = new SampleReader(dataset.tree, source, router, inUse, counters, errors, readTimeoutMs);
             prefetcher = new Prefetcher(
                     dataset.tree,
                     router,
@@ -192,7 +192,13 @@ final class PrefetcherTest {
                     .hasMessageContaining("200 ms");
             node.source.gate.countDown();
             try (SampleReader patient = new SampleReader(
-                    node.dataset.tree, node.source, node.router, node.inUse, node.counters, READ_TIMEOUT_MS)) {
+                    node.dataset.tree,
+                    node.source,
+                    node.router,
+                    node.inUse,
+                    node.counters,
+                    node.errors,
+                    READ_TIMEOUT_MS)) {
                 node.requireContent(patient, 3);
             }
         }

@@ -94,7 +94,7 @@ final class TwoTiersTest {
                     rates,
                     counters,
                     System::nanoTime);
-            reader = new SampleReader(dataset.tree, source, router, inUse, counters, 30_000);
+            reader = new SampleReader(dataset.tree, source, router, inUse, counters, errors, 30_000);
             prefetcher = new Prefetcher(
                     dataset.tree,
                     router,

@@ -8,7 +8,8 @@ import io.clairfs.cache.dataset.Directory;
 import io.clairfs.cache.dataset.Listing;
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.source.SourceException;
-import java.io.IOException;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.worker.Worker;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
@@ -18,6 +19,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -41,7 +43,6 @@ public final class ConsumptionWatcher implements AutoCloseable {
     private static final int BUFFER_BYTES = 256 * 1024;
     private static final int EVENT_BYTES = 16;
     private static final long LISTED_ALREADY_MS = 1_000;
-    private static final long END_TIMEOUT_MS = 2_000;
 
     private final DatasetTree tree;
     private final byte[] mountPoint;
@@ -60,11 +61,15 @@ public final class ConsumptionWatcher implements AutoCloseable {
      */
     private final Map<Integer, Directory> byWatch = new HashMap<>();
 
-    private final Thread thread;
-    private int[] files = new int[1024];
-    private volatile boolean closed;
+    private final Worker worker;
 
-    /** What is told of reads; called on the watcher's thread, and must not touch the mount. */
+    /** Looks in a row at which there was nothing; the worker's own, as are the next two. */
+    private int inVain;
+
+    private int[] files = new int[1024];
+    private final MemorySegment buffer = Arena.ofAuto().allocate(BUFFER_BYTES, 8);
+
+    /** What is told of reads; called by the watcher's worker, and must not touch the mount. */
     public interface Reader {
         /** The first {@code count} of these files were closed by readers, in this order. */
         void read(int[] files, int count);
@@ -82,8 +87,8 @@ public final class ConsumptionWatcher implements AutoCloseable {
     }
 
     /** Starts to watch a mount in which this process opens nothing itself. */
-    public ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader) {
-        this(tree, mountPoint, reader, new OwnCloses(System::nanoTime), WatchQueue::open);
+    public ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader, ErrorLog errors) {
+        this(tree, mountPoint, reader, errors, new OwnCloses(System::nanoTime), WatchQueue::open);
     }
 
     /**
@@ -91,8 +96,8 @@ public final class ConsumptionWatcher implements AutoCloseable {
      *
      * @param pages what this process opens and closes in that mount itself
      */
-    public ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader, PageCache pages) {
-        this(tree, mountPoint, reader, pages.ownCloses(), WatchQueue::open);
+    public ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader, ErrorLog errors, PageCache pages) {
+        this(tree, mountPoint, reader, errors, pages.ownCloses(), WatchQueue::open);
     }
 
     /** Makes the queue. */
@@ -101,7 +106,8 @@ public final class ConsumptionWatcher implements AutoCloseable {
         WatchQueue open() throws PosixException;
     }
 
-    ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader, OwnCloses ownCloses, QueueMaker maker) {
+    ConsumptionWatcher(
+            DatasetTree tree, Path mountPoint, Reader reader, ErrorLog errors, OwnCloses ownCloses, QueueMaker maker) {
         this.ownCloses = ownCloses;
         this.tree = tree;
         this.mountPoint = mountPoint.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
@@ -115,7 +121,10 @@ public final class ConsumptionWatcher implements AutoCloseable {
         }
         queue = opened;
         noQueue = reason;
-        thread = Thread.ofPlatform().daemon().name("consumption-watcher").start(this::run);
+        worker = new Worker("consumption-watcher", this::drainOrWait, errors);
+        if (opened != null) {
+            worker.atEnd(opened::close).start();
+        }
     }
 
     /** Watches these directories. Returns how many of them cannot be watched; {@code failures} takes one line if any. */
@@ -173,33 +182,29 @@ public final class ConsumptionWatcher implements AutoCloseable {
         return path;
     }
 
-    private void run() {
-        if (queue == null) {
-            return;
-        }
-        try (WatchQueue events = queue;
-                Arena arena = Arena.ofConfined()) {
-            MemorySegment buffer = arena.allocate(BUFFER_BYTES, 8);
-            int inVain = 0;
-            while (!closed) {
-                long filled = drain(events, buffer);
-                inVain = filled == 0 ? inVain + 1 : 0;
-                if (inVain > IDLE_LOOKS) {
-                    events.await();
-                } else if (filled <= BUFFER_BYTES / 2) {
-                    TimeUnit.MILLISECONDS.sleep(DRAIN_EVERY_MS);
-                }
+    private void drainOrWait() throws InterruptedException {
+        WatchQueue events = Objects.requireNonNull(queue, "without one the worker is not started");
+        try {
+            long filled = drain(events);
+            inVain = filled == 0 ? inVain + 1 : 0;
+            if (inVain > IDLE_LOOKS) {
+                events.await();
+            } else if (filled <= BUFFER_BYTES / 2) {
+                TimeUnit.MILLISECONDS.sleep(DRAIN_EVERY_MS);
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (IOException | RuntimeException | Error e) {
-            LOG.log(Level.ERROR, "the consumption watcher failed; reads are followed less closely", e);
+        } catch (PosixException e) {
+            LOG.log(Level.ERROR, "the kernel reports no more reads; they are followed less closely", e);
             watched.clear();
+            worker.end();
+        } catch (SourceException | RuntimeException | Error e) {
+            ownCloses.forget();
+            reader.reportsLost(); // those of this look
+            throw new IllegalStateException("reports of reads were lost", e);
         }
     }
 
     /** Handles what is in the queue. Returns how many bytes there were; when the buffer was rather full, there may be more. */
-    private long drain(WatchQueue events, MemorySegment buffer) throws IOException {
+    private long drain(WatchQueue events) throws PosixException, SourceException {
         long filled = events.read(buffer);
         int count = 0;
         boolean lost = false;
@@ -262,16 +267,14 @@ public final class ConsumptionWatcher implements AutoCloseable {
     /** Ends watching. */
     @Override
     public void close() {
-        closed = true;
+        worker.end();
         try {
             if (queue != null) {
                 queue.wake();
             }
-            thread.join(END_TIMEOUT_MS);
         } catch (PosixException e) {
             LOG.log(Level.DEBUG, "the consumption watcher ends with the next read: " + e.getMessage());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
+        worker.close();
     }
 }

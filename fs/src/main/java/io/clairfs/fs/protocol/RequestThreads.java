@@ -124,7 +124,8 @@ final class RequestThreads {
     }
 
     private synchronized boolean isStillNeeded() {
-        if (idle >= MOST_IDLE) {
+        if (over || idle >= MOST_IDLE) { // once the connection is over nobody touches the channel who does not wait at
+            // it
             threads--;
             return false;
         }

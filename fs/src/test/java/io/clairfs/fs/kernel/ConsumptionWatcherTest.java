@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.status.ErrorLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -30,6 +32,7 @@ final class ConsumptionWatcherTest {
     @TempDir
     Path directory;
 
+    private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
     private final Set<Integer> asked = ConcurrentHashMap.newKeySet();
     private final OwnCloses ownCloses = new OwnCloses(System::nanoTime);
     private final BlockingQueue<Integer> read = new LinkedBlockingQueue<>();
@@ -108,7 +111,8 @@ final class ConsumptionWatcherTest {
         ConsumptionWatcher.QueueMaker maker =
                 () -> new Hasty(WatchQueue.open(), first, new CountDownLatch(1), new Semaphore(0));
         try (tree;
-                ConsumptionWatcher watcher = new ConsumptionWatcher(tree, directory, reader, ownCloses, maker)) {
+                ConsumptionWatcher watcher =
+                        new ConsumptionWatcher(tree, directory, reader, errors, ownCloses, maker)) {
             assertThat(watcher.watch(List.of(tree.root()), line -> {})).isZero();
             Files.readAllBytes(second);
             assertThat(next()).isZero();
@@ -125,7 +129,8 @@ final class ConsumptionWatcherTest {
         Semaphore waits = new Semaphore(0);
         ConsumptionWatcher.QueueMaker maker = () -> new Hasty(WatchQueue.open(), first, new CountDownLatch(1), waits);
         try (tree;
-                ConsumptionWatcher watcher = new ConsumptionWatcher(tree, directory, reader, ownCloses, maker)) {
+                ConsumptionWatcher watcher =
+                        new ConsumptionWatcher(tree, directory, reader, errors, ownCloses, maker)) {
             watcher.watch(List.of(tree.root()), line -> {});
             assertThat(next()).isZero();
             waits.acquire();
@@ -146,7 +151,7 @@ final class ConsumptionWatcherTest {
         tree.complete().get();
         try (tree;
                 ConsumptionWatcher watcher =
-                        new ConsumptionWatcher(tree, directory, reader, ownCloses, WatchQueue::open)) {
+                        new ConsumptionWatcher(tree, directory, reader, errors, ownCloses, WatchQueue::open)) {
             watcher.watch(List.of(tree.root()), line -> {});
             asked.add(0);
             ownCloses.closing(0);
@@ -159,6 +164,39 @@ final class ConsumptionWatcherTest {
     }
 
     @Test
+    void readerThatFailsOnce_hasLostReports_andIsToldOfTheNextRead() throws Exception {
+        Path first = Files.writeString(directory.resolve("0"), "first");
+        Path second = Files.writeString(directory.resolve("1"), "second");
+        DatasetTree tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
+        tree.complete().get();
+        Semaphore lost = new Semaphore(0);
+        ConsumptionWatcher.Reader failing = new ConsumptionWatcher.Reader() {
+            @Override
+            public void read(int[] files, int count) {
+                if (files[0] == 0) {
+                    throw new IllegalStateException("broken");
+                }
+                reader.read(files, count);
+            }
+
+            @Override
+            public void reportsLost() {
+                lost.release();
+            }
+        };
+        try (tree;
+                ConsumptionWatcher watcher =
+                        new ConsumptionWatcher(tree, directory, failing, errors, ownCloses, WatchQueue::open)) {
+            watcher.watch(List.of(tree.root()), line -> {});
+            Files.readAllBytes(first);
+            assertThat(lost.tryAcquire(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+            Files.readAllBytes(second);
+            assertThat(next()).isEqualTo(1);
+        }
+        assertThat(errors.lines()).hasSize(1);
+    }
+
+    @Test
     void fileThatThisProcessCloses_isNotReported() throws Exception {
         Path first = Files.writeString(directory.resolve("0"), "first");
         Path second = Files.writeString(directory.resolve("1"), "second");
@@ -166,7 +204,7 @@ final class ConsumptionWatcherTest {
         tree.complete().get();
         try (tree;
                 ConsumptionWatcher watcher =
-                        new ConsumptionWatcher(tree, directory, reader, ownCloses, WatchQueue::open)) {
+                        new ConsumptionWatcher(tree, directory, reader, errors, ownCloses, WatchQueue::open)) {
             watcher.watch(List.of(tree.root()), line -> {});
             ownCloses.closing(0);
             Files.readAllBytes(first);

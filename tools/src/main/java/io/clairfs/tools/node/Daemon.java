@@ -137,7 +137,7 @@ public final class Daemon implements AutoCloseable {
                     counters,
                     System::nanoTime);
             SampleReader reader =
-                    started(new SampleReader(tree, source, router, inUse, counters, config.readTimeoutMs()));
+                    started(new SampleReader(tree, source, router, inUse, counters, errors, config.readTimeoutMs()));
             ReadAccounting accounting = new ReadAccounting(counters);
             ErrnoTable errnos = new ErrnoTable((operation, path, reason) -> {
                 if (operation.equals("read")) {
@@ -163,7 +163,7 @@ public final class Daemon implements AutoCloseable {
             Prefetcher prefetcher = started(new Prefetcher(
                     tree, router, admission, inUse, tiers.planner(group), pages, settings, counters, errors));
             ConsumptionWatcher watcher = started(new ConsumptionWatcher(
-                    tree, config.mountPoint(), new ReadReports(accounting, inUse, prefetcher), pages));
+                    tree, config.mountPoint(), new ReadReports(accounting, inUse, prefetcher), errors, pages));
             requests.connect(watcher, prefetcher);
 
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors, LISTING_PATIENCE_MS);

@@ -3,10 +3,9 @@ package io.clairfs.tools.node.cluster;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.worker.Worker;
 import io.clairfs.peer.directory.Job;
 import io.clairfs.peer.directory.Jobs;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Queue;
@@ -18,14 +17,12 @@ import org.jspecify.annotations.Nullable;
  * Keeps the jobs of this node and those of its group the same: what is written here is told to the others, what they wrote is
  * done here.
  *
- * <p>Telling may take as long as the group takes to agree on who is there, so a thread of its own does it, and nobody who
+ * <p>Telling may take as long as the group takes to agree on who is there, so a worker of its own does it, and nobody who
  * writes a job waits for it. What was written before this node joined is told when it has. While something is still to be
  * told, nothing of the others is done: it might be older.
  */
 public final class GroupJobs implements AutoCloseable {
-    private static final Logger LOG = System.getLogger(GroupJobs.class.getName());
     private static final long LOOK_EVERY_MS = 1_000;
-    private static final long END_TIMEOUT_MS = 2_000;
 
     /** Does on this node what the group says. */
     @FunctionalInterface
@@ -44,7 +41,7 @@ public final class GroupJobs implements AutoCloseable {
     private final ErrorLog errors;
     private final Queue<News> untold = new ArrayDeque<>();
     private final Semaphore changes = new Semaphore(0);
-    private @Nullable Thread thread;
+    private @Nullable Worker worker;
     private boolean closed;
 
     /**
@@ -86,45 +83,25 @@ public final class GroupJobs implements AutoCloseable {
 
     /** This node has joined: from now on tells and follows. {@code every} is called about once a second. */
     synchronized void begin(Jobs jobs, Follower follower, Runnable every) {
-        if (thread == null && !closed) {
-            thread = Thread.ofPlatform().daemon().name("group-jobs").start(() -> run(jobs, follower, every));
+        if (worker == null && !closed) {
+            worker = new Worker("group-jobs", () -> tellAndFollow(jobs, follower, every), errors).start();
         }
     }
 
-    private void run(Jobs jobs, Follower follower, Runnable every) {
-        try {
-            while (awaitWork()) {
-                try {
-                    tellAll(jobs);
-                    Jobs.Known now = jobs.now();
-                    Map<String, Ranks> here = follower.follow(now);
-                    now.running().forEach((name, job) -> {
-                        Ranks ranks = here.get(name);
-                        if (ranks != null && !ranks.text().equals(job.ranks().get(self))) {
-                            jobs.putRanks(name, ranks.text());
-                        }
-                    });
-                    jobs.removeRanksOfStopped();
-                    every.run();
-                } catch (RuntimeException | Error e) {
-                    if (!isClosed()) {
-                        LOG.log(Level.WARNING, "the jobs of the group, to be tried again", e);
-                    }
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private boolean awaitWork() throws InterruptedException {
+    private void tellAndFollow(Jobs jobs, Follower follower, Runnable every) throws InterruptedException {
         boolean _ = changes.tryAcquire(LOOK_EVERY_MS, TimeUnit.MILLISECONDS);
         int _ = changes.drainPermits();
-        return !isClosed();
-    }
-
-    private synchronized boolean isClosed() {
-        return closed;
+        tellAll(jobs);
+        Jobs.Known now = jobs.now();
+        Map<String, Ranks> here = follower.follow(now);
+        now.running().forEach((name, job) -> {
+            Ranks ranks = here.get(name);
+            if (ranks != null && !ranks.text().equals(job.ranks().get(self))) {
+                jobs.putRanks(name, ranks.text());
+            }
+        });
+        jobs.removeRanksOfStopped();
+        every.run();
     }
 
     private void tellAll(Jobs jobs) {
@@ -158,18 +135,15 @@ public final class GroupJobs implements AutoCloseable {
 
     @Override
     public void close() {
-        Thread ending;
+        Worker ending;
         synchronized (this) {
             closed = true;
-            ending = thread;
+            ending = worker;
         }
         if (ending != null) {
+            ending.end();
             ending.interrupt();
-            try {
-                TimeUnit.MILLISECONDS.timedJoin(ending, END_TIMEOUT_MS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            ending.close();
         }
     }
 }

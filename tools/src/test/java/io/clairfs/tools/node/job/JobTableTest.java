@@ -87,7 +87,7 @@ final class JobTableTest {
                 new PrefetchSettings(1 << 20, 1000, 1, List.of(1), PrefetchSettings.Sharing.FIXED),
                 new Counters(),
                 errors));
-        ConsumptionWatcher watcher = closing(new ConsumptionWatcher(dataset.tree, directory, new NoReader()));
+        ConsumptionWatcher watcher = closing(new ConsumptionWatcher(dataset.tree, directory, new NoReader(), errors));
         indexes = new Indexes(dataset.tree, IndexRule.of("sorted"), watcher, errors, 1000);
         jobs = table(null);
     }
