@@ -70,7 +70,7 @@ repeat_tests() {
         rm -rf "$here"/*/target/surefire-reports
         # Nothing has changed since, so nothing is compiled.
         if ! maven_into "$work/round-$round.log" -pl "$modules" -am -Dspotless.check.skip=true -Dtest="$classes" \
-            -Dsurefire.failIfNoSpecifiedTests=false -Dmaven.test.failure.ignore=true test; then
+            -Dsurefire.failIfNoSpecifiedTests=false -Dsurefire.long.phase=test -Dmaven.test.failure.ignore=true test; then
             printf 'the build itself\tround %s, see %s\n' "$round" "$work/round-$round.log" >>"$work/failures"
         fi
         failed_tests >"$work/failures-$round"

@@ -5,10 +5,12 @@ import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Listings are found while others are added and the table grows, under every interleaving that Lincheck tries. Public for Lincheck's sake. */
 @Param(name = "number", gen = IntGen.class, conf = "0:1")
+@Tag("long")
 public final class ListingTableLincheckTest {
     private static final int BEFORE = 2;
 

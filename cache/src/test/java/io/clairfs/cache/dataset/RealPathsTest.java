@@ -12,10 +12,12 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Random trees, listed by the torchvision and the standard library of this machine. */
+@Tag("long")
 class RealPathsTest {
     private static final int SEED = Integer.getInteger("clairfs.test.seed", 1);
     private static final int TREES = 100;

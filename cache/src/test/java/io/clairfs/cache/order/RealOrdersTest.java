@@ -6,10 +6,12 @@ import io.clairfs.cache.order.spec.OrderSpec;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Thousands of random cases against the torch, numpy and random of this machine. */
+@Tag("long")
 class RealOrdersTest {
     /** {@code -Dclairfs.test.seed=N} repeats a run; its seed is printed. */
     private static final int SEED = Integer.getInteger("clairfs.test.seed", 1);

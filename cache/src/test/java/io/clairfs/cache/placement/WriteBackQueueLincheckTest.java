@@ -14,11 +14,13 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The queue before a slow tier under every interleaving that Lincheck tries, against {@link Waiting}. Public for Lincheck's sake. */
 @Param(name = "thread", gen = ThreadIdGen.class)
 @Param(name = "file", gen = IntGen.class, conf = "1:4")
+@Tag("long")
 public final class WriteBackQueueLincheckTest {
     private static final int THREADS = 8;
     private static final int CAPACITY = 60;

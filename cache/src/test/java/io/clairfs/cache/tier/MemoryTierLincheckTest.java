@@ -12,10 +12,12 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A memory tier with room for all, under every interleaving that Lincheck tries, against a set. Public for Lincheck's sake. */
 @Param(name = "file", gen = IntGen.class, conf = "1:3")
+@Tag("long")
 public final class MemoryTierLincheckTest {
     private final MemoryTier tier = new MemoryTier(1000);
     private final Queue<SampleBuffer> made = new ConcurrentLinkedQueue<>();

@@ -11,6 +11,7 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
  * mode does not. Public for Lincheck's sake.
  */
 @Param(name = "file", gen = IntGen.class, conf = "1:2")
+@Tag("long")
 public final class MemoryTierRoomLincheckTest {
     private static final long CAPACITY = 100;
 

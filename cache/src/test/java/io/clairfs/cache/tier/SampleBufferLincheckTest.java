@@ -6,6 +6,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
  * <p>Each thread gives up only references that it has itself; the maker's belongs to the first. Public for Lincheck's sake.
  */
 @Param(name = "thread", gen = ThreadIdGen.class)
+@Tag("long")
 public final class SampleBufferLincheckTest {
     private static final int THREADS = 8;
 

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.UUID;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.roaringbitmap.IntIterator;
 import org.roaringbitmap.RoaringBitmap;
@@ -17,6 +18,7 @@ import org.roaringbitmap.RoaringBitmap;
  *
  * <p>{@code -Dclairfs.fuzz.seed=N} tries others, {@code -Dclairfs.fuzz.factor=N} makes it N times as long.
  */
+@Tag("long")
 final class MessageFuzzTest {
     private static final int SAMPLES = 200_000;
     private static final int MESSAGES = 5_000;

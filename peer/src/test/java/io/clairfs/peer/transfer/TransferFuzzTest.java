@@ -26,6 +26,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Timeout;
  * {@code -Dclairfs.fuzz.seed=N} tries others, {@code -Dclairfs.fuzz.factor=N} makes it N times as long.
  */
 @Timeout(7_200)
+@Tag("long")
 final class TransferFuzzTest {
     private static final int SECONDS = 2 * Integer.getInteger("clairfs.fuzz.factor", 1);
     private static final TransferLimits QUICK =

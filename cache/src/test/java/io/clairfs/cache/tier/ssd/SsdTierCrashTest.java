@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A process that writes is killed in the middle of it, after a random number of samples; what it leaves must be usable.
  * {@code -Dclairfs.kill.seed=N} tries others.
  */
+@Tag("long")
 final class SsdTierCrashTest {
     private static final int FILES = 2000;
     private static final long CAPACITY = 20_000_000;

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * <p>As long as nobody touches the files the tier must hold exactly that, also after a restart; after damage it may hold less, but
  * never a wrong byte and never more bytes than its capacity.
  */
+@Tag("long")
 final class SsdTierModelTest {
     private static final int FILES = 120;
     private static final int OPERATIONS = 1500;
