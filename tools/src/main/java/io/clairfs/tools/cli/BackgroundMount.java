@@ -11,6 +11,7 @@ import io.clairfs.tools.node.mount.MountCheck;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
@@ -68,6 +69,30 @@ final class BackgroundMount {
         }
     }
 
+    /** Whether this process may be the mount's own: its heap is not larger than that may be. */
+    static boolean fits(MountConfig config) {
+        return Runtime.getRuntime().maxMemory() <= heap(config);
+    }
+
+    /** Gives the log that the launcher has begun the mount's name. */
+    static void keepLog(Path begun, Path mountPoint) throws IOException {
+        Files.move(begun, begun.resolveSibling(logName(mountPoint)), StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    /** Tells the launcher, which waits for it on standard output, that the mount answers; standard output is closed by that. */
+    static void tellLauncher(Path mountPoint) throws IOException, CommandFailedException {
+        Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
+        if (!(ControlRead.read(status, READY_TIMEOUT_MS) instanceof ControlRead.Answer.Content)) {
+            throw new CommandFailedException(notReady(READY_TIMEOUT_MS));
+        }
+        System.out.print('\0');
+        System.out.close();
+    }
+
+    private static String notReady(long timeoutMs) {
+        return "the mount was not ready within " + timeoutMs / 1000 + " s";
+    }
+
     /** Of the process that is started, bytes; it may be said with JDK_JAVA_OPTIONS as well, which goes before. */
     private static long heap(MountConfig config) {
         return config.areas().heapBytes();
@@ -90,8 +115,7 @@ final class BackgroundMount {
             }
             if (System.nanoTime() > deadline) {
                 end(process, mountPoint);
-                throw new CommandFailedException(
-                        "the mount was not ready within " + timeoutMs / 1000 + " s; its log: " + log);
+                throw new CommandFailedException(notReady(timeoutMs) + "; its log: " + log);
             }
         }
         throw new CommandFailedException(reason(log));
@@ -125,7 +149,7 @@ final class BackgroundMount {
 
     /** A new, empty file for this user alone; what lay there, be it a link, is not written to. */
     private static Path log(Path mountPoint) throws IOException {
-        String name = mountPoint.toString().substring(1).replace('/', '-') + ".log";
+        String name = logName(mountPoint);
         try {
             Path directory = stateDirectory().resolve("clairfs");
             Files.createDirectories(directory, PosixFilePermissions.asFileAttribute(FOR_OWNER));
@@ -134,6 +158,10 @@ final class BackgroundMount {
         } catch (IOException noHome) { // nobody and users of containers may have none that they may write to
             return create(Files.createTempDirectory("clairfs-log-").resolve(name));
         }
+    }
+
+    private static String logName(Path mountPoint) {
+        return mountPoint.toString().substring(1).replace('/', '-') + ".log";
     }
 
     private static Path create(Path log) throws IOException {

@@ -142,23 +142,48 @@ final class MountCommand implements Callable<Integer> {
             description = "Stay in the foreground.")
     private boolean foreground;
 
+    @Option(
+            names = "--launcher-log",
+            paramLabel = "FILE",
+            hidden = true,
+            description =
+                    "Where standard error goes, when the launcher has started this process to stay as the mount's own.")
+    private @Nullable Path launcherLog;
+
+    /** How many arguments the launcher puts behind the user's: -f, and where the log is. */
+    private static final int LAUNCHER_ARGUMENTS = 2;
+
     private static final long END_TIMEOUT_MS = 15_000;
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
         SourceProbe.requireAnswer(source);
         MountConfig config = config();
-        if (!foreground) {
+        if (!foreground || (launcherLog != null && !BackgroundMount.fits(config))) {
             MountCheck.check(config.source(), config.mountPoint());
-            BackgroundMount.start(spec.commandLine().getParseResult().originalArgs(), config);
+            BackgroundMount.start(argumentsOfUser(), config);
             return Main.DONE;
+        }
+        if (launcherLog != null) {
+            MountCheck.check(
+                    config.source(), config.mountPoint()); // before the log of a mount that is there is replaced
+            BackgroundMount.keepLog(launcherLog, config.mountPoint());
         }
         Daemon daemon = Daemon.start(config);
         Runtime.getRuntime()
                 .addShutdownHook(Thread.ofPlatform().name("shutdown").unstarted(() -> end(daemon)));
+        if (launcherLog != null) {
+            BackgroundMount.tellLauncher(config.mountPoint());
+        }
         daemon.ended().join();
         end(daemon);
         return Main.DONE;
+    }
+
+    /** Without what the launcher has put behind them. */
+    private List<String> argumentsOfUser() {
+        List<String> all = spec.commandLine().getParseResult().originalArgs();
+        return launcherLog == null ? all : all.subList(0, all.size() - LAUNCHER_ARGUMENTS);
     }
 
     /** Each part has its bound; that all of them together have one does not hang on each of them being right. */

@@ -1,0 +1,185 @@
+package io.clairfs.tools.mount;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.tools.node.mount.MountProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The script {@code clairfs}, over the program of this build: what it does itself, and that a mount is the same by whichever way it was started. */
+@Timeout(300)
+final class LauncherTest {
+    private static final long GENEROUS_S = 60;
+    private static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
+
+    @RegisterExtension
+    private final MountFixture fixture = new MountFixture();
+
+    private Path launcher;
+    private Path source;
+    private Path point;
+
+    /** A checkout that is built already: the script finds what it needs by where it lies. */
+    @BeforeEach
+    void installLauncher() throws IOException {
+        Path checkout = fixture.newDirectory("a checkout");
+        for (String each : List.of(".mvn", "pom.xml", "cache", "fs", "peer", "gpu-feeder", "tools")) {
+            Files.createSymbolicLink(checkout.resolve(each), REPOSITORY.resolve(each));
+        }
+        Files.createDirectory(checkout.resolve(".ci"));
+        Files.copy(REPOSITORY.resolve(".ci/setup.sh"), checkout.resolve(".ci/setup.sh"));
+        launcher = Files.copy(REPOSITORY.resolve("clairfs"), checkout.resolve("clairfs"));
+        assertThat(launcher.toFile().setExecutable(true)).isTrue();
+        Path program = Files.createDirectories(checkout.resolve("target/program"));
+        List<String> command = Clairfs.command();
+        Files.writeString(program.resolve("class-path"), command.get(command.indexOf("-cp") + 1));
+        Files.createFile(program.resolve("begun"));
+        source = fixture.newDirectory("source");
+        Files.writeString(source.resolve("file"), "content");
+        point = fixture.newDirectory("mnt");
+    }
+
+    private List<String> command(Object... arguments) {
+        List<String> command = new ArrayList<>(List.of(launcher.toString()));
+        Stream.of(arguments).map(String::valueOf).forEach(command::add);
+        return command;
+    }
+
+    private Ended run(Object... arguments) throws IOException, InterruptedException {
+        return Ended.run(command(arguments), fixture.environment());
+    }
+
+    private Ended mount(Object... options) throws IOException, InterruptedException {
+        List<Object> arguments = new ArrayList<>(List.of("mount", source, point, "--memory", "64MiB"));
+        arguments.addAll(List.of(options));
+        return run(arguments.toArray());
+    }
+
+    @Test
+    void a_mount_answers_when_the_command_returns_and_is_gone_when_umount_has() throws Exception {
+        assertThat(mount().succeeded()).isEmpty();
+
+        assertThat(Files.readString(point.resolve("file"))).isEqualTo("content");
+        assertThat(run("status", point).succeeded()).startsWith("clairfs ");
+        long pid = new LiveMount(point).pid();
+        assertThat(Files.exists(fixture.directory().resolve("clairfs/" + logName())))
+                .isTrue();
+
+        assertThat(run("umount", point).succeeded()).isEmpty();
+        assertThat(fixture.mounts()).isEmpty();
+        assertThat(MountProcess.state(pid)).isEqualTo(MountProcess.State.GONE);
+        assertThat(fixture.logs()).as("of a mount that was right").doesNotContain("ERROR", "WARN");
+    }
+
+    private String logName() {
+        return point.toString().substring(1).replace('/', '-') + ".log";
+    }
+
+    @Test
+    void the_mounts_process_is_the_same_as_that_which_the_program_starts() throws Exception {
+        mount().succeeded();
+        LiveMount byLauncher = new LiveMount(point);
+        LiveMount byProgram = fixture.mount(source, "--memory", "64MiB");
+
+        Set<String> flags = flags(byLauncher.pid());
+        assertThat(flags).contains("-XX:-G1UseConcRefinement");
+        assertThat(flags).containsAll(flags(byProgram.pid()));
+        assertThat(allocation(byLauncher.pid())).isNotEmpty().isEqualTo(allocation(byProgram.pid()));
+        assertThat(session(byLauncher.pid())).as("leads a session").isEqualTo(byLauncher.pid());
+    }
+
+    /** What a JVM was told; without what tests save time by, and what only a member of a group needs. */
+    private static Set<String> flags(long pid) throws IOException {
+        String[] all =
+                Files.readString(Path.of("/proc/" + pid + "/cmdline"), UTF_8).split("\0", -1);
+        return Arrays.stream(all)
+                .skip(1)
+                .takeWhile(flag -> !flag.equals("-cp"))
+                .filter(flag ->
+                        !flag.startsWith("-XX:AOTCache") && !flag.startsWith("-Xlog") && !flag.contains("Tiered"))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static String allocation(long pid) throws IOException {
+        String environment = new String(Files.readAllBytes(Path.of("/proc/" + pid + "/environ")), UTF_8);
+        return Arrays.stream(environment.split("\0", -1))
+                .filter(each -> each.startsWith("GLIBC_TUNABLES="))
+                .collect(Collectors.joining());
+    }
+
+    private static long session(long pid) throws IOException {
+        String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
+        return Long.parseLong(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1)[3]);
+    }
+
+    @Test
+    void what_is_wrong_is_one_line_and_leaves_nothing() throws Exception {
+        assertThat(mount("--loaders", "0").complainedWith(2)).contains("--loaders must be 1 to 1024");
+        assertThat(run("mount", source.resolve("none"), point).complainedWith(1))
+                .contains("none");
+        mount().succeeded();
+        assertThat(mount().complainedWith(1)).contains(point.toString());
+        assertThat(fixture.processes()).hasSizeLessThanOrEqualTo(2); // the mount's own and its watchdog
+        assertThat(run("umount", point.resolve("file")).complainedWith(1)).contains("is not a clairfs mount");
+    }
+
+    @Test
+    void the_help_of_mount_is_what_it_prints() throws Exception {
+        Ended help = run("mount", "--help");
+        assertThat(help.succeeded()).contains("--memory").doesNotContain("launcher-log");
+        assertThat(help.err()).isEmpty();
+    }
+
+    @Test
+    void a_process_that_is_stopped_is_unmounted_too() throws Exception {
+        mount().succeeded();
+        long pid = new LiveMount(point).pid();
+        Ended.run(List.of("kill", "-STOP", Long.toString(pid)), fixture.environment())
+                .succeeded();
+        run("umount", point).succeeded();
+        assertThat(fixture.mounts()).isEmpty();
+    }
+
+    @Test
+    void a_command_that_is_ended_while_it_waits_ends_the_mounts_process() throws Exception {
+        fixture.environment("JAVA_HOME", jdkWhoseProgramsSleep().toString());
+        Process waiting = fixture.start("launcher", command("mount", source, point));
+        Waiting.until("its process", () -> sleeping(waiting).count() == 1);
+        ProcessHandle daemon = sleeping(waiting).findFirst().orElseThrow();
+
+        waiting.destroy();
+
+        assertThat(waiting.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+        daemon.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
+    }
+
+    private Path jdkWhoseProgramsSleep() throws IOException {
+        Path jdk = fixture.newDirectory("jdk");
+        Files.copy(Path.of(System.getProperty("java.home"), "release"), jdk.resolve("release"));
+        Files.createDirectory(jdk.resolve("bin"));
+        for (String name : List.of("java", "javac")) {
+            Path program = Files.writeString(jdk.resolve("bin").resolve(name), "#!/bin/sh\nexec sleep 600\n");
+            assertThat(program.toFile().setExecutable(true)).isTrue();
+        }
+        return jdk;
+    }
+
+    private static Stream<ProcessHandle> sleeping(Process launcher) {
+        return launcher.descendants()
+                .filter(each -> each.info().commandLine().orElse("").contains("sleep 600"));
+    }
+}
