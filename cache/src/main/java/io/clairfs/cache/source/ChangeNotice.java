@@ -1,33 +1,17 @@
 package io.clairfs.cache.source;
 
-import io.clairfs.cache.posix.FileStatus;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 
-/** A source that tells of files which are not as they were listed. */
-public final class ChangeNotice implements Source {
+/** A source that reports files that changed since they were listed. */
+public final class ChangeNotice extends ForwardingSource {
     private final Source source;
     private final Runnable changed;
 
-    /** {@code changed} is called, on the reading thread, for each read of a file that is another than was listed. */
+    /** {@code changed} is called, on the reading thread, for each read of a file that changed since it was listed. */
     public ChangeNotice(Source source, Runnable changed) {
+        super(source);
         this.source = source;
         this.changed = changed;
-    }
-
-    @Override
-    public List<byte[]> names(byte[] directory) throws SourceException {
-        return source.names(directory);
-    }
-
-    @Override
-    public FileStatus status(byte[] path) throws SourceException {
-        return source.status(path);
-    }
-
-    @Override
-    public byte[] linkTarget(byte[] path) throws SourceException {
-        return source.linkTarget(path);
     }
 
     @Override
@@ -48,10 +32,5 @@ public final class ChangeNotice implements Source {
             changed.run();
             throw e;
         }
-    }
-
-    @Override
-    public void close() {
-        source.close();
     }
 }

@@ -8,6 +8,7 @@ import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.source.ForwardingSource;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceChangedException;
 import io.clairfs.cache.source.SourceException;
@@ -264,7 +265,7 @@ final class DatasetTreeTest {
     }
 
     /** A source that fails for some paths, for as long as it is told to. */
-    private static final class FailingSource implements Source {
+    private static final class FailingSource extends ForwardingSource {
         final Map<String, Integer> names = new ConcurrentHashMap<>();
         final Map<String, Integer> statuses = new ConcurrentHashMap<>();
 
@@ -277,10 +278,8 @@ final class DatasetTreeTest {
         /** While it is closed, directories below the root are not listed. */
         volatile CountDownLatch hanging = new CountDownLatch(0);
 
-        private final Source below;
-
         FailingSource(Source below) {
-            this.below = below;
+            super(below);
         }
 
         @Override
@@ -296,7 +295,7 @@ final class DatasetTreeTest {
                     throw new SourceFailedException("interrupted", Errno.EIO);
                 }
             }
-            List<byte[]> found = below.names(path);
+            List<byte[]> found = super.names(path);
             Path gone = vanishing;
             if (gone != null && new String(path, UTF_8).equals("a")) {
                 try {
@@ -311,7 +310,7 @@ final class DatasetTreeTest {
         @Override
         public FileStatus status(byte[] path) throws SourceException {
             fail(statuses, path);
-            return below.status(path);
+            return super.status(path);
         }
 
         private static void fail(Map<String, Integer> with, byte[] path) throws SourceException {
@@ -320,21 +319,6 @@ final class DatasetTreeTest {
             if (errno != null) {
                 throw new SourceFailedException(text, errno);
             }
-        }
-
-        @Override
-        public byte[] linkTarget(byte[] path) throws SourceException {
-            return below.linkTarget(path);
-        }
-
-        @Override
-        public void read(SourceFile file, long offset, MemorySegment into) throws SourceException {
-            below.read(file, offset, into);
-        }
-
-        @Override
-        public void close() {
-            below.close();
         }
     }
 

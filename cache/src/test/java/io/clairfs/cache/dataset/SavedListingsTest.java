@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.clairfs.cache.dataset.SavedListings.Use;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.source.ForwardingSource;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -35,40 +35,24 @@ final class SavedListingsTest {
     private Path file;
 
     /** Counts what a source is asked for. */
-    private static final class Asked implements Source {
-        private final Source source;
+    private static final class Asked extends ForwardingSource {
         final AtomicInteger listings = new AtomicInteger();
         final AtomicInteger statuses = new AtomicInteger();
 
         Asked(Source source) {
-            this.source = source;
+            super(source);
         }
 
         @Override
         public List<byte[]> names(byte[] path) throws SourceException {
             listings.incrementAndGet();
-            return source.names(path);
+            return super.names(path);
         }
 
         @Override
         public FileStatus status(byte[] path) throws SourceException {
             statuses.incrementAndGet();
-            return source.status(path);
-        }
-
-        @Override
-        public byte[] linkTarget(byte[] path) throws SourceException {
-            return source.linkTarget(path);
-        }
-
-        @Override
-        public void read(SourceFile sourceFile, long offset, MemorySegment into) throws SourceException {
-            source.read(sourceFile, offset, into);
-        }
-
-        @Override
-        public void close() {
-            source.close();
+            return super.status(path);
         }
     }
 

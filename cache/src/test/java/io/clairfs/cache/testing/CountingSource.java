@@ -1,18 +1,17 @@
 package io.clairfs.cache.testing;
 
 import io.clairfs.cache.posix.Errno;
-import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.source.ForwardingSource;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Counts what is read from another source, and can be told to fail, or to answer no read before a gate is open. */
-public final class CountingSource implements Source {
+public final class CountingSource extends ForwardingSource {
     private static final long LONGEST_S = 60;
 
     public final AtomicLong reads = new AtomicLong();
@@ -20,26 +19,9 @@ public final class CountingSource implements Source {
     public volatile boolean failing;
     public volatile CountDownLatch gate;
 
-    private final Source inner;
-
     public CountingSource(Source inner, CountDownLatch gate) {
-        this.inner = inner;
+        super(inner);
         this.gate = gate;
-    }
-
-    @Override
-    public List<byte[]> names(byte[] path) throws SourceException {
-        return inner.names(path);
-    }
-
-    @Override
-    public FileStatus status(byte[] path) throws SourceException {
-        return inner.status(path);
-    }
-
-    @Override
-    public byte[] linkTarget(byte[] path) throws SourceException {
-        return inner.linkTarget(path);
     }
 
     @Override
@@ -55,12 +37,7 @@ public final class CountingSource implements Source {
             throw new SourceFailedException("injected", Errno.EIO);
         }
         reads.incrementAndGet();
-        inner.read(file, offset, into);
+        super.read(file, offset, into);
         bytes.addAndGet(into.byteSize());
-    }
-
-    @Override
-    public void close() {
-        inner.close();
     }
 }

@@ -21,6 +21,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -98,22 +100,38 @@ final class ConsumptionWatcherTest {
         }
     }
 
+    private Path first;
+    private Path second;
+    private DatasetTree tree;
+
+    @BeforeEach
+    void makeDataset() throws Exception {
+        first = Files.writeString(directory.resolve("0"), "first");
+        second = Files.writeString(directory.resolve("1"), "second");
+        tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
+        tree.complete().get();
+    }
+
+    @AfterEach
+    void closeTree() {
+        tree.close();
+    }
+
+    private ConsumptionWatcher watch(ConsumptionWatcher.Reader told, ConsumptionWatcher.QueueMaker maker) {
+        ConsumptionWatcher watcher = new ConsumptionWatcher(tree, directory, told, errors, ownCloses, maker);
+        assertThat(watcher.watch(List.of(tree.root()), line -> {})).isZero();
+        return watcher;
+    }
+
     private @Nullable Integer next() throws InterruptedException {
         return read.poll(GENEROUS_S, TimeUnit.SECONDS);
     }
 
     @Test
     void readsThatComeBeforeTheWatchIsKnownByItsNumber_areNotLost() throws Exception {
-        Path first = Files.writeString(directory.resolve("0"), "first");
-        Path second = Files.writeString(directory.resolve("1"), "second");
-        DatasetTree tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
-        tree.complete().get();
         ConsumptionWatcher.QueueMaker maker =
                 () -> new Hasty(WatchQueue.open(), first, new CountDownLatch(1), new Semaphore(0));
-        try (tree;
-                ConsumptionWatcher watcher =
-                        new ConsumptionWatcher(tree, directory, reader, errors, ownCloses, maker)) {
-            assertThat(watcher.watch(List.of(tree.root()), line -> {})).isZero();
+        try (ConsumptionWatcher _ = watch(reader, maker)) {
             Files.readAllBytes(second);
             assertThat(next()).isZero();
             assertThat(next()).isEqualTo(1);
@@ -122,16 +140,9 @@ final class ConsumptionWatcherTest {
 
     @Test
     void watcherThatNobodyGaveWorkForAWhile_sleeps_andIsWokenByTheNextRead_andByTheEnd() throws Exception {
-        Path first = Files.writeString(directory.resolve("0"), "first");
-        Path second = Files.writeString(directory.resolve("1"), "second");
-        DatasetTree tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
-        tree.complete().get();
         Semaphore waits = new Semaphore(0);
         ConsumptionWatcher.QueueMaker maker = () -> new Hasty(WatchQueue.open(), first, new CountDownLatch(1), waits);
-        try (tree;
-                ConsumptionWatcher watcher =
-                        new ConsumptionWatcher(tree, directory, reader, errors, ownCloses, maker)) {
-            watcher.watch(List.of(tree.root()), line -> {});
+        try (ConsumptionWatcher _ = watch(reader, maker)) {
             assertThat(next()).isZero();
             waits.acquire();
             Files.readAllBytes(second);
@@ -145,14 +156,7 @@ final class ConsumptionWatcherTest {
     // The kernel makes one report of two closes of a file in a row.
     @Test
     void closeOfAReaderWhoHadToAsk_isReported_thoughThisProcessClosesTheFileRightBehind() throws Exception {
-        Path first = Files.writeString(directory.resolve("0"), "first");
-        Path second = Files.writeString(directory.resolve("1"), "second");
-        DatasetTree tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
-        tree.complete().get();
-        try (tree;
-                ConsumptionWatcher watcher =
-                        new ConsumptionWatcher(tree, directory, reader, errors, ownCloses, WatchQueue::open)) {
-            watcher.watch(List.of(tree.root()), line -> {});
+        try (ConsumptionWatcher _ = watch(reader, WatchQueue::open)) {
             asked.add(0);
             ownCloses.closing(0);
             Files.readAllBytes(first);
@@ -165,10 +169,6 @@ final class ConsumptionWatcherTest {
 
     @Test
     void readerThatFailsOnce_hasLostReports_andIsToldOfTheNextRead() throws Exception {
-        Path first = Files.writeString(directory.resolve("0"), "first");
-        Path second = Files.writeString(directory.resolve("1"), "second");
-        DatasetTree tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
-        tree.complete().get();
         Semaphore lost = new Semaphore(0);
         ConsumptionWatcher.Reader failing = new ConsumptionWatcher.Reader() {
             @Override
@@ -184,10 +184,7 @@ final class ConsumptionWatcherTest {
                 lost.release();
             }
         };
-        try (tree;
-                ConsumptionWatcher watcher =
-                        new ConsumptionWatcher(tree, directory, failing, errors, ownCloses, WatchQueue::open)) {
-            watcher.watch(List.of(tree.root()), line -> {});
+        try (ConsumptionWatcher _ = watch(failing, WatchQueue::open)) {
             Files.readAllBytes(first);
             assertThat(lost.tryAcquire(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
             Files.readAllBytes(second);
@@ -198,14 +195,7 @@ final class ConsumptionWatcherTest {
 
     @Test
     void fileThatThisProcessCloses_isNotReported() throws Exception {
-        Path first = Files.writeString(directory.resolve("0"), "first");
-        Path second = Files.writeString(directory.resolve("1"), "second");
-        DatasetTree tree = new DatasetTree(new DirectorySource(directory), 2, warning -> {});
-        tree.complete().get();
-        try (tree;
-                ConsumptionWatcher watcher =
-                        new ConsumptionWatcher(tree, directory, reader, errors, ownCloses, WatchQueue::open)) {
-            watcher.watch(List.of(tree.root()), line -> {});
+        try (ConsumptionWatcher _ = watch(reader, WatchQueue::open)) {
             ownCloses.closing(0);
             Files.readAllBytes(first);
             Files.readAllBytes(second);
