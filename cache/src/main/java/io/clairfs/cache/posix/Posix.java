@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Files by their byte names.
+ * File calls that take names as bytes.
  *
  * <p>Every path is a {@code byte[]} without a terminating zero, relative to a directory descriptor (or {@link #AT_FDCWD}).
  * A call interrupted by a signal is repeated. Failures are {@link PosixException}s that carry the errno. Layouts are those of
@@ -38,14 +38,12 @@ public final class Posix {
     public static final int O_DIRECTORY = ARM ? 040000 : 0200000;
     public static final int O_NOFOLLOW = ARM ? 0100000 : 0400000;
 
-    /** The longest path, terminating zero included, that the kernel takes. */
+    /** The longest path that the kernel takes, terminating zero included. */
     public static final int PATH_MAX = 4096;
 
     private static final int STATX_BASIC_STATS = 0x7ff;
     private static final int STATX_SIZE = 256;
-    private static final int STATVFS_SIZE = 112;
     private static final int F_DUPFD_CLOEXEC = 1030;
-    private static final int LOCK_EXCLUSIVE_NO_WAIT = 2 | 4;
 
     private static final MethodHandle OPENAT = NativeCall.bind(
             "openat",
@@ -58,22 +56,10 @@ public final class Posix {
     private static final MethodHandle CLOSE = NativeCall.bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle PREAD =
             NativeCall.bind("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle PWRITE =
-            NativeCall.bind("pwrite", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle FTRUNCATE =
-            NativeCall.bind("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle UNLINKAT =
-            NativeCall.bind("unlinkat", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle MKDIRAT =
-            NativeCall.bind("mkdirat", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle DUP2 =
             NativeCall.bind("dup2", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle FCNTL = NativeCall.bind(
             "fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle FLOCK =
-            NativeCall.bind("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle STATVFS =
-            NativeCall.bind("statvfs", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle STATX =
             NativeCall.bind("statx", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
     private static final MethodHandle GETDENTS =
@@ -103,7 +89,7 @@ public final class Posix {
         return openAt(directory, path, flags, 0);
     }
 
-    /** Opens {@code path} below {@code directory}; a file that this creates gets {@code mode}. The caller closes it. */
+    /** Opens {@code path} below {@code directory}; a file that this creates gets {@code mode}. The caller closes the descriptor. */
     public static int openAt(int directory, byte[] path, int flags, int mode) throws PosixException {
         MemorySegment name = cString(path);
         while (true) {
@@ -122,12 +108,12 @@ public final class Posix {
         }
     }
 
-    /** Whether the kernel (5.6 and newer) can be asked for paths without links; some containers forbid the call. */
+    /** Whether {@code openat2} works: kernel 5.6 and newer; some containers forbid it. */
     private static volatile boolean hasOpenat2 = true;
 
     /**
-     * Opens {@code path} below {@code directory} if none of its segments is a symbolic link and it leads nowhere else; else
-     * ELOOP, or EXDEV. On a kernel that cannot do that, only the last segment is looked at. The caller closes the descriptor.
+     * Opens {@code path} below {@code directory}; fails with ELOOP if a segment is a symbolic link, and with EXDEV if the path leads
+     * outside. Without {@code openat2} only the last segment is checked. The caller closes the descriptor.
      */
     public static int openBeneath(int directory, byte[] path, int flags) throws PosixException {
         if (!hasOpenat2) {
@@ -160,7 +146,7 @@ public final class Posix {
         }
     }
 
-    /** Closes {@code fd}; an error of close has no remedy for descriptors that were only read, and is dropped. */
+    /** Closes {@code fd}. An error is dropped: it has no remedy for descriptors that were only read. */
     public static void close(int fd) {
         try {
             int ignored = (int) CLOSE.invokeExact(NativeCall.state(), fd);
@@ -170,7 +156,7 @@ public final class Posix {
         }
     }
 
-    /** Another descriptor of what {@code fd} is open on. The caller closes it. */
+    /** A second descriptor of the open file of {@code fd}. The caller closes it. */
     public static int duplicate(int fd) throws PosixException {
         int copy;
         try {
@@ -184,7 +170,7 @@ public final class Posix {
         return copy;
     }
 
-    /** Makes {@code fd} another name of what {@code by} is open on; what it was open on is closed. */
+    /** Makes {@code fd} a descriptor of the open file of {@code by} and closes its old file. */
     public static void replace(int fd, int by) throws PosixException {
         int rc;
         try {
@@ -212,101 +198,6 @@ public final class Posix {
             if (NativeCall.errno() != Errno.EINTR) {
                 throw new PosixException("read", NativeCall.errno());
             }
-        }
-    }
-
-    /** Writes at most {@code from.byteSize()} bytes at {@code offset}. Returns the bytes written, which may be fewer. */
-    public static long pwrite(int fd, MemorySegment from, long offset) throws PosixException {
-        while (true) {
-            long n;
-            try {
-                n = (long) PWRITE.invokeExact(NativeCall.state(), fd, from, from.byteSize(), offset);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
-            if (n >= 0) {
-                return n;
-            }
-            if (NativeCall.errno() != Errno.EINTR) {
-                throw new PosixException("write", NativeCall.errno());
-            }
-        }
-    }
-
-    /** Makes the file end after {@code bytes}. */
-    public static void truncate(int fd, long bytes) throws PosixException {
-        int rc;
-        try {
-            do {
-                rc = (int) FTRUNCATE.invokeExact(NativeCall.state(), fd, bytes);
-            } while (rc != 0 && NativeCall.errno() == Errno.EINTR);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
-        if (rc != 0) {
-            throw new PosixException("truncate", NativeCall.errno());
-        }
-    }
-
-    /** Removes the name of a file; what is open stays readable. */
-    public static void unlinkAt(int directory, byte[] path) throws PosixException {
-        int rc;
-        try {
-            rc = (int) UNLINKAT.invokeExact(NativeCall.state(), directory, cString(path), 0);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
-        if (rc != 0) {
-            throw new PosixException("unlink", NativeCall.errno());
-        }
-    }
-
-    /** Makes one directory, those above it being there. */
-    public static void makeDirectoryAt(int directory, byte[] path, int mode) throws PosixException {
-        int rc;
-        try {
-            rc = (int) MKDIRAT.invokeExact(NativeCall.state(), directory, cString(path), mode);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
-        if (rc != 0) {
-            throw new PosixException("mkdir", NativeCall.errno());
-        }
-    }
-
-    /**
-     * Locks the file against every other open of it, in this process or another, until {@code fd} is closed or the process
-     * ends. A {@link java.nio.channels.FileLock} would be lost as soon as anybody in this process closed the same file.
-     *
-     * @return false when somebody else holds it
-     */
-    public static boolean tryLock(int fd) throws PosixException {
-        int rc;
-        try {
-            rc = (int) FLOCK.invokeExact(NativeCall.state(), fd, LOCK_EXCLUSIVE_NO_WAIT);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
-        if (rc != 0 && NativeCall.errno() != Errno.EAGAIN) {
-            throw new PosixException("flock", NativeCall.errno());
-        }
-        return rc == 0;
-    }
-
-    /** Bytes that this user may still write to the filesystem that holds {@code path}. */
-    public static long freeBytes(byte[] path) throws PosixException {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(STATVFS_SIZE, 8);
-            int rc;
-            try {
-                rc = (int) STATVFS.invokeExact(NativeCall.state(), cString(path), out);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
-            if (rc != 0) {
-                throw new PosixException("statvfs", NativeCall.errno());
-            }
-            return Math.multiplyExact(out.get(JAVA_LONG, 0x08), out.get(JAVA_LONG, 0x20));
         }
     }
 
@@ -354,7 +245,7 @@ public final class Posix {
         return n;
     }
 
-    /** What the symbolic link says, as bytes. */
+    /** The target of the symbolic link, as bytes. */
     public static byte[] readLinkAt(int directory, byte[] path) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(PATH_MAX);
@@ -371,7 +262,7 @@ public final class Posix {
         }
     }
 
-    /** The C library's words for an errno, such as "No such file or directory". */
+    /** The C library's message for an errno, such as "No such file or directory". */
     public static String describe(int errno) {
         try {
             MemorySegment text = (MemorySegment) STRERROR.invokeExact(errno);

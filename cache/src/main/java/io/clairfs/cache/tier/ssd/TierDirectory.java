@@ -3,6 +3,7 @@ package io.clairfs.cache.tier.ssd;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.posix.DirectoryReader;
+import io.clairfs.cache.posix.DiskCalls;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.posix.Posix;
@@ -16,10 +17,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The directory of one dataset on the local disk: its place, its lock, the mark of its format, and its files by name.
+ * The directory of one dataset on the local disk: its path, its lock, its format file, and its files by name.
  *
- * <p>It is named after the source, so that a dataset never meets the samples of another. Only its owner may enter it: what the
- * source protects must not become readable through a cache.
+ * <p>It is named after the source, so that datasets never share samples. Only its owner may enter it: files that the source protects must
+ * not become readable through a cache.
  */
 final class TierDirectory implements AutoCloseable {
     private static final String LOCK = "lock";
@@ -33,7 +34,7 @@ final class TierDirectory implements AutoCloseable {
     private final int lock;
 
     /**
-     * Opens, and makes if need be, the directory below {@code root} for the dataset at {@code sourcePath}.
+     * Opens the directory below {@code root} for the dataset at {@code sourcePath}; makes it if needed.
      *
      * @throws IOException when it cannot be made or another mount uses it; the message says what to do
      */
@@ -45,7 +46,7 @@ final class TierDirectory implements AutoCloseable {
         lock = openLock();
         boolean ready = false;
         try {
-            if (!Posix.tryLock(lock)) {
+            if (!DiskCalls.tryLock(lock)) {
                 throw new IOException("SSD directory " + path + " is in use by another mount of " + sourcePath
                         + "; give this mount another directory or unmount the other one");
             }
@@ -60,7 +61,7 @@ final class TierDirectory implements AutoCloseable {
 
     private static void makeDirectory(Path directory) throws IOException {
         try {
-            Posix.makeDirectoryAt(Posix.AT_FDCWD, bytes(directory), DIRECTORY_MODE);
+            DiskCalls.makeDirectoryAt(Posix.AT_FDCWD, bytes(directory), DIRECTORY_MODE);
         } catch (PosixException e) {
             if (e.errno() != Errno.EEXIST && !isDirectory(directory)) {
                 throw new IOException(
@@ -71,7 +72,7 @@ final class TierDirectory implements AutoCloseable {
         }
     }
 
-    /** In a directory that others may write to, somebody could have made it first. */
+    /** If other users may write to the root, one could have made the directory first. */
     private void requirePrivate() throws IOException {
         FileStatus status = Posix.statAt(Posix.AT_FDCWD, bytes(path), Posix.AT_SYMLINK_NOFOLLOW);
         if (!status.isDirectory() || status.uid() != ProcessIdentity.userId() || (status.mode() & FOR_OTHERS) != 0) {
@@ -93,7 +94,7 @@ final class TierDirectory implements AutoCloseable {
             return open(LOCK, Posix.O_RDWR | Posix.O_CREAT);
         } catch (PosixException e) {
             try {
-                return open(LOCK, Posix.O_RDONLY); // a disk that became read-only still has samples to give
+                return open(LOCK, Posix.O_RDONLY); // a disk that became read-only can still serve samples
             } catch (PosixException again) {
                 throw new IOException(
                         "cannot use SSD directory " + path + " (" + e.getMessage()
@@ -103,7 +104,7 @@ final class TierDirectory implements AutoCloseable {
         }
     }
 
-    /** Files of a format that this program does not know are of no use to anybody any more, so they go. */
+    /** Removes the files of an unknown format, which nothing can use any more. */
     private void checkFormat() throws IOException {
         if (Arrays.equals(readFormat(), THIS_FORMAT)) {
             return;
@@ -156,7 +157,7 @@ final class TierDirectory implements AutoCloseable {
         }
     }
 
-    /** Where it is. */
+    /** The path of the directory. */
     Path path() {
         return path;
     }
@@ -189,10 +190,10 @@ final class TierDirectory implements AutoCloseable {
         return Posix.statAt(Posix.AT_FDCWD, bytes(path.resolve(name)), Posix.AT_SYMLINK_NOFOLLOW);
     }
 
-    /** Removes a file; one that is gone already is as good as removed. */
+    /** Removes a file; a missing file counts as removed. */
     void delete(String name) throws PosixException {
         try {
-            Posix.unlinkAt(Posix.AT_FDCWD, bytes(path.resolve(name)));
+            DiskCalls.unlinkAt(Posix.AT_FDCWD, bytes(path.resolve(name)));
         } catch (PosixException e) {
             if (e.errno() != Errno.ENOENT) {
                 throw e;
@@ -200,7 +201,7 @@ final class TierDirectory implements AutoCloseable {
         }
     }
 
-    /** Makes a file end after {@code bytes}; one that is gone takes no bytes any more. */
+    /** Makes a file end after {@code bytes}; does nothing if it is missing. */
     void truncate(String name, long bytes) throws PosixException {
         int fd;
         try {
@@ -212,7 +213,7 @@ final class TierDirectory implements AutoCloseable {
             throw e;
         }
         try {
-            Posix.truncate(fd, bytes);
+            DiskCalls.truncate(fd, bytes);
         } finally {
             Posix.close(fd);
         }
@@ -220,13 +221,13 @@ final class TierDirectory implements AutoCloseable {
 
     /** Bytes that may still be written to its filesystem. */
     long freeBytes() throws PosixException {
-        return Posix.freeBytes(bytes(path));
+        return DiskCalls.freeBytes(bytes(path));
     }
 
     /** Writes all of {@code from}. */
     static void write(int fd, MemorySegment from, long offset) throws PosixException {
         for (long at = 0; at < from.byteSize(); ) {
-            long n = Posix.pwrite(fd, from.asSlice(at), offset + at);
+            long n = DiskCalls.pwrite(fd, from.asSlice(at), offset + at);
             if (n == 0) {
                 throw new PosixException("write", Errno.EIO);
             }
@@ -251,7 +252,7 @@ final class TierDirectory implements AutoCloseable {
         return path.toString().getBytes(UTF_8);
     }
 
-    /** Gives up the lock. */
+    /** Releases the lock. */
     @Override
     public void close() {
         Posix.close(lock);

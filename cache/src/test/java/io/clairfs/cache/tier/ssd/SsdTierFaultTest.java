@@ -3,7 +3,7 @@ package io.clairfs.cache.tier.ssd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.DiskCalls;
 import io.clairfs.cache.posix.ProcessIdentity;
 import io.clairfs.cache.tier.FakeTree;
 import io.clairfs.cache.tier.TierContract;
@@ -231,7 +231,7 @@ final class SsdTierFaultTest {
     // Promise T4
     @Test
     void reserve_isRespected_andReleasedWithTheSpace() throws Exception {
-        long free = Posix.freeBytes(root.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        long free = DiskCalls.freeBytes(root.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8));
         try (SsdTier tier = open(root, free + (1L << 40))) {
             assertThat(tier.isWritable()).isFalse();
             assertThat(keep(tier, 0)).isFalse();
