@@ -16,8 +16,8 @@ import java.lang.foreign.MemorySegment;
  * <p>A request asks for a piece of a file, a MiB at most. The whole sample is fetched and held for a few seconds, so that
  * the requests that follow cost no second fetch; a file too large for that is read piece by piece from the source.
  *
- * <p>Nothing is handed over from thread to thread: what is in memory is given at once; what nobody fetches yet is fetched by the thread that
- * asks, and given as soon as the bytes that are wanted are there; for what somebody fetches already nobody waits, and who fetches it gives it.
+ * <p>No thread waits for another. A sample in memory is given at once. A sample without a flight is fetched by the thread that asks, and
+ * its reader has its bytes as soon as they are there. A request for a sample with a flight is answered by the thread that fetches.
  */
 public final class SampleReader implements AutoCloseable {
     private static final int MOST_FETCHES = 256;
@@ -25,7 +25,8 @@ public final class SampleReader implements AutoCloseable {
     /** The kernel asks for fewer at once: {@code max_background} of them read ahead, and one for each thread that reads directly. */
     private static final int MOST_WAITING = 65_536;
 
-    private static final long LARGEST_WHOLE = SamplesInUse.READERS_BYTES / 4;
+    /** A sample is fetched whole for a reader if so many like it may be held for readers. */
+    private static final int WHOLE_AT_ONCE = 4;
 
     private final DatasetTree tree;
     private final Source source;
@@ -55,12 +56,12 @@ public final class SampleReader implements AutoCloseable {
         this.timeoutMs = timeoutMs;
     }
 
-    /** Who has asked for bytes: told once, by whichever thread knows, which it must not keep waiting. */
+    /** The origin of a request. It is told once, on any thread, and must not keep that thread waiting. */
     public interface Asker {
-        /** Here they are; they may be touched until this returns. */
+        /** The requested bytes, which may be touched until this returns. */
         void bytes(MemorySegment bytes);
 
-        /** They are not to be had; a {@link io.clairfs.cache.source.SourceTimeoutException} says that the source has not answered in time. */
+        /** The read failed; a {@link io.clairfs.cache.source.SourceTimeoutException} says that the source has not answered in time. */
         void failed(Throwable reason);
     }
 
@@ -70,10 +71,10 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Gives {@code length} bytes from {@code offset} of the file on to {@code asker}, or those up to the file's end. May keep the calling thread for as long
-     * as the source takes, though the asker has been told long since.
+     * Gives {@code asker} the {@code length} bytes of the file from {@code offset} on, or those up to its end. May keep the calling thread
+     * for as long as the source takes, even after the asker was told.
      *
-     * @param mostMs how long the asker may be kept waiting
+     * @param mostMs how long the asker waits at most, milliseconds
      */
     public void read(int file, long offset, int length, long mostMs, Asker asker) {
         long size = tree.fileSize(file);
@@ -90,7 +91,7 @@ public final class SampleReader implements AutoCloseable {
         }
         if (here != null) {
             give(here, offset, there, asker);
-        } else if (size > LARGEST_WHOLE) {
+        } else if (size > inUse.readersBytes() / WHOLE_AT_ONCE) {
             readLarge(file, offset, there, mostMs, asker);
         } else {
             readWhole(file, offset, there, mostMs, asker);
@@ -105,7 +106,7 @@ public final class SampleReader implements AutoCloseable {
         }
     }
 
-    /** From a fetch that is under way, or one that begins here. */
+    /** Reads from a flight that is under way, or begins one. */
     private void readWhole(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = begin(file, offset, length, mostMs, asker);
         if (!router.join(file, offset + length, wait)) {
@@ -114,8 +115,9 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * A piece of a sample that is too large to be fetched for every reader of a part of it: from a fetch that is under way, from a tier or a peer
-     * as a whole if it can be held for the requests that follow, else from the source; when that fails, from a tier after all.
+     * Reads a piece of a sample that is too large to be fetched for each reader of a part. It comes from a flight that is under way; else
+     * from a tier or a peer, as a whole, if it can be held for the requests that follow; else from the source; and if that fails, from a
+     * tier or a peer after all.
      */
     private void readLarge(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = begin(file, offset, length, mostMs, asker);
@@ -129,7 +131,7 @@ public final class SampleReader implements AutoCloseable {
         }
     }
 
-    /** A piece is read into memory of its own. */
+    /** Reads a piece from the source into a buffer of its own. */
     private void readPiece(int file, long offset, int length, ReadWaits.Wait wait) throws SourceException {
         SampleBuffer piece = SampleBuffer.allocate(length);
         try {
@@ -149,7 +151,7 @@ public final class SampleReader implements AutoCloseable {
         wait.completeWithPiece(piece);
     }
 
-    /** A wait at whose end the asker is told. */
+    /** Begins a wait that tells the asker when it ends. */
     private ReadWaits.Wait begin(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = waits.begin(tree.entry(file).file(), mostMs);
         var _ = wait.whenComplete((sample, failure) -> {
@@ -176,7 +178,7 @@ public final class SampleReader implements AutoCloseable {
         void run() throws SourceException;
     }
 
-    /** What nobody waits for any more when its turn comes is not fetched. */
+    /** Runs a fetch, unless its read no longer waits when its turn comes. */
     private void fetch(ReadWaits.Wait wait, Fetch fetch) {
         slots.run(() -> {
             if (wait.isDone()) {
@@ -194,7 +196,7 @@ public final class SampleReader implements AutoCloseable {
         return new SourceFailedException("the mount is being ended", Errno.EIO);
     }
 
-    /** Lets go of all readers, with an error; no reader waits any more. */
+    /** Fails all reads that wait; no read waits any more. */
     @Override
     public void close() {
         closed = true;

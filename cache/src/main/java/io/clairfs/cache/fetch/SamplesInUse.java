@@ -10,18 +10,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Samples that no tier holds but somebody has in hand: a loader while it pushes one, a reader, who comes
- * in pieces, until it closes the file, or for a few seconds after its last request where closes are not told. They keep loader
- * and reader from fetching the same sample one after the other.
+ * Samples that are in use, whether or not a tier holds them. A loader uses one while it pushes it. A reader, which comes in pieces, uses
+ * one until it closes the file, or for a few seconds after its last request where closes are not reported. So loader and reader do not
+ * fetch the same sample one after the other.
  */
 public final class SamplesInUse implements AutoCloseable {
-    /** What readers may hold in all where there is plenty of memory, bytes. */
+    /** Bytes that readers may hold in all where there is plenty of memory. */
     static final long READERS_BYTES = 256L << 20;
 
     private static final Duration READERS_KEEP = Duration.ofSeconds(5);
 
     private final ConcurrentHashMap<Integer, SampleBuffer> ofLoaders = new ConcurrentHashMap<>();
     private final Cache<Integer, SampleBuffer> ofReaders;
+    private final long readersBytes;
 
     /** Readers may hold 256 MiB. */
     public SamplesInUse() {
@@ -30,6 +31,7 @@ public final class SamplesInUse implements AutoCloseable {
 
     /** Readers may hold so many bytes. */
     public SamplesInUse(long readersBytes) {
+        this.readersBytes = readersBytes;
         ofReaders = Caffeine.newBuilder()
                 .maximumWeight(readersBytes)
                 .weigher((Integer _, SampleBuffer sample) -> (int) Math.min(sample.size(), Integer.MAX_VALUE))
@@ -57,7 +59,7 @@ public final class SamplesInUse implements AutoCloseable {
         return sample;
     }
 
-    /** A loader has it in hand until it {@link #letGo lets go}; its own reference lasts as long. */
+    /** A loader uses the sample until it {@link #letGo lets go}; its own reference lasts as long. */
     public void take(int file, SampleBuffer sample) {
         ofLoaders.put(file, sample);
     }
@@ -66,26 +68,34 @@ public final class SamplesInUse implements AutoCloseable {
         ofLoaders.remove(file, sample);
     }
 
-    /** A reader will come for more of it. */
+    /** Holds a sample for a reader that will come for more of it. */
     void readInPieces(int file, SampleBuffer sample) {
         if (sample.tryRetain() && ofReaders.asMap().putIfAbsent(file, sample) != null) {
             sample.release();
         }
     }
 
-    /** Whether a sample of so many bytes can be held for readers without another having to go for it. */
-    boolean hasRoomForReaders(long bytes) {
-        return ofReaders.policy().eviction().orElseThrow().weightedSize().orElse(0) + bytes <= READERS_BYTES;
+    /** How many bytes readers may hold in all. */
+    long readersBytes() {
+        return readersBytes;
     }
 
-    /** Readers closed these files: they come for no more of them. Who has one open still finds it in the page cache, or asks anew. */
+    /** Whether readers may hold a sample of so many bytes beside what they hold. */
+    boolean hasRoomForReaders(long bytes) {
+        return ofReaders.policy().eviction().orElseThrow().weightedSize().orElse(0) + bytes <= readersBytes;
+    }
+
+    /**
+     * Readers closed the first {@code count} of these files, and come for no more of them. A reader with one still open finds it in the
+     * page cache, or asks anew.
+     */
     public void closed(int[] files, int count) {
         for (int i = 0; i < count && !ofReaders.asMap().isEmpty(); i++) {
             ofReaders.invalidate(files[i]);
         }
     }
 
-    /** Lets go of everything that is held for readers. */
+    /** Releases everything that is held for readers. */
     @Override
     public void close() {
         ofReaders.invalidateAll();

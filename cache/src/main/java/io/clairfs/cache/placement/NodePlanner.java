@@ -35,16 +35,20 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plans for this node: what the ranks of its jobs will read, over what the tiers of all nodes that plan together can hold.
+ * Plans for this node: distributes what the ranks of its jobs will read over the tiers of all nodes that plan together.
  *
- * <p>In a group every node makes the same plan from the same facts, so all count from where the jobs began and none from what it happens to hold.
- * A job is planned for when it is known where each of its ranks reads, and nothing is kept before that: what was put in
- * the wrong place would have to be moved.
+ * <p>In a group every node makes the same plan from the same facts: it starts where the jobs began, and ignores what a node happens to
+ * hold. A job is planned for when it is known where each of its ranks reads. Nothing is kept before that: a sample in the wrong place would
+ * have to be moved.
+ *
+ * <p>Life cycle: it keeps nothing between plans and has nothing to close. {@link Planning} calls {@link #plan} and {@link #refilled}
+ * without a lock, {@link #meanwhile} under its lock. It has no lock of its own; a plan takes those of jobs, orders and resident samples,
+ * and holds none while it computes a placement.
  */
 public final class NodePlanner implements JobPlanner {
     private static final String ORDER_FILE = "order-file";
 
-    /** How often the same is planned for this node alone because its tiers were filled meanwhile. */
+    /** How often a node alone makes the same plan because its tiers were filled meanwhile. */
     private static final int MOST_LOOKS = 3;
 
     private static final long LONG_LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -78,16 +82,15 @@ public final class NodePlanner implements JobPlanner {
         planner = new Planner(limits);
     }
 
-    /** A planner for a node that is on its own. */
+    /** A planner for a node alone, whose storage is asked for each plan. */
     public static NodePlanner alone(
             DatasetTree tree,
             Admission admission,
-            NodeStorage storage,
+            Supplier<NodeStorage> storage,
             PerformanceModel model,
             PlacementPolicy policy,
             PlanLimits limits) {
-        Group alone = Group.alone(storage);
-        return new NodePlanner(tree, admission, () -> alone, model, policy, limits);
+        return new NodePlanner(tree, admission, () -> Group.alone(storage.get()), model, policy, limits);
     }
 
     @Override
@@ -130,7 +133,7 @@ public final class NodePlanner implements JobPlanner {
         return placed.filledFromHere(admission.residents().tiers().size());
     }
 
-    /** Looks once more where tiers were filled meanwhile with what the placement does not keep, as long as that takes no time. */
+    /** Plans again if tiers were filled meanwhile with samples that the placement does not keep, as long as planning is quick. */
     private Placement place(Group now, int files, List<Need> needs) throws InvalidSpecException {
         for (int look = 1; ; look++) {
             long start = System.nanoTime();
@@ -155,7 +158,7 @@ public final class NodePlanner implements JobPlanner {
             int[] nodes = now.ranks().of(job.spec());
             if (Arrays.stream(nodes).noneMatch(node -> node == Group.RankNodes.UNKNOWN)) {
                 int start = job.spec().startEpoch();
-                // Where some orders are still to be written, others may see more of them: the first is there for all.
+                // Where orders are still to be written, other nodes may see more of them: the first is there for all.
                 int end = knownEnd(job, start) < job.spec().epochs()
                         ? start + 1
                         : job.spec().epochs();
@@ -192,7 +195,7 @@ public final class NodePlanner implements JobPlanner {
         return placed.filledFromHere(admission.residents().tiers().size());
     }
 
-    /** Behind the last epoch that a plan can look at: where the job ends, or earlier where orders are still to be written. */
+    /** The end of the epochs that a plan can look at: that of the job, or an earlier one where orders are still to be written. */
     private int knownEnd(JobRun job, int firstEpoch) {
         int end = job.spec().epochs();
         int most = end == JobSpec.UNLIMITED ? limits.epochsWhenEndless() : limits.mostEpochs();
@@ -204,7 +207,7 @@ public final class NodePlanner implements JobPlanner {
         return end;
     }
 
-    /** The room that homes leave here; null where there is none, or where all that is read here fits into it. */
+    /** The room that homes leave here; null where there is none, or where all samples with another home fit into it. */
     private @Nullable ReplicaSpace copies(
             PlanRequest request, Placement placement, Group now, FileNumbers numbers, JobRun job)
             throws InvalidSpecException {
@@ -270,7 +273,7 @@ public final class NodePlanner implements JobPlanner {
                 sampler::epoch, sampleOf, firstEpoch, endEpoch, now.ranks().of(job.spec()), same);
     }
 
-    /** Only orders that the user wrote may differ in what they read. */
+    /** Whether this node reads the whole dataset in every epoch. Only orders that the user wrote may differ in what they read. */
     private static boolean readsEverythingHere(JobRun job, int epoch) throws InvalidSpecException {
         JobSpec spec = job.spec();
         if (job.streams() < spec.world() || spec.sampler().equals(ORDER_FILE) || epoch >= spec.epochs()) {

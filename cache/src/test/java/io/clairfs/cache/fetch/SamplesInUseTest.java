@@ -26,6 +26,19 @@ final class SamplesInUseTest {
     }
 
     @Test
+    void readersHoldNoMoreThanTheirs() {
+        try (SamplesInUse inUse = new SamplesInUse(250)) {
+            assertThat(inUse.hasRoomForReaders(250)).isTrue();
+            assertThat(inUse.hasRoomForReaders(251)).isFalse();
+            SampleBuffer sample = SampleBuffer.allocate(100);
+            inUse.readInPieces(1, sample);
+            assertThat(inUse.hasRoomForReaders(150)).isTrue();
+            assertThat(inUse.hasRoomForReaders(151)).isFalse();
+            sample.release();
+        }
+    }
+
+    @Test
     void closed_whileALoaderHasIt_leavesItToTheLoader() {
         try (SamplesInUse inUse = new SamplesInUse()) {
             SampleBuffer sample = SampleBuffer.allocate(100);

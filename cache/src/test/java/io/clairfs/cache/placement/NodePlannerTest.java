@@ -18,6 +18,7 @@ import io.clairfs.cache.testing.RecordingTier;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
@@ -43,7 +44,7 @@ final class NodePlannerTest {
         planner = NodePlanner.alone(
                 dataset.tree,
                 admission,
-                storage,
+                () -> storage,
                 PerformanceModel.unmeasured(),
                 PlacementPolicy.CLAIRFS,
                 PlanLimits.DEFAULT);
@@ -92,6 +93,36 @@ final class NodePlannerTest {
         admission.close();
         memory.close();
         disk.close();
+    }
+
+    @Test
+    void refilled_fillsFirstWhatATrainerReadsNextThatWasFoundElsewhere() throws Exception {
+        LocalPlan plan = planner.plan(List.of(job));
+        EpochOrder there = job.spec().sampler(dataset.index).epoch(3);
+        int read = 0;
+        while (!job.wantsSearch()) {
+            job.read(dataset.file(there.sample(0, read++)));
+        }
+        assertThat(job.search()).isTrue();
+
+        List<Integer> planned = new ArrayList<>();
+        for (int step = read; step < there.length(0); step++) {
+            if (plan.tierOf(dataset.file(there.sample(0, step))) == 1) {
+                planned.add(dataset.file(there.sample(0, step)));
+            }
+        }
+        assertThat(planned).isNotEmpty();
+        assertThat(Arrays.stream(planner.refilled(plan).fillOrder(1))
+                        .boxed()
+                        .limit(planned.size())
+                        .toList())
+                .isEqualTo(planned);
+        assertThat(Arrays.stream(plan.fillOrder(1))
+                        .boxed()
+                        .limit(planned.size())
+                        .toList())
+                .as("before")
+                .isNotEqualTo(planned);
     }
 
     /** This is the first of two nodes, each with room for 52 of 90 samples, about half of which have their home here. */

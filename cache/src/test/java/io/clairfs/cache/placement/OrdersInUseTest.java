@@ -126,7 +126,7 @@ final class OrdersInUseTest {
             NodePlanner planner = NodePlanner.alone(
                     dataset.tree,
                     admission,
-                    NodeStorage.of(StorageClass.memory(samples / 2)),
+                    () -> NodeStorage.of(StorageClass.memory(samples / 2)),
                     PerformanceModel.unmeasured(),
                     PlacementPolicy.CLAIRFS,
                     PlanLimits.DEFAULT);

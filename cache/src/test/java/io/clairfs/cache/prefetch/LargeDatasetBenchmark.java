@@ -127,8 +127,8 @@ final class LargeDatasetBenchmark {
                     new ObservedRates(FetchCosts.of(model, storage, 1), 60, System::nanoTime),
                     counters,
                     System::nanoTime);
-            NodePlanner planner =
-                    NodePlanner.alone(tree, admission, storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT);
+            NodePlanner planner = NodePlanner.alone(
+                    tree, admission, () -> storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT);
             JobPlanner timed = jobs -> {
                 long start = System.nanoTime();
                 LocalPlan plan = planner.plan(jobs);

@@ -101,7 +101,7 @@ final class TwoTiersTest {
                     admission,
                     inUse,
                     NodePlanner.alone(
-                            dataset.tree, admission, storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT),
+                            dataset.tree, admission, () -> storage, model, PlacementPolicy.CLAIRFS, PlanLimits.DEFAULT),
                     area,
                     new PrefetchSettings(STAGING, 1000, 3, List.of(1, 1), PrefetchSettings.Sharing.BALANCED),
                     counters,

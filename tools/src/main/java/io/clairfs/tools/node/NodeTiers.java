@@ -85,8 +85,7 @@ final class NodeTiers implements AutoCloseable {
             return new NodePlanner(
                     tree, admission, group::group, PerformanceModel.unmeasured(), config.policy(), PlanLimits.DEFAULT);
         }
-        return jobs -> NodePlanner.alone(tree, admission, storage(), model(), config.policy(), PlanLimits.DEFAULT)
-                .plan(jobs);
+        return NodePlanner.alone(tree, admission, this::storage, model(), config.policy(), PlanLimits.DEFAULT);
     }
 
     private PerformanceModel model() {
