@@ -1,7 +1,7 @@
 package io.clairfs.cache.dataset;
 
 /**
- * Mode, owner and group, which few files of a dataset have of their own.
+ * Mode, owner and group. The files of a dataset share a few combinations.
  *
  * @param mode type and permission bits as in {@code st_mode}
  */

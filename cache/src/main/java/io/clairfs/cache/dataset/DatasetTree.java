@@ -18,11 +18,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The source's directories and files, listed once, in parallel, while they are already in use.
+ * The directories and files of the source. They are listed once, in parallel, and are usable meanwhile.
  *
- * <p>{@link #list} lists a directory at once if nobody has yet, so the tree can be walked from the first moment;
- * {@link #complete} tells when all of it is there. A directory that cannot be listed fails for everybody who asks for it, rules
- * and readers. Entries are numbered as their directories arrive: numbers are stable while the tree lives and mean nothing beyond it. The order of a dataset is the business of the index rules ({@code rule}).
+ * <p>{@link #list} lists a directory at once if it is not listed yet, so the tree can be walked from the start; {@link #complete} tells
+ * when all directories are listed. A directory that cannot be listed fails for all callers, rules and readers. Entries are numbered as
+ * their directories arrive: numbers are stable while the tree lives and mean nothing beyond it. The index rules ({@code rule}) define the
+ * order of a dataset.
  */
 public final class DatasetTree implements AutoCloseable {
     private final TreeLister lister;
@@ -32,34 +33,34 @@ public final class DatasetTree implements AutoCloseable {
     private final CompletableFuture<DatasetTree> complete = new CompletableFuture<>();
     private final Object numbering = new Object();
     private final ListingTable listings = new ListingTable(16);
-    /** Written under the lock, behind what it counts. */
+    /** Written under the lock, after the entries that it counts. */
     private volatile int entryCount;
 
     private long fileCount;
     private long fileBytes;
-    /** By number; replaced when one is added, for there are few, and every look-up of a name reads it. */
+    /** By number. Copied to add one: there are few, and every name look-up reads the array. */
     private volatile Attributes[] attributes = {};
 
     private final Map<Attributes, Integer> attributeNumbers = new HashMap<>();
 
     /**
-     * Begins to list {@code source}.
+     * Starts listing {@code source}.
      *
-     * @param parallelism how many calls the source may be given at once
-     * @param warnings takes a line for everything that cannot be shown or listed
+     * @param parallelism most concurrent calls to the source
+     * @param warnings takes a line when a directory cannot be listed, and when it is listed after all
      * @throws SourceException when the root itself cannot be examined
      */
     public DatasetTree(Source source, int parallelism, Consumer<String> warnings) throws SourceException {
         this(source, SavedListings.none(), parallelism, warnings);
     }
 
-    /** The same, but what {@code saved} has and still holds is not asked of the source. */
+    /** The same, but takes valid listings from {@code saved} instead of the source. */
     public DatasetTree(Source source, SavedListings saved, int parallelism, Consumer<String> warnings)
             throws SourceException {
         this(source, saved, parallelism, warnings, System::nanoTime);
     }
 
-    /** The same by another clock, as {@link System#nanoTime}. */
+    /** The same with another clock, as {@link System#nanoTime}. */
     DatasetTree(Source source, SavedListings saved, int parallelism, Consumer<String> warnings, LongSupplier clockNs)
             throws SourceException {
         waits = new SharedWaits(clockNs);
@@ -77,16 +78,16 @@ public final class DatasetTree implements AutoCloseable {
     }
 
     /**
-     * Completes, with this tree, when every directory is listed, but for those that the source refuses for good. While one fails in a way
-     * that may pass, the tree is not complete: what belongs to it must not be taken for absent.
+     * Completes with this tree when every directory is listed, except those that failed for good. A directory with a transient failure
+     * keeps the tree incomplete: its entries must not be taken for absent.
      */
     public CompletableFuture<DatasetTree> complete() {
         return complete;
     }
 
     /**
-     * The listing of {@code directory}, made now if it is not there yet; waits {@code timeoutMs} at most, and not at all right behind somebody who
-     * has waited so long in vain. Fails while the source fails to list it.
+     * The listing of {@code directory}, made now if absent. Waits {@code timeoutMs} at most, and not at all right after another caller
+     * waited that long in vain. Fails while the source fails to list it.
      */
     public Listing list(Directory directory, long timeoutMs) throws SourceException {
         CompletableFuture<Listing> listing = lister.list(directory);
@@ -116,7 +117,7 @@ public final class DatasetTree implements AutoCloseable {
         return PythonText.show(directory.path());
     }
 
-    /** One line about directories that the source has failed to list until now, and fails still; null when there are none. */
+    /** One line about the directories that the source still fails to list; null when there are none. */
     public @Nullable String failures() {
         return lister.failures();
     }
@@ -211,7 +212,7 @@ public final class DatasetTree implements AutoCloseable {
         }
     }
 
-    /** Gives the entries of a new listing their numbers. */
+    /** Numbers the entries of a new listing. */
     void register(Listing listing) {
         synchronized (numbering) {
             int entries = Math.addExact(entryCount, listing.count());

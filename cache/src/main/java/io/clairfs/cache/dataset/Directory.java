@@ -4,9 +4,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** A directory of the source: where it is, and its listing, or why there is none, once somebody asked for it. */
+/** A directory of the source: its path and, once requested, its listing or the failure to list it. */
 public final class Directory {
-    /** In place of a number: the root is nobody's entry. */
+    /** In place of a number: the root is no entry. */
     public static final int NONE = -1;
 
     private final @Nullable Directory parent;
@@ -29,22 +29,22 @@ public final class Directory {
         return path;
     }
 
-    /** The number in the tree of the entry behind which it is; {@link #NONE} for the root. */
+    /** The number of its entry in the tree; {@link #NONE} for the root. */
     public int number() {
         return number;
     }
 
-    /** Its entry gets its number, before anybody else sees the listing. */
+    /** Sets the number of its entry, before any other thread sees the listing. */
     void number(int ofEntry) {
         number = ofEntry;
     }
 
-    /** The outcome of another try takes the place of the one before. */
+    /** Replaces the outcome of the previous try. */
     void settle(CompletableFuture<Listing> outcome) {
         listing.set(outcome);
     }
 
-    /** The future of the listing; {@code start} says whether this call is the one that has to make it. */
+    /** The future of the listing; {@code start} is true when the caller must make it. */
     Claim claim() {
         CompletableFuture<Listing> present = listing.get();
         if (present != null) {
@@ -57,6 +57,7 @@ public final class Directory {
 
     record Claim(CompletableFuture<Listing> listing, boolean start) {}
 
+    /** The path of {@code name[from..to)} in {@code directory}, which is empty for the root. */
     public static byte[] join(byte[] directory, byte[] name, int from, int to) {
         int prefix = directory.length == 0 ? 0 : directory.length + 1;
         byte[] joined = new byte[prefix + to - from];
@@ -68,6 +69,7 @@ public final class Directory {
         return joined;
     }
 
+    /** The path of {@code name} in {@code directory}, which is empty for the root. */
     public static byte[] join(byte[] directory, byte[] name) {
         return join(directory, name, 0, name.length);
     }

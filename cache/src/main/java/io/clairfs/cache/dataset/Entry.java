@@ -5,8 +5,8 @@ import io.clairfs.cache.source.Source.SourceFile;
 /**
  * One entry of the tree.
  *
- * @param listing the directory that it stands in
- * @param at its place there
+ * @param listing the listing of its directory
+ * @param at its index there
  */
 public record Entry(Listing listing, int at) {
     /** Its number in the whole tree; stable while the tree lives. */
@@ -26,7 +26,7 @@ public record Entry(Listing listing, int at) {
         return listing.path(at);
     }
 
-    /** The file as the source is to be asked for it. */
+    /** The file, as a read of the source takes it. */
     public SourceFile file() {
         return new SourceFile(path(), size(), listing.mtimeNs(at));
     }

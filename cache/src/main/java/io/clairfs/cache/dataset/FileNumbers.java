@@ -7,10 +7,11 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 
 /**
- * Numbers for the regular files of a dataset that every node agrees on which lists the same dataset: in the order of a walk
- * through the tree, entries of a directory by their bytes. The tree's own numbers depend on which directory was listed when.
+ * Numbers of the regular files of a dataset, the same on all nodes that list the same dataset. Files are numbered in the order of a tree
+ * walk, the entries of a directory sorted by bytes. The tree's own numbers depend on when each directory was listed.
  *
- * <p>8 bytes per entry of the tree. {@link #fingerprint} tells datasets apart: nodes that list the same paths, sizes and times have the same.
+ * <p>Costs up to 8 bytes per entry of the tree. {@link #fingerprint} tells datasets apart: it is the same for the same paths, sizes and
+ * times.
  */
 public final class FileNumbers {
     /** In place of a number: no such file. */
@@ -71,17 +72,17 @@ public final class FileNumbers {
         return count;
     }
 
-    /** The number of the file that the tree knows as {@code file}, or {@link #NONE}. */
+    /** The number of the file with tree number {@code file}, or {@link #NONE}. */
     public int numberOf(int file) {
         return file >= 0 && file < numbers.length ? numbers[file] : NONE;
     }
 
-    /** What the tree calls the file with this number, or {@link #NONE}; any integer may be asked for. */
+    /** The tree number of the file with this number, or {@link #NONE}; takes any integer. */
     public int fileOf(int number) {
         return number >= 0 && number < count ? files[number] : NONE;
     }
 
-    /** 16 bytes that stand for all paths, sizes and modification times. */
+    /** A 16-byte hash of all paths, sizes and modification times. */
     public byte[] fingerprint() {
         return fingerprint.clone();
     }

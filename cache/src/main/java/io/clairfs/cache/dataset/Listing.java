@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * One directory as it was listed: its entries sorted by bytes, in parallel arrays.
  *
- * <p>Regular files, directories and symbolic links are kept; other kinds are left out. An entry costs 29 bytes beside its name.
+ * <p>Regular files, directories and symbolic links are kept; other kinds are left out. An entry costs up to 29 bytes beside its name.
  */
 public final class Listing {
-    /** What an entry is. */
+    /** The kind of an entry. */
     public enum Kind {
         FILE,
         DIRECTORY,
@@ -30,16 +30,16 @@ public final class Listing {
     private int base = -1;
 
     /**
-     * The entries of a directory by columns; none is copied.
+     * The entries of a directory in columns, which are not copied.
      *
-     * @param names one behind the other, sorted by bytes
+     * @param names concatenated, sorted by bytes
      * @param nameEnds where each name ends
      * @param kinds the ordinals of {@link Kind}
      * @param attributes numbers of the mode, owner and group
      */
     record Columns(byte[] names, int[] nameEnds, byte[] kinds, int[] attributes, long[] sizes, long[] mtimesNs) {}
 
-    /** {@code extras} are the directory or the target behind each entry; empty where no entry has any. */
+    /** {@code extras} has the directory or link target of each entry; empty where no entry has one. */
     Listing(Directory directory, Columns columns, @Nullable Object[] extras) {
         this.directory = directory;
         names = columns.names;
@@ -92,6 +92,7 @@ public final class Listing {
         return sizes[at];
     }
 
+    /** Nanoseconds since 1970. */
     public long mtimeNs(int at) {
         return mtimesNs[at];
     }
@@ -109,7 +110,7 @@ public final class Listing {
         throw new AssertionError("not a directory: " + at);
     }
 
-    /** What an entry of kind {@link Kind#LINK} says. The caller must not change it. */
+    /** The target of an entry of kind {@link Kind#LINK}. The caller must not change it. */
     public byte[] linkTarget(int at) {
         if (extras[at] instanceof byte[] target) {
             return target;
@@ -122,7 +123,7 @@ public final class Listing {
         return Directory.join(directory.path(), names, nameStart(at), nameEnds[at]);
     }
 
-    /** The entry called {@code name[from..to)}, or -1. */
+    /** The index of the entry named {@code name[from..to)}, or -1. */
     public int find(byte[] name, int from, int to) {
         int low = 0;
         int high = count() - 1;

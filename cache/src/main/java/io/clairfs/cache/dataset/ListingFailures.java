@@ -9,10 +9,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The directories that could not be listed, and when each is to be tried again.
+ * The directories that could not be listed, and when each is retried.
  *
- * <p>A refusal is an answer: it stays as it is. What is gone is looked for a few times more, for the directory above has it. Any
- * other failure may pass and is tried again for as long as the tree lives, after a while that grows to half a minute.
+ * <p>A refusal is final. A directory that is gone or replaced is retried a few times, because its parent lists it. Any other failure is
+ * transient and is retried for as long as the tree lives, after a pause that grows to half a minute.
  */
 final class ListingFailures {
     private static final long FIRST_PAUSE_MS = 250;
@@ -22,9 +22,9 @@ final class ListingFailures {
     private final ConcurrentHashMap<Directory, Failure> failures = new ConcurrentHashMap<>();
 
     /**
-     * Why a directory could not be listed when it was last tried.
+     * Why the last try to list a directory failed.
      *
-     * @param isFinal whether it is not tried again
+     * @param isFinal whether it is not retried
      */
     private record Failure(SourceException reason, int tries, boolean isFinal) {
         /** How long to wait before the next try. */
@@ -33,7 +33,7 @@ final class ListingFailures {
         }
     }
 
-    /** Takes note of a failed try. Returns after how many milliseconds there should be another, or -1 for never. */
+    /** Records a failed try. Returns the pause before the next try in milliseconds, or -1 for none. */
     long failed(Directory directory, SourceException reason) {
         Failure before = failures.get(directory);
         int tries = before == null ? 1 : before.tries + 1;
@@ -51,18 +51,18 @@ final class ListingFailures {
         };
     }
 
-    /** Whether the directory has failed once, and no more. */
+    /** Whether the directory has failed exactly once. */
     boolean isFirst(Directory directory) {
         Failure failure = failures.get(directory);
         return failure != null && failure.tries == 1;
     }
 
-    /** The directory is listed after all. Returns whether it had failed before. */
+    /** Records that the directory was listed. Returns whether it had failed before. */
     boolean mended(Directory directory) {
         return failures.remove(directory) != null;
     }
 
-    /** One line about the directories that are missing, or null when there are none. */
+    /** One line about the directories that could not be listed, or null when there are none. */
     @Nullable
     String describe() {
         int count = 0;

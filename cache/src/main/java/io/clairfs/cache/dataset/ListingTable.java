@@ -5,8 +5,8 @@ import java.util.Arrays;
 /**
  * Finds the listing of a directory by the number of any of its entries.
  *
- * <p>One writer at a time adds; readers take no lock. The array is published before the count, so a reader that looks at the count first finds
- * at least so many listings in the array.
+ * <p>One writer at a time adds; readers take no lock. The array is published before the count, so a reader that reads the count first finds
+ * at least that many listings in the array.
  */
 final class ListingTable {
     private static final int BLOCK_BITS = 8;
@@ -15,12 +15,12 @@ final class ListingTable {
     private volatile int count;
     private volatile int[] blockStarts = {};
 
-    /** An empty table with room for {@code capacity} listings, at least one, before it has to grow. */
+    /** An empty table with room for {@code capacity} listings, at least one, before it grows. */
     ListingTable(int capacity) {
         listings = new Listing[capacity];
     }
 
-    /** Adds a listing of at least one entry, numbered behind all that were added before. The caller keeps other writers out. */
+    /** Adds a listing of at least one entry, numbered after all earlier ones. The caller excludes other writers. */
     void add(Listing listing) {
         int at = count;
         if (at == listings.length) {
@@ -52,7 +52,7 @@ final class ListingTable {
         return all[low];
     }
 
-    /** All {@code entries} are there: remembers for each block of numbers the listing that has its first one. */
+    /** Called when all {@code entries} are added: records for each block of numbers the listing with its first one. */
     void allAdded(int entries) {
         int[] starts = new int[(entries >>> BLOCK_BITS) + 1];
         int listing = 0;

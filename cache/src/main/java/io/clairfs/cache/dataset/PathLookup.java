@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Finds samples by the path by which a framework opens them. Costs 4 bytes per entry of the directories that hold samples, so
- * it is made when paths have to be looked up, and dropped.
+ * Finds samples by the paths with which a framework opens them. Costs 4 bytes per entry of the directories that hold samples, so it is made
+ * for one series of look-ups and then dropped.
  */
 public final class PathLookup {
     /** In place of a sample: no sample has this path. */
@@ -31,10 +31,7 @@ public final class PathLookup {
         }
     }
 
-    /**
-     * The first sample with this path, relative to the root of the dataset, {@code ./} before it or not, or
-     * {@link #NO_SAMPLE}.
-     */
+    /** The first sample with this path, or {@link #NO_SAMPLE}. The path is relative to the root of the dataset and may begin with {@code ./}. */
     public int sampleOf(byte[] path) {
         int from = path.length > 1 && path[0] == '.' && path[1] == '/' ? 2 : 0;
         int slash = path.length - 1;

@@ -6,7 +6,7 @@ import java.util.Arrays;
 public final class PythonText {
     private PythonText() {}
 
-    /** The code points; a byte that is no part of valid UTF-8 becomes {@code 0xDC00 + byte}. */
+    /** The code points; a byte outside valid UTF-8 becomes {@code 0xDC00 + byte}. */
     public static int[] decode(byte[] name) {
         int[] points = new int[name.length];
         int count = 0;
@@ -23,7 +23,7 @@ public final class PythonText {
         return Arrays.copyOf(points, count);
     }
 
-    /** The name for a message to a person: what is not UTF-8 is shown as {@code \\xNN}. */
+    /** The name for a message: a byte that is not UTF-8 is shown as {@code \\xNN}. */
     public static String show(byte[] name) {
         StringBuilder text = new StringBuilder(name.length);
         for (int point : decode(name)) {

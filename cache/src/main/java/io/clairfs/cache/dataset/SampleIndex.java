@@ -8,8 +8,8 @@ import java.util.List;
  * The samples of a dataset in the order in which a framework numbers them: sample {@code i} is the file that the framework's
  * dataset opens for index {@code i}.
  *
- * <p>A sample's path is the one that the framework uses, which may go through links; its file is where that path ends. Costs
- * 12 bytes per sample beside the tree, and 4 per entry of the tree for the way back.
+ * <p>A sample's path is the one that the framework uses and may go through links; its file is where that path ends. Costs 12 bytes per
+ * sample beside the tree, and 4 per entry of the tree to find a file's sample.
  */
 public final class SampleIndex {
     /** In place of a file: the path leads nowhere inside the dataset. */
@@ -40,12 +40,12 @@ public final class SampleIndex {
         return files.length;
     }
 
-    /** The number in the tree of the file behind {@code sample}, or {@link #NO_FILE}. */
+    /** The tree number of the file of {@code sample}, or {@link #NO_FILE}. */
     public int file(int sample) {
         return files[sample];
     }
 
-    /** The first sample whose file has this number in the tree, or -1. */
+    /** The first sample whose file has this tree number, or -1. */
     public int sampleOf(int file) {
         return file < sampleOfFile.length ? sampleOfFile[file] : -1;
     }
@@ -72,7 +72,7 @@ public final class SampleIndex {
         return directoryOf[sample];
     }
 
-    /** The sample's place in the listing of its directory. */
+    /** The sample's index in the listing of its directory. */
     int entryOf(int sample) {
         return at[sample];
     }
@@ -104,12 +104,13 @@ public final class SampleIndex {
         private int[] files = new int[1024];
         private int count;
 
-        /** Samples added from now on are entries of {@code listing}, which the framework calls {@code path}. */
+        /** Adds a directory by its listing and the framework's path. Returns its number for {@link #add}. */
         public int directory(byte[] path, Listing listing) {
             directories.add(new Walked(path, listing));
             return directories.size() - 1;
         }
 
+        /** Adds the sample at {@code place} in the listing of {@code directory}; {@code file} is its tree number or {@link SampleIndex#NO_FILE}. */
         public void add(int directory, int place, int file) {
             if (count == at.length) {
                 int larger = Math.toIntExact(Math.min(Integer.MAX_VALUE - 8L, count * 2L));

@@ -28,12 +28,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The listings of an earlier mount of the same source, in a file, so that a large tree need not be walked again.
  *
- * <p>A directory's listing holds while the directory has the inode and the modification time that it had: names come and go only with a new one. What it
- * says of a file may be older than the file, which is found out when the file is read, for each read is checked against the listed size and time.
- * A directory that changed less than {@value #RACY_S} s before it was listed is listed again, for it may have changed once more within the same tick.
+ * <p>A listing is valid while the directory keeps its inode and modification time: a change of names changes the time. The listed
+ * attributes of a file may be stale; each read checks the file against the listed size and time. A directory that changed less than
+ * {@value #RACY_S} s before it was listed is listed again, because it may have changed once more within the same clock tick.
  *
- * <p>The file is written whole and then renamed, ends with a CRC-32C of all before it, and counts as absent when anything is wrong with it.
- * All numbers are big endian: 8 bytes {@code clairix1}, the source's path, the table of attributes, the listings, -1, the checksum.
+ * <p>The file is written whole and then renamed. It ends with a CRC-32C of all bytes before it, and a damaged file counts as absent. All
+ * numbers are big endian: 8 bytes {@code clairix1}, the source's path, the table of attributes, the listings, -1, the checksum.
  */
 public final class SavedListings {
     private static final byte[] MAGIC = "clairix1".getBytes(US_ASCII);
@@ -55,13 +55,13 @@ public final class SavedListings {
         this.use = use;
     }
 
-    /** How far what was saved is relied on. */
+    /** How far saved listings are trusted. */
     public enum Use {
         /** Nothing is saved, and nothing was. */
         NONE,
-        /** Each directory is looked at, and listed again if it has changed. */
+        /** Each directory's status is checked; a changed directory is listed again. */
         VERIFIED,
-        /** What was saved holds. */
+        /** Saved listings are used without a check. */
         TRUSTED
     }
 
@@ -70,7 +70,7 @@ public final class SavedListings {
         return new SavedListings(Use.NONE);
     }
 
-    /** A directory's path, by its bytes. */
+    /** A directory's path, compared by bytes. */
     private record Name(byte[] path) {
         @Override
         public boolean equals(@Nullable Object other) {
@@ -83,14 +83,12 @@ public final class SavedListings {
         }
     }
 
-    /** What a directory was when it was listed; {@link #NO_STAMP} in place of a time that tells nothing. */
+    /** The state of a directory when it was listed; {@link #NO_STAMP} in place of an unreliable time. */
     private record Stamp(long inode, long mtimeNs) {}
 
     private record Saved(Stamp stamp, Listing.Columns columns, byte[][] targets) {}
 
-    /**
-     * Reads what was saved of {@code source}; nothing when it is absent, of another source, or damaged.
-     */
+    /** Reads the saved listings of {@code source}; none when the file is absent, of another source, or damaged. */
     public static SavedListings read(Path file, byte[] source, Use use) {
         try {
             if (isWhole(file)) {
@@ -184,12 +182,12 @@ public final class SavedListings {
         return values;
     }
 
-    /** Whether a directory's status has to be known before {@link #find} and {@link #listed}. */
+    /** Whether {@link #find} and {@link #listed} need a directory's status. */
     boolean needsStatus() {
         return use == Use.VERIFIED;
     }
 
-    /** The listing of {@code directory} if it still holds, once; {@code now} is what the directory is, null where what was saved is trusted. */
+    /** The saved listing of {@code directory} if it is valid; each is returned once. {@code now} is its status, null where listings are trusted. */
     @Nullable
     Listing find(Directory directory, @Nullable FileStatus now, DatasetTree tree) {
         if (use == Use.NONE) {
@@ -232,9 +230,9 @@ public final class SavedListings {
     }
 
     /**
-     * A directory was listed anew.
+     * Records that a directory was listed anew.
      *
-     * @param before what it was before that; null where it was not looked at
+     * @param before its status before that; null where it was not checked
      * @param nowNs nanoseconds since 1970
      */
     void listed(Directory directory, @Nullable FileStatus before, long nowNs) {
@@ -248,17 +246,17 @@ public final class SavedListings {
         isNews = true;
     }
 
-    /** Whether the tree is another than what was saved, so that it should be saved. */
+    /** Whether the tree differs from what was saved, so that it should be saved. */
     public boolean isNews() {
         return isNews || !saved.isEmpty();
     }
 
-    /** Whether any directory was listed by what was saved. */
+    /** Whether any saved listing was used. */
     public boolean isUsed() {
         return isUsed;
     }
 
-    /** Saves all listings of {@code tree}, which is complete; once. */
+    /** Saves all listings of {@code tree}, which must be complete. To be called once. */
     public void write(Path file, byte[] source, DatasetTree tree) throws IOException {
         Path fresh = Files.createTempFile(file.toAbsolutePath().getParent(), "index-", ".new");
         try {
@@ -277,7 +275,7 @@ public final class SavedListings {
         }
     }
 
-    /** What was saved is not needed any more once the tree is complete. */
+    /** Drops what was read, which a complete tree does not need. */
     public void forget() {
         saved.clear();
         stamps.clear();
@@ -298,7 +296,7 @@ public final class SavedListings {
         out.writeInt(END);
     }
 
-    /** A directory that the source refuses to list has no listing, and none is saved. */
+    /** Saves no listing for a directory that the source refuses to list. */
     private void writeAll(DataOutputStream out, DatasetTree tree, Directory directory) throws IOException {
         Stamp stamp = stamps.get(new Name(directory.path()));
         if (stamp == null) {

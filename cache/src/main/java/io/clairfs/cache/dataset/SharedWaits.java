@@ -5,13 +5,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Has those who ask for the same hanging listing share one wait.
+ * Lets callers for the same hanging listing share one wait.
  *
- * <p>The kernel lets one request at a time into a directory: of several processes that walk into it the second asks when the first has been told that
- * the source does not answer. It has waited as long by then, and is told the same at once.
+ * <p>The kernel admits one request at a time to a directory: of several processes that look into it, the second request arrives when the
+ * first has timed out. Its process has waited as long by then, so it fails at once.
  */
 final class SharedWaits {
-    /** How soon behind the one before the next asks: it runs as soon as the kernel has let the one before go. */
+    /** A request this soon after a timeout shares its wait: the kernel admits the next request as soon as one ends. */
     private static final long BEHIND_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private static final int MOST = 1024;
@@ -19,7 +19,7 @@ final class SharedWaits {
     private final LongSupplier clockNs;
     private final ConcurrentHashMap<Directory, Wait> lately = new ConcurrentHashMap<>();
 
-    /** Somebody waited so long in vain, or was told so at once. */
+    /** The last timeout of a caller, after a wait of its own or a shared one. */
     private record Wait(long toldNs, long waitedMs) {}
 
     /** {@code clockNs} is as {@link System#nanoTime}. */
@@ -27,7 +27,7 @@ final class SharedWaits {
         this.clockNs = clockNs;
     }
 
-    /** Somebody has waited {@code waitedMs} for the listing of {@code directory} in vain. */
+    /** Records that a wait of {@code waitedMs} for the listing of {@code directory} timed out. */
     void timedOut(Directory directory, long waitedMs) {
         long now = clockNs.getAsLong();
         lately.values().removeIf(wait -> now - wait.toldNs > BEHIND_NS);
@@ -36,7 +36,7 @@ final class SharedWaits {
         }
     }
 
-    /** Whether who asks now, and would wait {@code timeoutMs}, has shared the wait of somebody who was told just now; the next shares it as well. */
+    /** Whether a caller that would wait {@code timeoutMs} shares a wait that timed out just now. If so, the next caller shares it as well. */
     boolean isShared(Directory directory, long timeoutMs) {
         long now = clockNs.getAsLong();
         Wait wait = lately.get(directory);

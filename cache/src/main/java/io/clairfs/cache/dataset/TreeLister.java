@@ -23,15 +23,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lists directories in parallel: many directories at once, and one large directory in pieces.
  *
- * <p>A directory is listed once; whoever asks first starts it, and its subdirectories follow by themselves. It is listed whole or
- * not at all: when the source fails for one of its names, all who ask for the directory see the failure, there is a warning,
- * and it is tried again after a while ({@link ListingFailures}).
+ * <p>A directory is listed once. The first request starts it, and its subdirectories follow by themselves. It is listed whole or not at
+ * all: when the source fails for one of its names, all callers for the directory get the failure, the first failure gives a warning, and
+ * the listing is retried after a pause ({@link ListingFailures}).
  */
 final class TreeLister implements AutoCloseable {
     private static final Logger LOG = System.getLogger(TreeLister.class.getName());
     private static final int PIECE = 1024;
 
-    /** How often a directory is read anew at once because files vanish while it is listed. */
+    /** How often a directory is read again at once because files vanish while it is listed. */
     private static final int MOST_VANISHED = 3;
 
     private final Source source;
@@ -47,7 +47,7 @@ final class TreeLister implements AutoCloseable {
         this.tree = tree;
         this.saved = saved;
         this.warnings = warnings;
-        // First in, first out: a directory that a reader waits for is not buried under those found later.
+        // First in, first out: a directory that a reader waits for does not queue behind those found later.
         pool = new ForkJoinPool(parallelism, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true);
     }
 
@@ -56,7 +56,7 @@ final class TreeLister implements AutoCloseable {
         var _ = list(directory);
     }
 
-    /** The listing of {@code directory}, begun if need be; it may fail with a {@link SourceException}. */
+    /** The listing of {@code directory}, started if needed; it may fail with a {@link SourceException}. */
     CompletableFuture<Listing> list(Directory directory) {
         Directory.Claim claim = directory.claim();
         if (claim.start()) {
@@ -78,7 +78,7 @@ final class TreeLister implements AutoCloseable {
         } catch (SourceException e) {
             failed(directory, e, promise);
             return;
-        } catch (Throwable e) { // such as too little memory: a directory without an answer would be listed for ever
+        } catch (Throwable e) { // such as too little memory: without an outcome the listing would never end
             LOG.log(Level.ERROR, "a bug in listing " + PythonText.show(directory.path()), e);
             failed(directory, new SourceFailedException("listing failed with " + e, Errno.EIO), promise);
             return;
@@ -96,7 +96,7 @@ final class TreeLister implements AutoCloseable {
         done();
     }
 
-    /** Those who wait see the failure now, and those who come later the one of the last try. */
+    /** Waiting callers get the failure now; later callers get that of the last try. */
     private void failed(Directory directory, SourceException reason, CompletableFuture<Listing> promise) {
         long pauseMs = failures.failed(directory, reason);
         promise.completeExceptionally(reason);
@@ -122,7 +122,7 @@ final class TreeLister implements AutoCloseable {
         }
     }
 
-    /** One line about what could not be listed until now, or null. */
+    /** One line about the directories that could not be listed, or null. */
     @Nullable
     String failures() {
         return failures.describe();

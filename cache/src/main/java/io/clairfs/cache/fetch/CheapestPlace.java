@@ -20,20 +20,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * The cheapest place that has a sample: memory, a slower tier, a peer or the source.
  *
- * <p>Which is cheapest is a question to the performance model (NoPFS section 4: the fastest applicable of the three cases of fetch), refined by what
- * fetches took lately. A place that fails to give what it was thought to have is passed over; the source is the last to be asked, and its failure is the
- * caller's. Thread-safe without a lock.
+ * <p>The performance model says which is cheapest (NoPFS section 4: the fastest applicable of the three cases of fetch), corrected by
+ * recent fetches. A place that fails to give the sample is passed over. The source comes last, and its failure is the caller's. Thread-safe
+ * without a lock.
  */
 final class CheapestPlace {
     /**
-     * What a fetch from the source counts more than the time it takes: others read there too, and wait the longer for it. It also keeps
-     * a place that is about as fast from being passed over in turns.
+     * The factor on the time of a fetch from the source: other readers share the source, and wait longer for it. It also keeps a place of
+     * about the same speed from being passed over in turns.
      */
     private static final double SOURCE_IS_SHARED = 4;
 
     /**
-     * How much longer than the source a peer may take: what a peer has, or is to have, is best left to it, for what is read from the source twice is
-     * what the plan is there to avoid. Peers that are slower are on trial; one that does not answer is left alone by other means.
+     * How much longer than the source a peer may take. A sample that a peer has, or should have, is best left to it: the plan exists to
+     * avoid second reads of the source. Slower peers are on trial; a peer that does not answer is left alone by other means.
      */
     private static final double PEER_PATIENCE_SECONDS = 1;
 
@@ -71,12 +71,12 @@ final class CheapestPlace {
                 .toList();
     }
 
-    /** From where this file would be fetched now. */
+    /** The place from which this file would be fetched now. */
     Place of(int file, long bytes) {
         return residents.isInMemory(file) ? places.getFirst() : of(file, bytes, Set.of());
     }
 
-    /** The place of least cost that is thought to have the sample and did not fail to give it; the source has all. */
+    /** The cheapest place that should have the sample and has not failed to give it; the source has all samples. */
     private Place of(int file, long bytes, Set<Place> failed) {
         Place best = Place.SOURCE;
         double least = SOURCE_IS_SHARED * rates.fetchSeconds(Place.SOURCE, bytes);
@@ -98,7 +98,7 @@ final class CheapestPlace {
         return fromPeer < most ? Place.PEER : best;
     }
 
-    /** The sample from there, with a reference for the caller. Blocks for as long as the place takes. */
+    /** The sample from its cheapest place, with a reference for the caller. Blocks for as long as the place takes. */
     SampleBuffer fetch(int file, SampleFlight flight) throws SourceException {
         SourceFile from = tree.entry(file).file();
         Set<Place> failed = Set.of();
@@ -113,7 +113,7 @@ final class CheapestPlace {
                         place = Place.PEER;
                         yield tried;
                     }
-                    start = System.nanoTime(); // the source does not answer for peers
+                    start = System.nanoTime(); // the peers' time does not count for the source
                     yield fromSource(from, flight);
                 }
                 case Place.Peer() -> peers.fetch(file);
@@ -135,7 +135,7 @@ final class CheapestPlace {
         }
     }
 
-    /** From peers that seem too slow, unless somebody else is asking them. */
+    /** Fetches from peers that seem too slow, unless another fetch is asking them. */
     private @Nullable SampleBuffer fromSlowPeers(int file, long bytes) {
         if (!trial.begin()) {
             return null;

@@ -9,7 +9,7 @@ import io.clairfs.cache.source.Source;
  *
  * @param tree the files of the dataset and their sizes
  * @param source has all of them
- * @param admission keeps what was fetched in a tier, and knows what the tiers hold
+ * @param admission keeps fetched samples in a tier, and knows what the tiers hold
  * @param inUse samples that readers or loaders hold now
  * @param peers the other nodes; {@link PeerFetch#NONE} for a node alone
  */

@@ -18,9 +18,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Gets a sample from the cheapest place that has it ({@code CheapestPlace}), and outside memory at most once at a time.
  *
- * <p>Who asks for a sample that somebody else is fetching waits for that fetch, unless it has taken longer than any
- * reader would wait: then it is taken for lost, and fetched once more, for both. Calls block for as long as the source
- * takes; bounds on waiting are the caller's ({@link SampleReader}).
+ * <p>A second request for a sample joins the flight that is under way. A flight that has taken longer than any reader would wait counts
+ * as lost: the sample is fetched once more, for both. Calls block for as long as the source takes; the caller bounds the wait
+ * ({@link SampleReader}).
+ *
+ * <p>Life cycle: made once for a node, before its first read; it has no thread and nothing to close. Locks: it has none of its own, and
+ * takes those of the flight and of {@link Admission} one after the other. No lock is held during a fetch, a wait for a flight, or the
+ * completion of a reader.
  */
 public final class FetchRouter {
     private final Admission admission;
@@ -37,7 +41,7 @@ public final class FetchRouter {
     /**
      * A router.
      *
-     * @param rates what fetches take, which its own fetches correct
+     * @param rates what fetches take, corrected by its own
      * @param clockNs as {@link System#nanoTime}
      */
     public FetchRouter(
@@ -60,28 +64,28 @@ public final class FetchRouter {
         return sample == null ? inUse.get(file) : sample;
     }
 
-    /** The same from the tiers alone: not what somebody has in hand. */
+    /** The same from tiers and write-back queues alone: samples in use do not count. */
     @Nullable
     SampleBuffer fromTiersMemory(int file) {
         return residents.fromMemory(file);
     }
 
-    /** Whether the sample could be given at once. */
+    /** Whether the sample is resident in memory, and could be given at once. */
     public boolean isInMemory(int file) {
         return residents.isInMemory(file);
     }
 
-    /** As {@link Admission#keepPatiently}: a sample that was fetched should not have to be fetched again. */
+    /** As {@link Admission#keepPatiently}: a fetched sample should not need a second fetch. */
     public void keepPatiently(int file, SampleBuffer sample) {
         admission.keepPatiently(file, sample);
     }
 
-    /** Whether something nearer than the source has the sample, as far as can be told. */
+    /** Whether a place nearer than the source has the sample, as far as can be told. */
     boolean isNear(int file) {
         return residents.isHere(file) || peers.mayHave(file);
     }
 
-    /** Whether somebody is fetching this file now. */
+    /** Whether a fetch of this file is under way. */
     public boolean isUnderWay(int file) {
         return underWay.containsKey(file);
     }
@@ -91,12 +95,12 @@ public final class FetchRouter {
         return gate.waiting();
     }
 
-    /** From where this file would be fetched now. */
+    /** The place from which this file would be fetched now. */
     public Place cheapest(int file, long bytes) {
         return cheapest.of(file, bytes);
     }
 
-    /** What fetches take one loader. */
+    /** The time that a fetch takes one thread. */
     public ObservedRates rates() {
         return rates;
     }
@@ -110,26 +114,26 @@ public final class FetchRouter {
         return fetch(file, byReader ? FetchUrgency.READER : FetchUrgency.PEER, 0);
     }
 
-    /** The same; among equally urgent ones the smaller {@code order} goes first. */
+    /** The same; among equally urgent fetches the smaller {@code order} goes first. */
     public SampleBuffer fetch(int file, FetchUrgency urgency, long order) throws SourceException {
         while (true) {
             try {
                 return fetch(file, urgency, order, () -> true);
             } catch (UnwantedException e) {
-                // A fetch that was joined ended without the source having been asked: it is made anew.
+                // The joined flight ended before it asked the source: fetch anew.
             }
         }
     }
 
-    /** What became of the wish to fill a tier with a sample. */
+    /** The outcome of filling a tier with a sample. */
     public enum Filling {
         BROUGHT,
-        /** It is there, somebody else brings it, or the plan does not want it any more. */
+        /** The tier has it, another thread brings it, or the plan no longer wants it. */
         NOT_NEEDED,
         NO_ROOM
     }
 
-    /** Brings a sample to a tier that wants it, with room for it taken before. */
+    /** Brings a sample to a tier that wants it, with its room reserved before the fetch. */
     public Filling fill(int file, int tier) throws SourceException {
         TierRoom.Reservation room = admission.reserve(file, tier);
         if (room == null) {
@@ -169,7 +173,7 @@ public final class FetchRouter {
         }
     }
 
-    /** As {@link #fromMemory}, counted: this sample need not be fetched. */
+    /** As {@link #fromMemory}; a resident sample is counted as fetched from memory. */
     private @Nullable SampleBuffer held(int file) {
         SampleBuffer sample = residents.fromMemory(file);
         if (sample != null) {
@@ -180,10 +184,10 @@ public final class FetchRouter {
     }
 
     /**
-     * Completes {@code reader} with a sample that is being fetched, and a reference for the reader, when its bytes before {@code upTo} are there; the rest must
-     * not be touched.
+     * Joins the flight of a file: completes {@code reader} with the sample, and a reference for the reader, when its bytes before
+     * {@code upTo} are there. The reader must not touch the rest.
      *
-     * @return false when nobody fetches it, or for too long
+     * @return false when no flight is under way, or it is lost
      */
     boolean join(int file, long upTo, CompletableFuture<SampleBuffer> reader) {
         SampleFlight flight = underWay.get(file);
@@ -191,8 +195,8 @@ public final class FetchRouter {
     }
 
     /**
-     * The same, and if nobody fetches it, fetches it on the calling thread; the reader has its bytes as soon as they are there, and the caller goes on until all
-     * of it is.
+     * The same, but without a flight it fetches on the calling thread. The reader has its bytes as soon as they are there; the caller goes
+     * on until the whole sample is.
      */
     void fetchFor(int file, long upTo, CompletableFuture<SampleBuffer> reader) throws SourceException {
         while (true) {
@@ -229,7 +233,7 @@ public final class FetchRouter {
                 buffer = cheapest.fetch(file, flight);
             }
             keepOrRelease(file, buffer, by == FetchUrgency.READER);
-            // Before it is no longer under way, else it would be fetched again in between.
+            // Before the flight is no longer under way, else another thread might fetch in between.
             if (flight.isForReader()) {
                 inUse.readInPieces(file, buffer);
             }
@@ -263,7 +267,7 @@ public final class FetchRouter {
         }
     }
 
-    /** The failure of a fetch as its own kind. */
+    /** Returns a failure of the source with its own type, and throws any other. */
     static SourceException unwrap(@Nullable Throwable cause) {
         return switch (cause) {
             case SourceException e -> e;

@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 
 /**
- * Lets a bounded number of fetches for readers keep their threads at once. Who comes beyond that leaves his fetch to those who are done with theirs, in the
- * order in which they came. Thread-safe.
+ * Bounds how many fetches for readers keep their threads at once. A thread beyond the bound queues its fetch; threads that are done with
+ * theirs run the queued ones, in order of arrival. Thread-safe.
  */
 final class FetchSlots {
     private final Semaphore free;
@@ -18,7 +18,7 @@ final class FetchSlots {
         free = new Semaphore(most);
     }
 
-    /** Runs {@code fetch}, which does not throw, on the calling thread, and what others have left meanwhile; or leaves it to others. */
+    /** Runs {@code fetch}, which does not throw, and then queued ones on the calling thread; or queues it. */
     void run(Runnable fetch) {
         left.add(fetch);
         while (!closed && !left.isEmpty() && free.tryAcquire()) {
@@ -28,12 +28,12 @@ final class FetchSlots {
                     next.run();
                 }
             } finally {
-                free.release(); // before the look whether something is left: who found no slot has left it before
+                free.release(); // before the next look at the queue: a thread that found no slot had queued its fetch
             }
         }
     }
 
-    /** Begins none any more. */
+    /** Begins no fetch any more; drops the queued ones. */
     void close() {
         closed = true;
         left.clear();

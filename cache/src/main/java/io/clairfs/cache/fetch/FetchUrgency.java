@@ -1,6 +1,6 @@
 package io.clairfs.cache.fetch;
 
-/** How soon somebody needs what is fetched; the first is the most urgent. */
+/** How soon a fetched sample is needed, the most urgent first. */
 public enum FetchUrgency {
     /** A reader waits for it. */
     READER,

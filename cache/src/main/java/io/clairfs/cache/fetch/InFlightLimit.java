@@ -3,37 +3,37 @@ package io.clairfs.cache.fetch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How many bytes are asked of the source at once: as many as it gains from, no more.
+ * How many bytes are requested from the source at once: as many as raise its throughput, no more.
  *
- * <p>It climbs the hill of throughput. From one piece on the limit is doubled for as long as what arrives per second grows noticeably: a
- * source with a high latency, or one whose single streams are slow, takes many requests, one that is bound by its bandwidth few, and the
- * sample that is needed first then comes first instead of together with all the others. Now and then the limit is tried at half and at
- * twice; it stays where less costs nothing, or more gains. A trial that gains nothing is paid for by a longer pause before the next.
+ * <p>It climbs the hill of throughput. From one piece on, the limit doubles as long as throughput grows noticeably. A source with a high
+ * latency, or with slow single streams, takes many requests. One that is bound by its bandwidth takes few; the sample that is needed first
+ * then comes first instead of together with all the others. Now and then the limit is tried at half and at twice; it stays where less costs
+ * nothing, or more gains. A trial that gains nothing lengthens the pause before the next.
  *
- * <p>This measures throughput rather than delay, as TCP Vegas (Brakmo and Peterson, JSAC 13(8), 1995) does: delays of stores vary too much from
- * file to file for that, and a limit that is too low costs an epoch its speed where one that is too high costs the order of arrival. Only
- * times in which the limit is reached count: else the rate is that of the askers. Not thread-safe; its {@link SourceTurns} guards it.
+ * <p>It measures throughput, not delay as TCP Vegas (Brakmo and Peterson, JSAC 13(8), 1995) does: delays of stores vary too much from
+ * file to file. A limit that is too low costs an epoch its speed, one that is too high only the order of arrival. Only times in which the
+ * limit is reached count: else the rate is that of the requests. Not thread-safe; its {@link SourceTurns} guards it.
  */
 final class InFlightLimit {
-    /** What is asked of the source at a time, and the least limit. */
+    /** The bytes of one request to the source, and the lowest limit. */
     static final long PIECE_BYTES = 2 << 20;
 
     private static final long MOST_BYTES = 256 << 20;
 
-    /** Twice as much in flight must bring so many times the throughput to be kept. */
+    /** A doubled limit is kept if throughput grows by this factor. */
     private static final double GAIN = 1.1;
 
-    /** Half as much in flight must bring so much of the throughput to be kept. */
+    /** A halved limit is kept if this share of the throughput remains. */
     private static final double NO_LOSS = 0.97;
 
     private static final long SHORTEST_LOOK_NS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long SHORTEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LONGEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(30);
 
-    /** A trial takes no more than such a part of the time before the next. */
+    /** The pause after a trial is at least so many times as long as the trial. */
     private static final int PAUSE_PER_TRIAL = 30;
 
-    /** The bytes of a look are so many times those in flight, for they come in waves. */
+    /** A look spans so many times the bytes in flight, for they come in waves. */
     private static final int LOOKS_AT = 4;
 
     private enum Phase {
@@ -54,7 +54,7 @@ final class InFlightLimit {
     private long tryAtNs;
     private boolean lessNext = true;
 
-    /** What still arrives of the former limit's, bytes; then the look begins. */
+    /** Bytes of the former limit that still have to arrive before the look begins. */
     private long settling = PIECE_BYTES;
 
     private long lookFromNs;

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The other nodes, as a place to fetch samples from.
  *
- * <p>What they hold is known from a local copy: {@link #mayHave} asks nobody. A peer that does not answer in time, answers
- * garbage, or no longer has the sample, is no error: the sample then comes from the source.
+ * <p>A local copy says what they hold: {@link #mayHave} sends no request. A peer that does not answer in time, answers garbage, or no
+ * longer has the sample, is no error: the sample then comes from the source.
  */
 public interface PeerFetch {
     /** No peers. */
@@ -23,7 +23,7 @@ public interface PeerFetch {
         }
     };
 
-    /** Whether a peer that is not being left alone is known to hold the sample. */
+    /** Whether a peer that is not left alone is known to hold the sample, or is its home. */
     boolean mayHave(int file);
 
     /**

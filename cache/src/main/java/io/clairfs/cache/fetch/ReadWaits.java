@@ -13,17 +13,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The reads that wait for their bytes. No thread waits with them: one looks every few milliseconds whose time is over, and waking nobody is what keeps
- * a read that is answered soon cheap. Only after some seconds without a read does that one sleep, until the next read wakes it.
+ * The reads that wait for their bytes. No thread waits with them: one looks every few milliseconds for timeouts. Waking no thread keeps a
+ * read that is answered soon cheap. Only after some seconds without a read does that thread sleep, until the next read wakes it.
  */
 final class ReadWaits implements AutoCloseable {
-    /** A timeout comes so much late. */
+    /** A timeout comes at most so late. */
     private static final long LOOK_EVERY_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** While nobody waits; the first wait's timeout may come so much late. */
+    /** While no read waits; the first timeout may come so late. */
     private static final long IDLE_LOOK_EVERY_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    /** After so many looks at which nobody waited, nor had waited since the one before, none follows until somebody does. */
+    /** After so many looks with no wait then or since the look before, the thread sleeps until a read waits. */
     private static final int IDLE_LOOKS = 12;
 
     private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
@@ -33,7 +33,7 @@ final class ReadWaits implements AutoCloseable {
     /** Whether a wait has begun since the last look. */
     private volatile boolean isBegun;
 
-    /** Looks in a row at which nobody waited; the worker's own. */
+    /** Looks in a row with no wait; only the worker uses it. */
     private int idleLooks;
 
     ReadWaits(ErrorLog errors) {
@@ -41,7 +41,7 @@ final class ReadWaits implements AutoCloseable {
         worker.start();
     }
 
-    /** One read's wait; completes with a reference to the sample, or with why there is none. */
+    /** One read's wait; completes with a reference to the sample, or with the failure. */
     static final class Wait extends CompletableFuture<SampleBuffer> {
         private final SourceFile file;
         private final long mostMs;
@@ -53,12 +53,12 @@ final class ReadWaits implements AutoCloseable {
             this.mostMs = mostMs;
         }
 
-        /** How long it has lasted. */
+        /** How long it has lasted, nanoseconds. */
         long waitedNs() {
             return System.nanoTime() - startNs;
         }
 
-        /** It completes with a buffer that holds the bytes asked for and nothing else, which becomes its own. */
+        /** Completes with a buffer of exactly the requested bytes, and takes over its reference. */
         void completeWithPiece(SampleBuffer bytes) {
             piece = true;
             if (!complete(bytes)) {
@@ -66,7 +66,7 @@ final class ReadWaits implements AutoCloseable {
             }
         }
 
-        /** Whether what it has completed with is a part of the sample. */
+        /** Whether it has completed with a part of the sample. */
         boolean isPiece() {
             return piece;
         }
@@ -86,7 +86,7 @@ final class ReadWaits implements AutoCloseable {
         Wait wait = new Wait(file, mostMs);
         waits.add(wait);
         isBegun = true;
-        if (asleep) { // read after the wait was added, as the sleeper looks for waits after it has said that it sleeps
+        if (asleep) { // read after the wait was added, for the sleeper looks for waits after it sets this
             worker.unpark();
         }
         return wait;
@@ -115,7 +115,7 @@ final class ReadWaits implements AutoCloseable {
         }
     }
 
-    /** Until somebody waits, or this is closed. */
+    /** Sleeps until a read waits, or this is closed. */
     private void sleep() {
         asleep = true;
         while (waits.isEmpty() && !worker.isClosed()) {
@@ -124,7 +124,7 @@ final class ReadWaits implements AutoCloseable {
         asleep = false;
     }
 
-    /** Lets go of all of them, with an error. */
+    /** Fails all waits. */
     void failAll(Throwable reason) {
         waits.forEach(wait -> wait.completeExceptionally(reason));
     }

@@ -9,8 +9,11 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sample that is being fetched, and who waits for it: those who want all of it, and readers of a large one who want the part that they asked for.
- * Thread-safe.
+ * One fetch that is under way, and its waiters: those for the whole sample, and readers of a large one that want the part they asked for.
+ *
+ * <p>Life cycle: {@link FetchRouter} makes it and lists it as under way. The thread that fetches ends it with
+ * {@link #arrived(SampleBuffer)} or {@link #failed}. Thread-safe: its lock comes before that of {@link SourceGate}, the only one taken
+ * inside it. {@code wanted} is called under it and takes no lock; waiters are completed without it.
  */
 final class SampleFlight {
     private final CompletableFuture<SampleBuffer> promise = new CompletableFuture<>();
@@ -28,8 +31,8 @@ final class SampleFlight {
     /**
      * A fetch that begins now.
      *
-     * @param lost the one that it takes the place of, whose waiters it serves as well
-     * @param wanted whether it is still worth it, for one that nobody waits for
+     * @param lost the lost flight that it replaces, whose waiters it serves as well
+     * @param wanted whether a tier still wants the sample, for a flight without waiters
      */
     SampleFlight(@Nullable SampleFlight lost, FetchUrgency urgency, long order, BooleanSupplier wanted) {
         this.lost = lost;
@@ -38,9 +41,9 @@ final class SampleFlight {
         this.wanted = wanted;
     }
 
-    /** Who waits for the bytes before {@code upTo}. */
+    /** A reader that waits for the bytes before {@code upTo}. */
     private record Waiter(long upTo, CompletableFuture<SampleBuffer> promise) {
-        /** With a reference of its own, unless it has given up. */
+        /** Hands the buffer over with a reference, unless the reader has given up. */
         void take(SampleBuffer buffer) {
             if (buffer.tryRetain() && !promise.complete(buffer)) {
                 buffer.release();
@@ -48,12 +51,12 @@ final class SampleFlight {
         }
     }
 
-    /** The sample as a whole. */
+    /** Completes with the whole sample, without a reference for the waiter. */
     CompletableFuture<SampleBuffer> promise() {
         return promise;
     }
 
-    /** Somebody needs it so soon. */
+    /** Makes the flight as urgent as this, if it is less urgent. */
     synchronized void urge(FetchUrgency by, long inOrder) {
         if (by.isMoreUrgentThan(urgency)) {
             urgency = by;
@@ -65,9 +68,10 @@ final class SampleFlight {
     }
 
     /**
-     * Completes {@code reader} with the sample, and a reference for whom it is, as soon as it has its bytes before {@code upTo}; the rest must not be touched.
+     * Completes {@code reader} with the sample, and a reference for the reader, as soon as its bytes before {@code upTo} are there. The
+     * reader must not touch the rest.
      *
-     * @return false when the fetch has just ended
+     * @return false when the flight has just ended
      */
     boolean await(long upTo, CompletableFuture<SampleBuffer> reader) {
         Waiter waiter = new Waiter(upTo, reader);
@@ -91,7 +95,7 @@ final class SampleFlight {
         return there != null;
     }
 
-    /** It goes to the source for it, into {@code buffer}. */
+    /** Goes to the source, which fills {@code buffer}. */
     synchronized SourceGate.Pass enter(SourceGate gate, SampleBuffer buffer) {
         arriving = buffer;
         arrived = 0;
@@ -99,13 +103,13 @@ final class SampleFlight {
         return pass;
     }
 
-    /** What was fetched so far is given up; another place may have it. */
+    /** Gives up what was fetched so far; another place may have the sample. */
     synchronized void leave() {
         arriving = null;
         pass = null;
     }
 
-    /** On the thread that fetches, which holds the buffer: nobody is told while the lock is held, for telling a reader takes a while. */
+    /** Called by the thread that fetches, which holds the buffer. Readers are told without the lock, for telling one takes a while. */
     private void arrivedUpTo(long at) {
         List<Waiter> ready = new ArrayList<>();
         SampleBuffer buffer;
@@ -125,24 +129,24 @@ final class SampleFlight {
         }
     }
 
-    /** Whether a reader waits for it, who may come for it in pieces. */
+    /** Whether a reader waits for it, and may come for it in pieces. */
     synchronized boolean isForReader() {
         return urgency == FetchUrgency.READER;
     }
 
-    /** Whether it fills a tier only, and that tier does not want it any more. */
+    /** Whether it only fills a tier that no longer wants the sample. */
     synchronized boolean isUnwanted() {
         boolean unwanted = urgency == FetchUrgency.FILLING && !wanted.getAsBoolean();
-        ended |= unwanted; // who comes now has to fetch it anew
+        ended |= unwanted; // a reader that comes now has to fetch anew
         return unwanted;
     }
 
-    /** Whether it has taken so long that nobody should wait for it; the wait for its turn is not counted. */
+    /** Whether it has taken longer than {@code afterNs}; the wait for its turn at the source does not count. */
     synchronized boolean isLost(long afterNs) {
         return pass == null ? System.nanoTime() - startNs > afterNs : pass.isLost(afterNs);
     }
 
-    /** It is here. */
+    /** Ends the flight: the sample is here. */
     void arrived(SampleBuffer buffer) {
         for (SampleFlight flight = this; flight != null; flight = flight.lost) {
             flight.promise.complete(buffer);

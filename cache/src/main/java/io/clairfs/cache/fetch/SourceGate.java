@@ -9,7 +9,8 @@ import java.util.function.LongSupplier;
 /**
  * The one way to the source for samples: threads that fetch wait here for their turn, a piece at a time ({@link SourceTurns}). Thread-safe.
  *
- * <p>The wait has no bound of its own: each turn that the source does not give back in time is passed over, so every waiter moves up.
+ * <p>The wait has no bound of its own: a turn that the source does not give back in time is passed over, so every waiter moves up. The
+ * gate's lock is the innermost.
  */
 final class SourceGate {
     private final LongSupplier clockNs;
@@ -19,7 +20,7 @@ final class SourceGate {
     /**
      * A gate.
      *
-     * @param mostBegunBytes what samples under way may take at once
+     * @param mostBegunBytes bytes that samples under way may take at once
      * @param clockNs as {@link System#nanoTime}
      */
     SourceGate(long mostBegunBytes, LongSupplier clockNs) {
@@ -27,7 +28,7 @@ final class SourceGate {
         turns = new SourceTurns(mostBegunBytes, clockNs);
     }
 
-    /** A sample that is to be fetched; to be closed. Does not wait. */
+    /** Registers a sample to fetch; the caller closes the pass. Does not wait. {@code progress} is called without the gate's lock. */
     Pass enter(long bytes, FetchUrgency urgency, long order, LongConsumer progress) {
         lock.lock();
         try {
@@ -96,7 +97,7 @@ final class SourceGate {
             }
         }
 
-        /** Somebody needs it sooner than was known. */
+        /** The sample is needed sooner than was known. */
         void urge(FetchUrgency urgency, long order) {
             lock.lock();
             try {
@@ -106,7 +107,7 @@ final class SourceGate {
             }
         }
 
-        /** Whether the source has not given its piece for so long. */
+        /** Whether its piece has been at the source for longer than {@code afterNs}. */
         boolean isLost(long afterNs) {
             lock.lock();
             try {

@@ -9,16 +9,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Who may ask the source for the next piece of a sample: whoever is most urgent, while what is asked for at once is within the
+ * Decides which sample may request its next piece from the source: the most urgent, while the bytes in flight are within the
  * {@link InFlightLimit}.
  *
- * <p>Every piece is a turn of its own, so that a sample that becomes urgent is not behind another's megabytes for longer than a piece takes, and a
- * trial of more in flight costs the first sample a few pieces. A piece that the source does not give for much longer than pieces take does not count as in
- * flight any more: one file that hangs keeps nobody else waiting. Samples of which a piece has been read take memory, which is bounded; one that
- * is begun goes on when another may not begin. Not thread-safe; {@link SourceGate} guards it.
+ * <p>Each piece is a turn of its own. So an urgent sample waits behind another's megabytes for one piece at most, and a trial of a higher
+ * limit costs the first sample a few pieces. A piece that is long overdue no longer counts as in flight: one file that hangs keeps no other
+ * waiting. The memory of samples of which a piece has been read is bounded; a sample that has begun goes on when another may not begin. Not
+ * thread-safe; {@link SourceGate} guards it.
  */
 final class SourceTurns {
-    /** What samples under way from the source may take where nothing else is said, bytes; a larger one comes alone. While the source hangs, so much memory does. */
+    /** The default bytes of samples under way from the source; a larger sample comes alone. A source that hangs holds so much memory. */
     static final long MOST_BEGUN_BYTES = 512L << 20;
 
     private static final long OVERDUE_NS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -39,7 +39,7 @@ final class SourceTurns {
     private long turns;
     private boolean held;
 
-    /** How long a piece takes, nanoseconds; grows with what is in flight. */
+    /** How long a piece takes, nanoseconds; grows with the bytes in flight. */
     private double pieceNs = 2.0 * OVERDUE_NS / OVERDUE_TIMES;
 
     /** {@code clockNs} is as {@link System#nanoTime}. */
@@ -47,7 +47,7 @@ final class SourceTurns {
         this(MOST_BEGUN_BYTES, clockNs);
     }
 
-    /** {@code mostBegunBytes} is what samples under way may take; of that, what nobody waits for may take three quarters. */
+    /** Samples under way may take {@code mostBegunBytes}; those that nobody waits for, three quarters of it. */
     SourceTurns(long mostBegunBytes, LongSupplier clockNs) {
         this.mostBegunBytes = mostBegunBytes;
         this.clockNs = clockNs;
@@ -80,23 +80,23 @@ final class SourceTurns {
             return has;
         }
 
-        /** Whether the source has not given its piece for so long. */
+        /** Whether its piece has been at the source for longer than {@code afterNs}. */
         boolean isLost(long nowNs, long afterNs) {
             return has && nowNs - sinceNs > afterNs;
         }
     }
 
     /**
-     * A sample of which nothing has been asked for yet.
+     * Registers a sample of which no piece was requested yet.
      *
      * @param order among equally urgent ones the smaller goes first
-     * @param granted is called whenever it gets its turn
+     * @param granted called whenever the sample gets a turn
      */
     Turn enter(long bytes, FetchUrgency urgency, long order, Runnable granted) {
         return new Turn(bytes, urgency, order, turns++, granted);
     }
 
-    /** It waits for its turn to read {@code piece} bytes; what it read before has arrived. */
+    /** Queues for a turn to read {@code piece} bytes; the piece before has arrived. */
     void ask(Turn turn, long piece) {
         if (turn.has) {
             arrived(turn);
@@ -106,7 +106,7 @@ final class SourceTurns {
         grant();
     }
 
-    /** It is complete, or given up. */
+    /** The sample is complete, or given up. */
     void leave(Turn turn, boolean complete) {
         waiting.remove(turn);
         if (turn.has) {
@@ -137,7 +137,7 @@ final class SourceTurns {
         }
     }
 
-    /** Somebody needs it sooner than was known. */
+    /** The sample is needed sooner than was known. */
     void urge(Turn turn, FetchUrgency urgency, long order) {
         boolean waits = waiting.remove(turn);
         turn.urgency = urgency;
@@ -148,7 +148,7 @@ final class SourceTurns {
         }
     }
 
-    /** Gives turns to those who may have one now. */
+    /** Gives turns to the samples that may have one now. */
     void grant() {
         long now = clockNs.getAsLong();
         passOverOverdue(now);
@@ -176,7 +176,7 @@ final class SourceTurns {
         held |= inFlight + InFlightLimit.PIECE_BYTES > limit.bytes();
     }
 
-    /** A reader's sample never waits for the memory that others have, unless it is another reader's. */
+    /** Beyond the bound, a sample that a reader or peer waits for may begin if no other such sample has. */
     private boolean mayBegin(Turn turn) {
         boolean waitedFor = isWaitedFor(turn);
         long most = waitedFor ? mostBegunBytes : mostBegunBytes / 4 * 3;
@@ -209,7 +209,7 @@ final class SourceTurns {
         }
     }
 
-    /** In how long {@link #grant} may give a turn without anything having arrived, nanoseconds. */
+    /** Time until {@link #grant} may give a turn though nothing arrives, nanoseconds. */
     long nextLookNs() {
         long now = clockNs.getAsLong();
         long soonest = overdueNs();

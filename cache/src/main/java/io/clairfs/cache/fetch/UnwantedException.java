@@ -1,6 +1,6 @@
 package io.clairfs.cache.fetch;
 
-/** A fetch that filled a tier ended before the source was asked. */
+/** A fetch for a tier ended before the source was asked, for the plan no longer wants the sample. */
 final class UnwantedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -7,13 +7,13 @@ import io.clairfs.cache.stage.StreamWindow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges whether a trainer that follows a predicted order is in the epoch that the job says; one that was not told of the new epoch, for instance, reads
- * the last one again. Not thread-safe.
+ * Judges whether a trainer that follows a predicted order is in the epoch that the job says. A trainer that was not told of the new epoch,
+ * for instance, reads the last one again. Not thread-safe.
  */
 final class EpochDriftDetector {
     private final JobSpec spec;
 
-    /** How many of the last reads say whether it follows an order. */
+    /** The number of last reads that tell whether the trainer follows an order. */
     private final int memory;
 
     private long readsInOrder;
@@ -52,7 +52,7 @@ final class EpochDriftDetector {
     }
 
     /**
-     * The trainer was found, not at {@code from} as predicted, but at {@code to}.
+     * The trainer was found at {@code to} rather than at {@code from}, as predicted.
      *
      * @param reads how many reads there were in all
      * @param readThere how many of the last of them were there
@@ -66,8 +66,8 @@ final class EpochDriftDetector {
     }
 
     /**
-     * Whether the epoch in which a trainer was found contradicts the job: the last one again at the time of the next, or from the
-     * very start another than the first. That it restarts, resumes in the middle or leaves an epoch early, does not.
+     * Whether the epoch in which a trainer was found contradicts the job: the last one again in place of the next, or from the very start a
+     * later one than the first. A restart, a resume in the middle, or an epoch left early does not.
      */
     private JobRun.@Nullable Astray wrongEpoch(StreamWindow window, long from, long to, long reads)
             throws InvalidSpecException {

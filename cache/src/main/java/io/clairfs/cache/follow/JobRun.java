@@ -25,8 +25,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * One job under way: the streams of its ranks on this node, and where its trainer is in them.
  *
- * <p>{@link #read} ticks off what the trainer read. When its reads do not follow the prediction for a while, the last of them
- * are looked for in the orders of all epochs ({@link #search}), and the streams go on from where they were found.
+ * <p>{@link #read} ticks off what the trainer read. When its reads leave the prediction for a while, {@link #search} looks for the last of
+ * them in the orders of the epochs around, nearest first, and the streams go on from where they are found.
+ *
+ * <p>Life cycle: the prefetcher makes it when the job starts, and closes it when the job ends or is replaced; once closed it stages
+ * nothing. Its one lock guards the windows and the follower. It comes after that of {@code LoaderShares}. Those of the staging buffer, the
+ * orders and the write-back queues are taken inside, and an order may be computed under it. Nothing is fetched, pushed or dropped under it.
+ * {@link #asked} never takes it.
  */
 public final class JobRun {
     private static final int MOST_ASKED = 64;
@@ -38,7 +43,7 @@ public final class JobRun {
     private final EpochOrders orders;
     private final List<StreamWindow> windows = new ArrayList<>();
 
-    /** Where the job begins. */
+    /** The position where the job begins. */
     private final long start;
 
     /** How many samples a rank reads in the first epoch. */
@@ -46,7 +51,7 @@ public final class JobRun {
 
     private final TrainerFollower follower;
 
-    /** What readers have asked for since somebody heeded it; of more than these the last are not known. */
+    /** Requests of readers that were not heeded yet; when it is full, further ones are dropped. */
     private final ArrayBlockingQueue<Asked> asked = new ArrayBlockingQueue<>(MOST_ASKED);
 
     private boolean closed;
@@ -85,7 +90,7 @@ public final class JobRun {
         follower = new TrainerFollower(spec, index, windows, firstLength, clockNs);
     }
 
-    /** Epoch by epoch, so that the order of each is computed once for all ranks, however many a window has room for. */
+    /** Extends all windows epoch by epoch, so that each order is computed once for all ranks, however many epochs a window covers. */
     private void extendTogether() throws InvalidSpecException {
         boolean more = true;
         for (int epoch = spec.startEpoch(); more; epoch++) {
@@ -109,7 +114,7 @@ public final class JobRun {
         return orders;
     }
 
-    /** The epoch that the first rank is in; the number of epochs when all is read. Where no rank reads, the one that it began with. */
+    /** The epoch that the first rank is in; the number of epochs when all is read. Where no rank reads here, the start epoch. */
     public synchronized int epoch() {
         if (windows.isEmpty()) {
             return spec.startEpoch();
@@ -128,7 +133,7 @@ public final class JobRun {
         return sample < 0 ? null : NextUseSearch.of(sample, spec, orders, from);
     }
 
-    /** Whether somebody has read anything of it. */
+    /** Whether any of it was read. */
     public synchronized boolean hasBegun() {
         return follower.hasBegun();
     }
@@ -148,7 +153,7 @@ public final class JobRun {
         if (!closed) {
             heedAsked();
         }
-        // Once closed, a loader may still have it on its list, and what it took now nobody would let go.
+        // A loader may still have a closed job on its list, and nothing would release what it took now.
         return closed ? null : windows.get(stream).nextToStage(shareBytes);
     }
 
@@ -162,12 +167,12 @@ public final class JobRun {
         return closed ? List.of() : windows.get(stream).stagedFrom(from, most);
     }
 
-    /** The samples of these positions are not staged any more: they are the next. */
+    /** The samples of these positions were lost: they are staged next. */
     public synchronized void stageAgain(int stream, List<StreamWindow.StagedPosition> lost) {
         lost.forEach(position -> windows.get(stream).stageAgain(position.sequence()));
     }
 
-    /** The files that a stream stages next, {@code most} of them, in order. */
+    /** Passes the next {@code most} files that a stream stages to {@code each}, in order. */
     public synchronized void forEachToStage(int stream, int most, IntConsumer each) {
         windows.get(stream).forEachToStage(most, each);
     }
@@ -189,14 +194,14 @@ public final class JobRun {
         return samples * follower.nsPerSample(stream) / NANOS_PER_SECOND;
     }
 
-    /** Where the ranks of this node are, the hindmost of them; {@link AccessStream#END} when all is read. Where none reads, the beginning. */
+    /** The position of the hindmost rank of this node; {@link AccessStream#END} when all is read. Where no rank reads here, the beginning. */
     public synchronized long position() {
         return windows.stream().mapToLong(StreamWindow::position).min().orElse(start);
     }
 
     /**
-     * Computes the order of the next epoch when the ranks will soon be staged from it, on the caller's thread and holding up
-     * nobody who works in this epoch.
+     * Computes the order of the next epoch when the ranks will soon be staged from it. Runs on the caller's thread, and holds up no thread
+     * that works in this epoch.
      */
     public void prepareNextEpoch() {
         int next;
@@ -216,7 +221,7 @@ public final class JobRun {
         try {
             orders.epoch(next);
         } catch (InvalidSpecException e) {
-            // The ranks will come to it themselves.
+            // The ranks will meet the error themselves.
         }
     }
 
@@ -247,12 +252,12 @@ public final class JobRun {
      */
     public record Astray(int epoch, int expected) {}
 
-    /** Reads of files are not reported as they are closed; some positions are then left unstaged to be asked for. */
+    /** Closes of files are not reported: leaves some positions unstaged, for readers to ask for. */
     public synchronized void followByRequests() {
         windows.forEach(StreamWindow::leaveTracers);
     }
 
-    /** A reader had to ask for this file: it is read, and with it all that its loaders cannot still have before them. */
+    /** A reader had to ask for this file: it counts as read, as does all that its trainer's loaders cannot still have before them. */
     public synchronized void reached(int file) throws InvalidSpecException {
         for (StreamWindow window : windows) {
             StreamWindow.Slot slot = window.nearest(file, window.headSequence());
@@ -265,8 +270,8 @@ public final class JobRun {
     }
 
     /**
-     * A reader has to ask for the whole of this file, and the report of its close is still to come. Never waits, for a reader would wait with it: whoever holds the
-     * lock may be computing an order. Heeded with the next position that is staged or read.
+     * A reader has to ask for the whole of this file, and the report of its close is still to come. Never waits, for a reader would wait
+     * with it: the holder of the lock may be computing an order. Heeded with the next position that is staged or read.
      *
      * @param isInMemory whether a file could be given at once
      */
@@ -288,13 +293,13 @@ public final class JobRun {
         follower.reportsLost();
     }
 
-    /** Whether the trainer should be looked for; the caller then runs {@link #search} where it may take a while. */
+    /** Whether to search for the trainer; the caller then runs {@link #search} where it may take a while. */
     public synchronized boolean wantsSearch() {
         return follower.wantsSearch();
     }
 
     /**
-     * Looks for the trainer in the orders of all epochs, nearest first, and moves the streams to where it is.
+     * Looks for the trainer in the orders of the epochs around, nearest first, and moves the streams to where it is.
      *
      * @return whether it was found
      */
@@ -345,14 +350,14 @@ public final class JobRun {
     }
 
     /**
-     * Where a job is, for people.
+     * Where a job is, for status.
      *
      * @param epoch the epoch that the first rank is in; the number of epochs when all is read
      * @param position how many samples of that epoch the first rank has read
      * @param length how many samples the first rank reads in it
      * @param deviations reads of this dataset that did not follow the prediction
      * @param astray set while the trainer is followed through an epoch that is not the one the job says
-     * @param inNameOrder whether hardly any read but in name order was seen for more than an epoch
+     * @param inNameOrder whether nearly all reads were in name order for more than an epoch
      * @param stagedAhead samples staged and unread, over all ranks, each once
      */
     public record Progress(
@@ -388,7 +393,7 @@ public final class JobRun {
                 staged.size());
     }
 
-    /** Lets go of everything that is staged for this job. */
+    /** Releases everything that is staged for this job; nothing is staged afterwards. */
     public synchronized void close() {
         closed = true;
         windows.forEach(StreamWindow::close);

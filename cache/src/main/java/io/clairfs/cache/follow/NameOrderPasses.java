@@ -3,13 +3,14 @@ package io.clairfs.cache.follow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises reads of somebody who goes through the dataset in name order beside the trainer: {@code cat}, {@code file}, {@code fincore} over all
- * files, a checksum, a backup.
+ * Recognises passes over the dataset in name order beside the trainer: {@code cat}, {@code file}, {@code fincore} over all files, a
+ * checksum, a backup.
  *
- * <p>Such a reader comes from each sample to the next one: a read that follows its predecessor within a few reads is a link of a chain. In a shuffled order links come by chance, one
- * with a probability of about {@code 2 x lifetime / samples}; a chain counts as a pass when its length is less likely than {@value #CHANCE} by chance. A link that the
- * trainer's own prediction explains, because it has both samples close to each other, does not count: a trainer that is to read in name order does. In a dataset of a dozen
- * samples nothing can be told. Each read is extended once, and of two reads of a sample one is the trainer's, whichever came first. Not thread-safe.
+ * <p>A pass goes from each sample to the next one: a read that follows its predecessor within a few reads is a link of a chain. In a
+ * shuffled order links come by chance, with a probability of about {@code 2 x lifetime / samples}. A chain counts as a pass when its length
+ * is less likely than {@value #CHANCE} by chance. A link that the prediction explains, because it has both samples close to each other,
+ * does not count: so a trainer that reads in name order is no pass. In a dataset of a dozen samples nothing can be told. Each read is
+ * extended once, and of two reads of a sample one is the trainer's, whichever came first. Not thread-safe.
  */
 final class NameOrderPasses {
     private static final double CHANCE = 1e-6;
@@ -19,15 +20,15 @@ final class NameOrderPasses {
 
     private static final int SHORTEST_LIFETIME = 4;
 
-    /** A pass of one in so many samples may come between two reads of another. */
+    /** The lifetime, in reads, is the number of samples divided by this. */
     private static final int SAMPLES_PER_LIFETIME = 32;
 
     private static final int FEWEST_LINKS = 3;
 
-    /** A chain in which most links are expected is looked back at so far, in chains of a pass. */
+    /** A chain in which most links are expected is cut at this many times the links of a pass. */
     private static final int LONGEST_CHAIN = 4;
 
-    /** How many reads "lately" are. */
+    /** How many reads count as "lately". */
     private static final int LATELY = 64;
 
     private final @Nullable Read[] recent;
@@ -61,7 +62,7 @@ final class NameOrderPasses {
         /** How far it was from where the trainer of that stream was. */
         private final long offset;
 
-        /** Whether this read was what made its place count as read. */
+        /** Whether this read ticked its position off. */
         private boolean ticked;
 
         private int links;
@@ -80,17 +81,17 @@ final class NameOrderPasses {
             this.offset = offset;
         }
 
-        /** It made its place count as read. */
+        /** This read ticked its position off. */
         void tick() {
             ticked = true;
         }
 
-        /** Whether its place is unread after all, now that it turns out to be one of a pass. */
+        /** Whether its position is unread after all, once it turns out to be a read of a pass. */
         boolean isToBeUndone() {
             return ticked && !both;
         }
 
-        /** Whether it follows no other: a pass may seem to go on from a read of the trainer. */
+        /** Whether it follows no other read: a pass may seem to go on from a read of the trainer. */
         boolean isFirst() {
             return links == 0;
         }
@@ -102,14 +103,12 @@ final class NameOrderPasses {
         }
     }
 
-    /**
-     * Takes the next read. Returns whether it is one of a pass; with the first that is, those {@link Read#before() before} it turn out to be as well.
-     */
+    /** Takes the next read. Returns whether it is one of a pass; if it is the first found, those {@link Read#before() before} it are as well. */
     boolean isOfPass(Read read) {
         Read last = null;
         for (Read candidate : recent) {
             if (candidate != null && candidate.sample == read.sample && isSuspect(candidate) && candidate.ticked) {
-                candidate.both = true; // the trainer's place is ticked off, whichever of the two was the trainer's
+                candidate.both = true; // the position stays ticked off, whichever of the two was the trainer's
                 return count(true);
             }
             if (candidate != null && follows(read, candidate) && (last == null || candidate.links > last.links)) {
@@ -128,12 +127,12 @@ final class NameOrderPasses {
         return count(read.links == linksOfAPass);
     }
 
-    /** Whether a read may turn out to be one of a pass: the trainer has read it, but says nothing about where the trainer is. */
+    /** Whether a read may turn out to be one of a pass: it counts as the trainer's, but says nothing about where the trainer is. */
     boolean isSuspect(Read read) {
         return read.links > 0 && read.links < linksOfAPass;
     }
 
-    /** As those who come in name order may be the trainer after all, it counts who has come lately. */
+    /** Counts recent reads of either kind, for those in name order may be the trainer's after all. */
     private boolean count(boolean ofPass) {
         if (ofPass) {
             passReads++;
@@ -146,7 +145,7 @@ final class NameOrderPasses {
         return ofPass;
     }
 
-    /** Whether nearly all reads were of passes for more than an epoch: perhaps it is the trainer that reads in name order. */
+    /** Whether nearly all reads were of passes for more than an epoch: perhaps the trainer reads in name order. */
     boolean mayBeTheTrainers() {
         return passReads > samples + samples / 2;
     }
@@ -160,7 +159,7 @@ final class NameOrderPasses {
         return !candidate.extended && (read.sample == candidate.sample + 1 || read.file == candidate.file + 1);
     }
 
-    /** Whether the prediction has both close to each other, so that it says nothing that they were. */
+    /** Whether the prediction has both close to each other, so that their order says nothing. */
     private boolean isExpected(Read read, Read candidate) {
         return read.stream >= 0
                 && candidate.stream >= 0

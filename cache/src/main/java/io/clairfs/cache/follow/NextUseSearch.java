@@ -22,7 +22,7 @@ final class NextUseSearch {
      */
     static SampleLocation.@Nullable NextUse of(int sample, JobSpec spec, EpochOrders orders, long[] from)
             throws InvalidSpecException {
-        // From there to the beginning of the epoch looked at, which lies behind at first.
+        // Samples from there to the beginning of the epoch looked at, which lies behind at first.
         long[] before = Arrays.stream(from).map(at -> -AccessStream.step(at)).toArray();
         SampleLocation.NextUse nearest = null;
         for (int ahead = 0; ahead < EPOCHS_LOOKED_AHEAD; ahead++) {

@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where a sample is on this node, where it should be, and when it is wanted.
  *
- * @param staged whether it can be read without asking
+ * @param staged whether it can be read without a request
  * @param tiers the tiers that hold it, fastest first
  * @param planned the tier that the plan wants it in; null when it wants it in none, or there is no plan
- * @param nextUses for each job that is to read it again within the epochs looked at
+ * @param nextUses for each job that reads it again within the epochs looked at
  */
 public record SampleLocation(
         boolean staged, List<String> tiers, @Nullable String planned, List<NextUse> nextUses) {

@@ -23,7 +23,7 @@ final class SyncDetector {
     private final long[] sequences;
     private final int[] streams;
 
-    /** Whether a neighbour has been seen by now. */
+    /** Whether a neighbour was seen. */
     private final boolean[] close;
 
     /** What was decided when the read was judged. */
@@ -124,7 +124,7 @@ final class SyncDetector {
         return count;
     }
 
-    /** Reads come nearly in order, so a place is found at the end of the sorted ones at once. */
+    /** Inserts from the end, where the place is found at once, for reads come nearly in order. */
     private static void insert(long sequence, long[] sorted, int count) {
         int at = count;
         while (at > 0 && sorted[at - 1] > sequence) {
@@ -134,7 +134,7 @@ final class SyncDetector {
         sorted[at] = sequence;
     }
 
-    /** Whether the reads that were judged so far follow the prediction; before there are a few, they are taken to. */
+    /** Whether the reads judged so far follow the prediction; true while there are only a few. */
     boolean inSync() {
         long window = Math.min(judged, sequences.length);
         return window < FEW || orderlyJudged >= IN_SYNC_SHARE * window;
@@ -145,7 +145,7 @@ final class SyncDetector {
         return deviations;
     }
 
-    /** Forgets what was read, not how much of it deviated: the trainer was found at another place. */
+    /** Forgets the reads, but not the number of deviations: the trainer was found at another place. */
     void reset() {
         Arrays.fill(orderly, false);
         reads = 0;

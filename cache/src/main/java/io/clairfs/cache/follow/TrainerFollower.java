@@ -12,10 +12,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the trainers of a job's ranks are in their streams, from the files that are read.
+ * Keeps the positions of a job's trainers in their streams, from the files that are read.
  *
- * <p>A read belongs to the stream in which its sample is nearest to where the loaders are. What lies behind them is ticked off; when
- * reads do not follow the prediction for a while, the trainer has to be looked for ({@link #wantsSearch}). Not thread-safe: its job guards it.
+ * <p>A read belongs to the stream in which its sample is nearest to where the trainer's loaders are. Positions behind them are ticked off.
+ * When reads do not follow the prediction for a while, the trainer has to be searched for ({@link #wantsSearch}). Not thread-safe: its job
+ * guards it.
  */
 final class TrainerFollower {
     private static final int DEFAULT_REACH = 512;
@@ -29,13 +30,13 @@ final class TrainerFollower {
     private final EpochDriftDetector driftDetector;
     private final TrainerSearch search;
 
-    /** How many positions may lie between what the loaders of one rank read at the same time. */
+    /** How many positions may lie between concurrent reads of one rank's loaders. */
     private final int reach;
 
-    /** Where the loaders of each stream are, as sequence numbers. */
+    /** Where the trainer's loaders are in each stream, as sequence numbers. */
     private final long[] centres;
 
-    /** For {@link #moveCentre}, which comes with every read and should leave no garbage. */
+    /** Scratch space of {@link #moveCentre}, which runs for every read and should leave no garbage. */
     private final long[] orderly;
 
     private final NameOrderPasses passes;
@@ -65,7 +66,7 @@ final class TrainerFollower {
         centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
     }
 
-    /** As the job says, else for a good many workers. */
+    /** From the job's settings, else enough for a good many workers. */
     private static int reach(JobSpec spec) {
         if (spec.window() > 0 && spec.keys().containsKey("workers")) {
             return Math.min(spec.window() + spec.batch(), StreamWindow.RECOGNISED_AHEAD / 2);
@@ -73,7 +74,7 @@ final class TrainerFollower {
         return Math.clamp(16L * spec.batch(), DEFAULT_REACH / 2, DEFAULT_REACH * 4);
     }
 
-    /** Whether somebody has read anything. */
+    /** Whether anything was read. */
     boolean hasBegun() {
         return search.reads() > 0;
     }
@@ -98,7 +99,7 @@ final class TrainerFollower {
         return driftDetector.astray();
     }
 
-    /** Whether hardly any read but in name order was seen for more than an epoch. */
+    /** Whether nearly all reads were in name order for more than an epoch. */
     boolean isInNameOrder() {
         return passes.mayBeTheTrainers();
     }
@@ -160,7 +161,7 @@ final class TrainerFollower {
         }
     }
 
-    /** Somebody else reads in name order: that is no use of a sample, nor were the reads before this one that looked like the trainer's. */
+    /** A read of a pass is no use of a sample; nor were those before it that looked like the trainer's. */
     private void passedOver(NameOrderPasses.Read read) {
         readsOfPasses++;
         for (NameOrderPasses.Read before = read.before(); before != null; before = before.before()) {
@@ -176,8 +177,8 @@ final class TrainerFollower {
     }
 
     /**
-     * Takes the middle of the orderly reads for where a stream's loaders are. What lies further behind it than loaders reach
-     * was read unseen, or will not be.
+     * Moves the centre of a stream to the middle of its orderly reads. Positions farther behind it than loaders reach were read unseen, or
+     * will not be read.
      */
     private void moveCentre(int stream) throws InvalidSpecException {
         if (!syncDetector.inSync()) {
@@ -203,22 +204,22 @@ final class TrainerFollower {
         search.postpone();
     }
 
-    /** Whether the trainer should be looked for; who is told so ends it with {@link #searchEnded}. */
+    /** Whether to begin a search for the trainer; the caller ends it with {@link #searchEnded}. */
     boolean wantsSearch() {
         return !syncDetector.inSync() && search.begin();
     }
 
-    /** The last samples that were read, to be looked for. */
+    /** The last samples that were read, to search by. */
     int[] lastRead() {
         return search.lastRead();
     }
 
-    /** The trainer was looked for. */
+    /** Takes the outcome of a search. */
     void searched(boolean found) {
         search.judge(found);
     }
 
-    /** However it went; may be said without the job's lock. */
+    /** Ends a search, with any outcome; may be called without the job's lock. */
     void searchEnded() {
         search.ended();
     }
@@ -248,7 +249,7 @@ final class TrainerFollower {
         syncDetector.reset();
     }
 
-    /** The trainer went on from {@code last} while it was looked for; what it read then was not in the window yet. */
+    /** Ticks off what the trainer read from {@code last} on during the search, which was not in the window yet. */
     private void tickOffMeanwhile(int stream, long last) throws InvalidSpecException {
         StreamWindow window = windows.get(stream);
         long foremost = last;

@@ -8,9 +8,10 @@ import it.unimi.dsi.fastutil.ints.IntLists;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Looks for a trainer that does not follow the prediction: by its last reads, in the orders of all epochs, nearest first.
+ * Looks for a trainer that does not follow the prediction: by its last reads, in the orders of the epochs around, nearest first.
  *
- * <p>Each search in vain doubles the number of reads until the next. Its {@link JobRun} guards it, but for {@link #nearestFirst}, which may take a while.
+ * <p>Each search in vain doubles the number of reads until the next. Its {@link JobRun} guards it, except for {@link #nearestFirst}, which
+ * may take a while, and {@link #ended}.
  */
 final class TrainerSearch {
     private static final int EPOCHS_SEARCHED = 400;
@@ -21,10 +22,10 @@ final class TrainerSearch {
     private final int[] lastRead;
     private final AtomicBoolean underWay = new AtomicBoolean();
 
-    /** Samples read lately that say nothing of where the trainer is, though it may have read them; of as many reads as are searched by. */
+    /** Recent reads that do not tell where the trainer is, though it may have made them; as many as are searched by. */
     private final IntArrayFIFOQueue suspects = new IntArrayFIFOQueue();
 
-    /** What was read while the search was under way, in this order; an epoch of a large dataset would be of no use. */
+    /** Samples read during the search, in order; bounded, for an epoch of a large dataset would be of no use. */
     private final IntArrayList meanwhile = new IntArrayList();
 
     private long reads;
@@ -77,7 +78,7 @@ final class TrainerSearch {
         underWay.set(false);
     }
 
-    /** What to search by is worth nothing for now. */
+    /** The reads so far are worth nothing for a search: puts it off. */
     void postpone() {
         dueAtRead = reads + lastRead.length;
     }
@@ -87,7 +88,7 @@ final class TrainerSearch {
         dueAtRead = reads + pause;
     }
 
-    /** The samples read last, the newest first: what to search by. */
+    /** The samples read last, the newest first, to search by. */
     int[] lastRead() {
         meanwhile.clear();
         int[] samples = new int[(int) Math.min(reads, lastRead.length)];
@@ -97,7 +98,7 @@ final class TrainerSearch {
         return samples;
     }
 
-    /** Samples that the trainer may have read, about those of {@link #lastRead}. */
+    /** Samples that the trainer may have read, at about the time of {@link #lastRead}. */
     int[] suspects() {
         int[] samples = new int[suspects.size()];
         for (int i = 0; i < samples.length; i++) {
@@ -118,7 +119,7 @@ final class TrainerSearch {
         boolean finds(int epoch) throws InvalidSpecException;
     }
 
-    /** Tries the epochs around {@code epoch}, for ten seconds at most. Returns whether the trainer was found. */
+    /** Tries the epochs around {@code epoch}; begins none after ten seconds. Returns whether the trainer was found. */
     static boolean nearestFirst(int epoch, int epochs, EpochSearch search) throws InvalidSpecException {
         long deadline = System.nanoTime() + LONGEST_NS;
         for (int distance = 0; distance < 2 * EPOCHS_SEARCHED; distance++) {

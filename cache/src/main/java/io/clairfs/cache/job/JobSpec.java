@@ -13,19 +13,18 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What a user said about one training run, checked as far as it can be without the dataset.
+ * What a user said about one training run, checked as far as possible without the dataset.
  *
- * @param name by which the job is changed, shown and stopped
- * @param keys the pairs as they were written, for the sampler to read
+ * @param name identifies the job to change, show or stop
+ * @param keys the pairs as written, for the sampler
  * @param sampler the sampler's name
- * @param seed as it was written; 0 when it was not
- * @param epochs how many there are, {@link #UNLIMITED} when the run has no end that is known
- * @param batch samples per rank and step; 0 when it was not said
- * @param window how many samples the loaders of one rank may be ahead of the trainer: batch x workers x prefetch_factor;
- *     0 when it was not said
+ * @param seed as written; 0 when absent
+ * @param epochs number of epochs, {@link #UNLIMITED} when the run has no known end
+ * @param batch samples per rank and step; 0 when absent
+ * @param window most samples that the loaders of one rank may be ahead of the trainer: batch x workers x prefetch_factor; 0 when absent
  * @param world ranks of the whole run
  * @param ranks those that read through this mount
- * @param startEpoch where reading begins
+ * @param startEpoch the first epoch that is read
  * @param startStep batches of that epoch that are skipped
  * @param subset the directory of the dataset that is the run's root, without slashes at the ends; empty for all
  */
@@ -56,8 +55,8 @@ public record JobSpec(
     }
 
     /**
-     * Reads one line of the control file: {@code key=value} pairs, or a bare integer, which is the seed. A line that names no
-     * ranks means all of the world.
+     * Reads one line of the control file: {@code key=value} pairs, or a bare integer, which is the seed. A line without ranks means all
+     * ranks of the world.
      */
     public static JobSpec parse(String line) throws InvalidSpecException {
         Keys keys = keys(line);
@@ -65,10 +64,7 @@ public record JobSpec(
         return parse(keys, keys.has(RANKS) ? Ranks.parse(keys.text(RANKS, "")) : new Ranks(0, world - 1));
     }
 
-    /**
-     * The same in a group of nodes, where each says which ranks read there: a line that names none speaks of those that
-     * this node named before.
-     */
+    /** The same in a group of nodes, where each node names its own ranks: a line without ranks means those that this node named before. */
     public static JobSpec parse(String line, Ranks before) throws InvalidSpecException {
         Keys keys = keys(line);
         return parse(keys, keys.has(RANKS) ? Ranks.parse(keys.text(RANKS, "")) : before);
@@ -119,7 +115,7 @@ public record JobSpec(
         return spec;
     }
 
-    /** The sampler of this job over a dataset of {@code samples}, which it cannot know by path. */
+    /** The sampler of this job over {@code samples} samples without known paths. */
     public Sampler sampler(int samples) throws InvalidSpecException {
         return Samplers.create(new SamplerSetting(samples, startEpoch, null), Keys.of(keys));
     }
@@ -135,7 +131,7 @@ public record JobSpec(
         return ranks.first();
     }
 
-    /** The last one; less than the first when none does. */
+    /** The last rank; less than the first when no rank reads here. */
     public int lastRank() {
         return ranks.last();
     }
@@ -147,12 +143,12 @@ public record JobSpec(
         return parse(line(said));
     }
 
-    /** The spec as a line that could be written again. */
+    /** The spec as a line that {@link #parse(String)} reads. */
     public String line() {
         return line(keys);
     }
 
-    /** What of the spec is the same on every node: a line with the name and without ranks. */
+    /** The part of the spec that is the same on every node: a line with the name and without ranks. */
     public String lineForAll() {
         Map<String, String> said = new HashMap<>(keys);
         said.remove(RANKS);
@@ -175,7 +171,7 @@ public record JobSpec(
         return name;
     }
 
-    /** A slash before it would make it a path of the machine, and is refused; one behind it, as shells add it, means nothing. */
+    /** A leading slash would make it a path of the machine and is refused; a trailing one, as shells add it, is ignored. */
     private static String subset(String text) throws InvalidSpecException {
         String trimmed = text.endsWith("/") ? text.substring(0, text.length() - 1) : text;
         String shown = text.substring(0, Math.min(text.length(), 64));

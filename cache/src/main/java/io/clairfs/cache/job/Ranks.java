@@ -5,13 +5,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The ranks of a job that read through one mount: some in a row, or none.
+ * The ranks of a job that read through one mount: consecutive ranks, or none.
  *
- * @param first of them
- * @param last of them; one less than {@code first} when there are none
+ * @param first the first rank
+ * @param last the last rank; one less than {@code first} when there are none
  */
 public record Ranks(int first, int last) {
-    /** Nobody reads through this mount. */
+    /** No rank reads through this mount. */
     public static final Ranks NONE = new Ranks(0, -1);
 
     private static final String NONE_TEXT = "none";
@@ -42,7 +42,7 @@ public record Ranks(int first, int last) {
         return new Ranks(first, last);
     }
 
-    /** Refuses ranks that a world of this size does not have, and more than one mount serves. */
+    /** Refuses ranks outside a world of this size, and more ranks than one mount serves. */
     Ranks requireIn(int world) throws InvalidSpecException {
         if (last >= world) {
             throw new InvalidSpecException("ranks=" + text() + " needs a world of at least " + (last + 1)
@@ -55,12 +55,12 @@ public record Ranks(int first, int last) {
         return this;
     }
 
-    /** How many they are. */
+    /** The number of ranks. */
     public int count() {
         return last - first + 1;
     }
 
-    /** As it is written. */
+    /** The text that {@link #parse} reads. */
     public String text() {
         return count() == 0 ? NONE_TEXT : first == last ? Integer.toString(first) : first + "-" + last;
     }

@@ -1,6 +1,6 @@
 /**
- * What a user says about a training run: the line of {@code key=value} pairs, parsed and checked in one place, and the
- * table of jobs that run now. Nothing here fetches or stages.
+ * What a user says about a training run: the line of {@code key=value} pairs, parsed and checked in one place, and the ranks that read
+ * through a mount. Nothing here fetches or stages.
  */
 @NullMarked
 package io.clairfs.cache.job;

@@ -6,11 +6,11 @@ import java.util.Map;
 /**
  * What one rank reads, over all epochs of a run, as a sequence of positions.
  *
- * <p>A position is an epoch and a step in it, packed into a long ({@link #position}), so that positions compare in the order
- * of reading. Nothing is stored but the orders of the few epochs in use ({@link EpochOrders}). Not thread-safe.
+ * <p>A position is an epoch and a step in it, packed into a long ({@link #position}), so that positions compare in the order of reading.
+ * Only the orders of the few epochs in use are stored ({@link EpochOrders}). Not thread-safe.
  */
 public final class AccessStream {
-    /** Behind the last position of the last epoch. */
+    /** After the last position of the last epoch. */
     public static final long END = Long.MAX_VALUE;
 
     private static final int MOST_LENGTHS = 64;
@@ -19,7 +19,7 @@ public final class AccessStream {
     private final int rank;
     private final int epochs;
 
-    /** Lengths are asked for when the order itself is not kept any more. */
+    /** By epoch; a length is needed when the order itself is not kept any more. */
     private final Map<Integer, Integer> lengths = new LinkedHashMap<>();
 
     /** The stream of {@code rank} over epochs 0 to {@code epochs - 1}. */
@@ -29,6 +29,7 @@ public final class AccessStream {
         this.epochs = epochs;
     }
 
+    /** The position of {@code step} in {@code epoch}, both counted from 0. */
     public static long position(int epoch, int step) {
         return (long) epoch << 32 | step;
     }
@@ -62,12 +63,12 @@ public final class AccessStream {
         return known;
     }
 
-    /** The order of one whole epoch, for a look at many steps. */
+    /** The order of one whole epoch, for many steps at once. */
     public EpochOrder order(int epoch) throws InvalidSpecException {
         return orders.epoch(epoch);
     }
 
-    /** {@code position} itself if something is read there, else the first position after it, or {@link #END}. */
+    /** {@code position} itself if a sample is read there, else the first position after it, or {@link #END}. */
     public long atOrAfter(long position) throws InvalidSpecException {
         int epoch = epoch(position);
         int step = step(position);

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * After how many batches the user leaves each epoch.
  *
- * @param byEpoch of epoch 0, 1 and so on; the last also holds for all that follow
+ * @param byEpoch limits of epoch 0, 1 and so on; the last also applies to all later epochs
  */
 public record BatchLimits(List<Integer> byEpoch) {
     private static final int TO_THE_END = Integer.MAX_VALUE;
@@ -38,6 +38,7 @@ public record BatchLimits(List<Integer> byEpoch) {
         return new BatchLimits(limits);
     }
 
+    /** Batches of {@code epoch} after which the user leaves it. */
     public int of(int epoch) {
         return byEpoch.get(Math.min(epoch, byEpoch.size() - 1));
     }

@@ -1,12 +1,11 @@
 package io.clairfs.cache.order;
 
 /**
- * accelerate's {@code BatchSamplerShard}: whole batches dealt to the processes in turn, or, with {@code split_batches}, each
- * batch cut into a piece for each. Source: accelerate/data_loader.py (1.15).
+ * accelerate's {@code BatchSamplerShard}: whole batches dealt to the processes in turn, or, with {@code split_batches}, each batch cut into
+ * one piece per process. Source: accelerate/data_loader.py (1.15).
  *
- * <p>Both come to the same arithmetic: a round gives every process one piece, and {@code even_batches} fills an incomplete
- * last round up from the order's first round, over and over when there is less than one. All numbers here are places in the
- * order that is dealt.
+ * <p>Both use the same arithmetic: a round gives every process one piece, and {@code even_batches} fills up an incomplete last round from
+ * the order's first round, repeatedly when there is less than one. All numbers are places in the order that is dealt.
  */
 public final class BatchShards {
     private final int processes;
@@ -16,7 +15,7 @@ public final class BatchShards {
     private final int left;
     private final boolean even;
 
-    /** Deals {@code samples} in batches of {@code batch}; one process gets them as they are. */
+    /** Deals {@code samples} in batches of {@code batch}; a single process gets them unchanged. */
     public BatchShards(int samples, int batch, int processes, boolean split, boolean even, boolean dropLast)
             throws InvalidSpecException {
         if (split && batch % processes != 0) {

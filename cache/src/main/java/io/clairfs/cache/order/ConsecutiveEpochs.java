@@ -7,17 +7,17 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Epochs that follow from one another: each begins in the state in which the one before ended.
+ * Epochs that follow from one another: each begins in the state in which the previous one ended.
  *
- * <p>Epochs asked for in order cost one epoch's work each. Asked out of order, the work begins again at the nearest of at most
- * {@link #MOST_CHECKPOINTS} states kept on the way; when there are too many, every other one is dropped. A run whose state
- * grows with the dataset keeps none and begins again at epoch 0.
+ * <p>Epochs requested in order cost one epoch's work each. Out of order, the work restarts at the nearest of at most
+ * {@link #MOST_CHECKPOINTS} kept states; when there are too many, every other one is dropped. A run whose state grows with the dataset
+ * keeps none and restarts at epoch 0.
  *
  * @param <R> the run's own type
  */
 public final class ConsecutiveEpochs<R extends ConsecutiveEpochs.Run> implements Sampler {
     static final int MOST_CHECKPOINTS = 64;
-    /** Minutes of work; what would take longer is refused. */
+    /** Minutes of work; more is refused. */
     private static final long MOST_REPLAYED_SAMPLES = 100_000_000_000L;
 
     private final int samples;
@@ -39,7 +39,7 @@ public final class ConsecutiveEpochs<R extends ConsecutiveEpochs.Run> implements
 
     /** A run that is cheap to keep. */
     public interface SmallRun<R> extends Run {
-        /** One at the same place that goes on by itself. */
+        /** An independent run at the same place. */
         R copy();
     }
 
@@ -50,12 +50,12 @@ public final class ConsecutiveEpochs<R extends ConsecutiveEpochs.Run> implements
         current = first.get();
     }
 
-    /** Of a run at the beginning of epoch 0. */
+    /** The sampler of a run at the beginning of epoch 0. */
     public static <R extends SmallRun<R>> Sampler of(int samples, R first) {
         return new ConsecutiveEpochs<>(samples, first::copy, SmallRun::copy);
     }
 
-    /** Of runs whose state grows with the dataset; {@code first} makes one at the beginning of epoch 0. */
+    /** The sampler of runs whose state grows with the dataset; {@code first} makes one at the beginning of epoch 0. */
     public static <R extends Run> Sampler ofLarge(int samples, Supplier<R> first) {
         return new ConsecutiveEpochs<>(samples, first, null);
     }

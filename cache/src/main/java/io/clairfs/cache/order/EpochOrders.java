@@ -7,29 +7,29 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The orders of a sampler, computed when they are asked for and shared by all ranks of this node; a few epochs are kept, which
- * bounds memory to a few orders whatever the number of epochs.
+ * The orders of a sampler, computed on demand and shared by all ranks of this node. A few epochs are kept, which bounds memory to a few
+ * orders whatever the number of epochs.
  *
- * <p>Three are in use as a rule: the one that the trainer is in, and those in which the ranks are staged, one on either side of a
- * boundary. Where ranks are staged many epochs ahead, as of small datasets and in large worlds, more are kept. While one is computed, those that are kept
- * can be had without a wait. Thread-safe.
+ * <p>As a rule three are in use: the trainer's epoch, and those in which the ranks are staged, one on either side of a boundary. Where
+ * ranks are staged many epochs ahead, with small datasets and in large worlds, more are kept. Kept orders are available without a wait
+ * while another is computed. Thread-safe.
  */
 public final class EpochOrders {
     private static final int KEPT = 3;
 
-    /** So many are kept where they are small, */
+    /** Most orders kept where they are small. */
     private static final int MOST_KEPT = 64;
 
-    /** and together have no more samples than this. */
+    /** Most samples of these orders together. */
     private static final int MOST_KEPT_SAMPLES = 1 << 20;
 
-    /** The epochs in use where each rank reads few samples of each, so that its window reaches over several, */
+    /** Orders kept where each rank reads few samples per epoch, so that its window covers several epochs. */
     private static final int KEPT_OF_SHORT_EPOCHS = 6;
 
-    /** as long as together they have no more samples than this. */
+    /** Most samples of the orders of short epochs together. */
     private static final int MOST_SAMPLES_OF_SHORT_EPOCHS = 1 << 23;
 
-    /** How soon an epoch that was not ready is looked for again. */
+    /** The pause before an epoch that was not ready is computed again. */
     static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private static final int MOST_AWAITED = 1024;
@@ -38,7 +38,7 @@ public final class EpochOrders {
     private final LongSupplier clockNs;
     private final int most;
 
-    /** Held by who asks the sampler, which is for one thread at a time. */
+    /** Held during calls to the sampler, which takes one thread at a time. */
     private final Object computing = new Object();
 
     /** Guarded by {@link #computing}. */
@@ -50,7 +50,7 @@ public final class EpochOrders {
      * The orders of {@code sampler}.
      *
      * @param samples in the dataset
-     * @param clockNs a clock that only runs forward, nanoseconds
+     * @param clockNs a monotonic clock, nanoseconds
      */
     public EpochOrders(Sampler sampler, int samples, LongSupplier clockNs) {
         this.sampler = sampler;
@@ -61,7 +61,7 @@ public final class EpochOrders {
                 Math.min(MOST_SAMPLES_OF_SHORT_EPOCHS / some, KEPT_OF_SHORT_EPOCHS));
     }
 
-    /** What was said of an epoch the last time. */
+    /** The last answer for an epoch that was not ready. */
     private record NotReady(OrderNotReadyException said, long atNs) {}
 
     /**
@@ -84,7 +84,7 @@ public final class EpochOrders {
         }
     }
 
-    /** The order of {@code epoch} for one look: not kept, so that a look at many epochs pushes out none in use. */
+    /** The order of {@code epoch}, not kept, so that a look at many epochs evicts none in use. */
     public EpochOrder peek(int epoch) throws InvalidSpecException {
         EpochOrder kept = kept(epoch);
         if (kept != null) {
@@ -96,7 +96,7 @@ public final class EpochOrders {
         }
     }
 
-    /** What was only to be looked at is in use from now on. */
+    /** Keeps an order of {@link #peek} that is in use from now on. */
     public synchronized void keep(int epoch, EpochOrder order) {
         recent.put(epoch, order);
         if (recent.size() > most) {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One line of {@code key=value} pairs, read key by key.
  *
- * <p>Whoever understands a key reads it with one of the typed getters; {@link #requireAllUsed} then refuses what nobody asked
- * for, naming what could have been written. A line is at most 64 KiB.
+ * <p>Code that knows a key reads it with one of the typed getters; {@link #requireAllUsed} then refuses keys that were not read and names
+ * the known ones. A line has at most 65,536 characters.
  */
 public final class Keys {
     private static final int LONGEST_LINE = 64 * 1024;
@@ -65,6 +65,7 @@ public final class Keys {
         return values.get(key);
     }
 
+    /** The value as text, or {@code otherwise}. */
     public String text(String key, String otherwise) {
         String value = text(key);
         return value == null ? otherwise : value;
@@ -96,6 +97,7 @@ public final class Keys {
         return value.longValueExact();
     }
 
+    /** An integer between {@code least} and {@code most}. */
     public int integer(String key, int otherwise, int least, int most) throws InvalidSpecException {
         return (int) integer(key, (long) otherwise, (long) least, (long) most);
     }
@@ -105,6 +107,7 @@ public final class Keys {
         return requireTorchSeed(key, integer(key, BigInteger.valueOf(otherwise)));
     }
 
+    /** Refuses a seed that torch does not take; {@code key} names it in the message. */
     public static BigInteger requireTorchSeed(String key, BigInteger value) throws InvalidSpecException {
         if (value.compareTo(MIN_LONG) < 0 || value.compareTo(MAX_UNSIGNED_LONG) > 0) {
             throw new InvalidSpecException(
@@ -126,7 +129,7 @@ public final class Keys {
         };
     }
 
-    /** Which of {@code allowed} the value is, counted from 0; the first when the key is not given. */
+    /** The index of the value in {@code allowed}; 0 when the key is not given. */
     public int choice(String key, String... allowed) throws InvalidSpecException {
         String value = text(key);
         if (value == null) {
@@ -139,7 +142,7 @@ public final class Keys {
         return at;
     }
 
-    /** Refuses keys that nobody asked for. */
+    /** Refuses keys that were not read. */
     public void requireAllUsed() throws InvalidSpecException {
         for (String key : values.keySet()) {
             if (!asked.contains(key)) {
@@ -154,6 +157,7 @@ public final class Keys {
         return Collections.unmodifiableMap(values);
     }
 
+    /** The text, cut to 80 characters for a message. */
     public static String shorten(String text) {
         return text.length() <= 80 ? text : text.substring(0, 77) + "...";
     }

@@ -7,7 +7,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * What tells two orders apart in one line.
+ * The digest of an order, to compare orders in one line.
  *
  * @param length how many indices there are
  * @param sha256 SHA-256 over the indices as little-endian signed 64-bit numbers, in 64 hexadecimal digits

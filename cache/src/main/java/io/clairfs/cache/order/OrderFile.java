@@ -17,10 +17,10 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 
 /**
- * Reads an order that a user wrote down: indices as text or as little-endian signed 64-bit numbers, or paths, one per line.
+ * Reads an order that a user wrote to a file: indices as text or as little-endian signed 64-bit numbers, or paths, one per line.
  *
- * <p>A file with a zero byte is binary, for indices below 2^31 have four of them each. In a text file where every line is a
- * number the lines are indices; else they are paths relative to the dataset's root.
+ * <p>A file with a zero byte is binary: indices below 2^31 have four of them each. In a text file the lines are indices if every line is a
+ * number, else paths relative to the dataset's root.
  */
 public final class OrderFile {
     private static final int MOST_LINE_BYTES = 4096;
@@ -71,7 +71,7 @@ public final class OrderFile {
         PATHS
     }
 
-    /** A pipe or a device could keep the reader waiting for ever. */
+    /** A pipe or a device could block the reader for ever. */
     private void requireRegular() throws IOException, InvalidSpecException {
         if (Files.exists(file) && !Files.isRegularFile(file)) {
             throw new InvalidSpecException(Keys.shorten(file.toString()) + " is not a file");
@@ -165,7 +165,7 @@ public final class OrderFile {
         return value;
     }
 
-    /** Gives every line that is not empty to {@code reader}, without the line's end. */
+    /** Passes every non-empty line to {@code reader}, without the line's end. */
     private void readLines(LineReader reader) throws IOException, InvalidSpecException {
         byte[] line = new byte[MOST_LINE_BYTES];
         int length = 0;

@@ -12,18 +12,18 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * An order that the user computed: weighted samplers, curricula, whatever no other sampler here knows.
+ * An order that the user computed: weighted samplers, curricula, any that no other sampler here knows.
  *
- * <p>One file serves all epochs and ranks, or {@code {epoch}} and {@code {rank}} in its name stand for their numbers. Files are
- * read when their epoch is asked for, so those of later epochs may be written while the run is under way: a file that is not
- * there is an epoch that is not ready. One that appears later is read when it looked the same twice, for it may be in the middle of being written.
+ * <p>One file serves all epochs and ranks, or {@code {epoch}} and {@code {rank}} in its name stand for their numbers. Files are read when
+ * their epoch is requested, so those of later epochs may be written during the run: an epoch without its file is not ready. A file that
+ * appears later is read once two looks at it agree, because it may still be being written.
  */
 public final class OrderFileSampler implements Sampler {
     private final SamplerSetting setting;
     private final String name;
     private final int world;
 
-    /** Files that were not there when they were asked for, with their last look. */
+    /** Files that were missing when they were requested, with the last look at each. */
     private final Map<String, Look> awaited = new HashMap<>();
 
     public OrderFileSampler(SamplerSetting setting, Keys keys) throws InvalidSpecException {
@@ -37,7 +37,7 @@ public final class OrderFileSampler implements Sampler {
         world = keys.integer("world", 1, 1, Integer.MAX_VALUE);
     }
 
-    /** What a file looks like from outside. */
+    /** A file's size and modification time. */
     private record Look(long bytes, FileTime modified) {
         static final Look ABSENT = new Look(-1, FileTime.fromMillis(0));
 

@@ -4,12 +4,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a sampler is made for, beside the keys that a user wrote.
+ * The inputs of a sampler beside the user's keys.
  *
  * @param samples in the dataset
- * @param resumedEpoch the epoch that {@code skip_batches} and {@code skip_samples} are about: the first that is read
- * @param paths makes what numbers the samples by path, null where there is no dataset; only {@code order-file} asks, once for
- *     each file that names paths, and drops it
+ * @param resumedEpoch the epoch that {@code skip_batches} and {@code skip_samples} apply to: the first that is read
+ * @param paths makes the look-up of samples by path, null without a dataset; only {@code order-file} calls it, once for each file that
+ *     names paths, and drops the result
  */
 public record SamplerSetting(
         int samples, int resumedEpoch, @Nullable Supplier<SamplePaths> paths) {

@@ -1,9 +1,9 @@
 /**
- * The order in which a trainer reads: what a sampler is, the orders of the epochs, and the access stream of a rank over all of them. Pure functions of seeds
- * and sizes; the only input is a file that a spec names, an order or a generator's state.
+ * The order in which a trainer reads: what a sampler is, the orders of the epochs, and the access stream of a rank over all of them. Pure
+ * functions of seeds and sizes; the only input is a file that a spec names: an order or a generator's state.
  *
- * <p>The frameworks' samplers are in packages of their own ({@code torch}, {@code python}, {@code tensorflow}, {@code dali}, {@code grain}), made of
- * {@code random}; {@code spec} knows them by name.
+ * <p>The frameworks' samplers are in packages of their own ({@code torch}, {@code python}, {@code tensorflow}, {@code dali},
+ * {@code grain}), built on {@code random}; {@code spec} maps their names.
  */
 @NullMarked
 package io.clairfs.cache.order;

@@ -10,13 +10,15 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Admits what was fetched to the tier where the plan wants it, whoever fetched it and wherever it came from.
+ * Admits fetched samples to the tier where the plan wants them, no matter who fetched them from where.
  *
- * <p>Memory takes a sample at once. A slower tier has a queue of samples on their way to it, which threads of its own write, so
- * that nobody who waits for a sample waits for a disk; what does not fit into the queue comes by again the next time it is
- * read. When the plan changes, nothing is thrown away for it: samples of the old one stay until their room is needed.
+ * <p>Memory takes a sample at once. A slower tier has a bounded write-back queue, which threads of their own write: no thread that waits
+ * for a sample waits for a disk. A sample that does not fit into the queue gets another chance the next time it is read. A new plan evicts
+ * nothing by itself: samples of the old one stay until their room is needed.
  *
- * <p>Made before there is a plan; {@link #follow} gives it one, again and again; closed after the last fetch. Thread-safe.
+ * <p>Life cycle: made before there is a plan; {@link #follow} gives it one plan after another; closed after the last fetch. Thread-safe. It
+ * has no lock of its own. It decides about a replica under the lock of {@link ReplicaSpace}, and takes those of {@link TierRoom}, the queue
+ * and the tiers inside. Nothing waits for room under it; listeners are called under it, and must return at once.
  */
 public final class Admission implements AutoCloseable {
     private static final int MEMORY = ResidentSamples.MEMORY;
@@ -30,9 +32,9 @@ public final class Admission implements AutoCloseable {
     private volatile IntConsumer queued = _ -> {};
 
     /**
-     * To {@code memory} and to {@code slower} tiers, fastest first.
+     * Admits to {@code memory} and to {@code slower} tiers, fastest first.
      *
-     * @param queueBytes what may be on its way to each of the slower ones
+     * @param queueBytes the bound of the write-back queue of each slower tier
      */
     public Admission(DatasetTree tree, MemoryTier memory, List<? extends Tier> slower, long queueBytes) {
         this.tree = tree;
@@ -41,17 +43,17 @@ public final class Admission implements AutoCloseable {
         eviction = new Eviction(tree, residents, this::isUnwanted, this::evict);
     }
 
-    /** What was admitted and is still here. */
+    /** The samples that are resident here. */
     public ResidentSamples residents() {
         return residents;
     }
 
-    /** Who is told that a sample waits to be written to a tier. */
+    /** Sets the listener that is told the tier when a sample is queued for it. */
     public void onQueued(IntConsumer listener) {
         queued = listener;
     }
 
-    /** What is done now with what is fetched. */
+    /** The plan that is followed now. */
     public LocalPlan plan() {
         return plan;
     }
@@ -66,19 +68,19 @@ public final class Admission implements AutoCloseable {
         return plan.isPending();
     }
 
-    /** Whether there is a plan, be it the one to keep things while there is room. */
+    /** Whether there is a plan, including one that only keeps samples while there is room. */
     boolean hasPlan() {
         return planned;
     }
 
-    /** From now on samples go where {@code next} says; prefetchers bring what is missing. */
+    /** Samples go where {@code next} says from now on; fillers bring missing ones. */
     public void follow(LocalPlan next) {
         plan = next;
         planned = true;
         eviction.lookAgain();
     }
 
-    /** There is no job any more: what is here stays until its room is needed. */
+    /** No job is left: resident samples stay until their room is needed. */
     void followNone() {
         follow(LocalPlan.NONE);
         planned = false;
@@ -91,7 +93,7 @@ public final class Admission implements AutoCloseable {
         return wanted < 0 ? null : residents.tier(wanted).name();
     }
 
-    /** Whether a prefetcher has to bring this sample to this tier. */
+    /** Whether a filler has to bring this sample to this tier. */
     public boolean isMissing(int file, int tier) {
         int wanted = plan.tierOf(file);
         if (wanted == LocalPlan.ANYWHERE) {
@@ -100,13 +102,13 @@ public final class Admission implements AutoCloseable {
         return wanted == tier && !residents.isIn(tier, file);
     }
 
-    /** Whether the sample is to be brought to this tier, as the plan is now. */
+    /** Whether the plan wants the sample in this tier now. */
     public boolean wants(int file, int tier) {
         int wanted = plan.tierOf(file);
         return wanted == tier || wanted == LocalPlan.ANYWHERE;
     }
 
-    /** Whether it makes sense to fetch something for this tier now. */
+    /** Whether a fetch for this tier makes sense now. */
     public boolean takesMore(int tier) {
         return residents.tier(tier).isWritable()
                 && planned
@@ -114,19 +116,19 @@ public final class Admission implements AutoCloseable {
     }
 
     /**
-     * Takes the room that a missing sample needs in its tier and on the way to it, for else it might be fetched and then dropped. Waits a moment for
-     * samples that are on their way to a disk.
+     * Reserves room for a missing sample in its tier and in the write-back queue, for else it might be fetched and then dropped. Waits a
+     * moment for room in the queue.
      *
-     * @return null when it is not missing, somebody else has taken room for it, or there is none
+     * @return null when it is not missing, another thread has reserved room for it, or there is none
      */
     public TierRoom.@Nullable Reservation reserve(int file, int tier) {
         return room.reserve(file, tier, tree.entry(file).size(), () -> isMissing(file, tier));
     }
 
     /**
-     * A sample was fetched. The caller keeps its reference.
+     * Keeps a fetched sample where the plan wants it. The caller keeps its reference.
      *
-     * @param byReader whether a reader asked for it, rather than a prefetcher
+     * @param byReader whether a reader asked for it, rather than a loader, a filler or a peer
      */
     public void fetched(int file, SampleBuffer sample, boolean byReader) {
         int wanted = plan.tierOf(file);
@@ -140,8 +142,8 @@ public final class Admission implements AutoCloseable {
     }
 
     /**
-     * Once more for a sample that the plan wants on a disk whose queue was full: waits a moment for room, for else it would have to be fetched
-     * again. The caller keeps its reference.
+     * Tries again to keep a sample whose write-back queue was full: waits a moment for room, which saves a second fetch. The caller keeps
+     * its reference.
      */
     public void keepPatiently(int file, SampleBuffer sample) {
         int tier = plan.tierOf(file);
@@ -160,13 +162,13 @@ public final class Admission implements AutoCloseable {
         }
     }
 
-    /** Keeps a sample with its home elsewhere if it is used here sooner than others. Returns whether it is to be kept. */
+    /** Keeps a sample with its home elsewhere if it is used here sooner than others. Returns whether it should be kept. */
     private boolean keepCopy(int file, SampleBuffer sample) {
         ReplicaSpace copies = plan.copies();
         if (copies == null) {
             return false;
         }
-        synchronized (copies) { // else what is kept here might have been evicted meanwhile by another thread
+        synchronized (copies) { // else another thread might evict meanwhile what is kept here
             int tier = copies.offer(file, residents::evict);
             if (tier == LocalPlan.NOWHERE) {
                 return false;
@@ -194,7 +196,7 @@ public final class Admission implements AutoCloseable {
         });
     }
 
-    /** A sample that the plan wants in another tier goes there rather than away, for else it would have to be fetched again. */
+    /** Evicts a sample. It moves to the tier where the plan wants it, if any, which saves a second fetch. */
     private void evict(int file, int tier) {
         int wanted = plan.tierOf(file);
         if (wanted >= MEMORY && wanted != tier && !residents.isIn(wanted, file)) {
@@ -221,7 +223,7 @@ public final class Admission implements AutoCloseable {
             SampleBuffer sample = queue.get(file);
             if (sample != null) {
                 try {
-                    if (plan.copies() == null || !isUnwanted(file, tier)) { // a copy may have gone meanwhile
+                    if (plan.copies() == null || !isUnwanted(file, tier)) { // a replica may have gone meanwhile
                         put(tier, file, sample);
                     }
                 } finally {
@@ -234,7 +236,7 @@ public final class Admission implements AutoCloseable {
         return true;
     }
 
-    /** The tier that is to hold the sample, as the plan says or as one of the copies that are kept by next use. */
+    /** The tier that should hold the sample, by the plan or as a replica kept by next use. */
     private int keptIn(int file) {
         LocalPlan now = plan;
         ReplicaSpace copies = now.copies();
@@ -247,7 +249,7 @@ public final class Admission implements AutoCloseable {
         return wanted != tier && wanted != LocalPlan.ANYWHERE;
     }
 
-    /** Drops what is on its way. */
+    /** Drops what the write-back queues hold. */
     @Override
     public void close() {
         residents.close();

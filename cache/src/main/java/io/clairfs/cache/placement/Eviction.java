@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * The samples of older plans that are still in the tiers. Nothing is thrown away when the plan changes: each is evicted when its room is needed.
+ * Evicts samples of older plans. A new plan evicts nothing by itself: each of them goes when its room is needed.
  *
  * <p>Each file is looked at once per tier and plan. Thread-safe without a lock.
  */
@@ -40,12 +40,12 @@ final class Eviction {
         looked = residents.tiers().stream().map(_ -> new AtomicInteger()).toList();
     }
 
-    /** There is another plan. */
+    /** Begins anew for another plan. */
     void lookAgain() {
         looked.forEach(at -> at.set(0));
     }
 
-    /** Tries until a sample of so many bytes is kept, each time at the cost of a leftover in the tier, while there are any. */
+    /** Tries until a sample of so many bytes is kept. Evicts one leftover of the tier per try, while there are any. */
     void makeRoom(int tier, long bytes, BooleanSupplier keep) {
         while (!keep.getAsBoolean()) {
             int old = couldTake(tier, bytes) ? next(tier) : NONE;

@@ -13,20 +13,20 @@ import java.util.List;
 import java.util.function.IntUnaryOperator;
 
 /**
- * In which order the tiers of a node are filled: as the files are read from where the trainers are, jobs taking turns.
+ * The order in which the tiers of a node are filled: that of the reads from where the trainers are, jobs taking turns.
  *
- * <p>A plan knows in which order samples are used first, from the epoch in which it begins. Where trainers have gone on since, or there are
- * several, the orders are looked through once more, on the planner's thread and until all planned files were met, over two epochs
- * at most. What the trainers do not read in these comes last, in the plan's order.
+ * <p>A plan knows the order of first use from the epoch in which it begins. Where trainers have gone on since, or there are several jobs,
+ * the orders are walked once more, on the planner's thread, until all planned files were met, over two epochs at most. Files that the
+ * trainers do not read in these come last, in the plan's order.
  */
 public final class FillOrders {
-    /** How far ahead is looked, in epochs: the rest of one and the next cover a dataset. */
+    /** How many epochs are walked: the rest of one and the next cover a dataset. */
     private static final int EPOCHS = 2;
 
     private FillOrders() {}
 
     /**
-     * What is read of a job.
+     * The reads of one job.
      *
      * @param ranks whose reads count
      * @param plannedFrom where the plan for it begins, as an {@link AccessStream#position}
@@ -48,9 +48,9 @@ public final class FillOrders {
     /**
      * The order for each tier of a plan.
      *
-     * @param planned by tier, the files that it is to hold, in the plan's order
-     * @param tierOf the tier that is to hold a file, negative for none
-     * @throws InvalidSpecException when an order that is looked at cannot be
+     * @param planned by tier, the files that it should hold, in the plan's order
+     * @param tierOf the tier that should hold a file, negative for none
+     * @throws InvalidSpecException when an order cannot be computed
      */
     public static int[][] of(int[][] planned, IntUnaryOperator tierOf, List<Reading> readings)
             throws InvalidSpecException {
@@ -85,13 +85,13 @@ public final class FillOrders {
         return order;
     }
 
-    /** Then the plan's order is the one. */
+    /** Whether the plan's order still holds. */
     private static boolean isAtItsBeginning(List<Reading> readings) {
         Reading only = readings.getFirst();
         return readings.size() == 1 && only.job.position() == only.plannedFrom;
     }
 
-    /** What the ranks of this node read until the epoch ends in which their trainer is, each file once. */
+    /** The files that the ranks of this node read until the end of their trainers' epochs, each once. */
     static int[] ofThisEpoch(List<JobRun> jobs) throws InvalidSpecException {
         List<Walk> walks = walks(jobs.stream().map(job -> Reading.here(job, 0)).toList(), 1);
         int[] order = new int[1024];

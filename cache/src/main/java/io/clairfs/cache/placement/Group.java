@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The nodes that plan together, at one moment, in an order that all of them agree on.
  *
- * @param nodes by which a home is told later, when there may be others
- * @param storages what each of them offers
+ * @param nodes ids, by which a home is known even after nodes have come or gone
+ * @param storages the storage of each of them
  * @param self this node's place among them
- * @param numbers of the files, as all of them count; null for a node that is on its own
- * @param ranks on which node each rank of a job reads
+ * @param numbers of the files, the same on all of them; null for a node alone
+ * @param ranks the node on which each rank of a job reads
  */
 public record Group(
         List<UUID> nodes,
@@ -37,17 +37,17 @@ public record Group(
     /** Where ranks read. */
     @FunctionalInterface
     public interface RankNodes {
-        /** In place of a node: it reads on none that plans, as after the end of its node. */
+        /** In place of a node: the rank reads on none that plans, as after its node has left. */
         int ELSEWHERE = -1;
 
-        /** In place of a node: nobody has said so far. */
+        /** In place of a node: not known yet. */
         int UNKNOWN = -2;
 
         /** The node of each rank of a job. */
         int[] of(JobSpec job);
     }
 
-    /** A node on its own: what does not read here does not concern it. */
+    /** A node alone: ranks that do not read here do not concern it. */
     public static Group alone(NodeStorage storage) {
         return new Group(List.of(ALONE), List.of(storage), 0, null, job -> {
             int[] nodes = new int[job.world()];
@@ -57,7 +57,7 @@ public record Group(
         });
     }
 
-    /** A node that knows nothing of the others yet, so that no rank is known to read anywhere. */
+    /** A node that does not know the others yet, nor where any rank reads. */
     public static Group unknown(FileNumbers numbers) {
         return new Group(List.of(ALONE), List.of(NodeStorage.of()), 0, numbers, job -> {
             int[] nodes = new int[job.world()];

@@ -5,14 +5,14 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this node holds when it is first asked, for a plan of its own. That is as late as can be: tiers fill while a plan is made, and what came meanwhile
- * would be evicted again if the plan did not know of it. One thread calls.
+ * What this node holds, as of the first question, for a plan of its own. The question comes as late as can be: tiers fill while a plan is
+ * made, and samples that the plan did not know of would be evicted again. Used by one thread.
  */
 final class HeldNow implements Held {
     private final int files;
     private final ResidentSamples residents;
 
-    /** By file, its tier; once it was asked for, it does not change. */
+    /** By file, its tier; fixed by the first question. */
     private byte @Nullable [] tiers;
 
     HeldNow(int files, ResidentSamples residents) {
@@ -37,7 +37,7 @@ final class HeldNow implements Held {
         return now;
     }
 
-    /** Whether something has come since then that is not to be kept. */
+    /** Whether a sample has come since then that is not kept. */
     boolean hasGrownBeside(IntPredicate isKept) {
         byte[] then = tiers();
         for (int file = 0; file < files; file++) {

@@ -4,17 +4,17 @@ import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.order.InvalidSpecException;
 import java.util.List;
 
-/** Makes the plan of this node for the jobs that run; takes its time. */
+/** Makes the plan of this node for the running jobs; may take a while. */
 @FunctionalInterface
 public interface JobPlanner {
     LocalPlan plan(List<JobRun> jobs) throws InvalidSpecException;
 
-    /** The same plan, for trainers that have gone on elsewhere: what they need first is filled first. */
+    /** The same plan, filled first with what trainers that moved need first; by default, the plan as it is. */
     default LocalPlan refilled(LocalPlan plan) throws InvalidSpecException {
         return plan;
     }
 
-    /** What to do until the first plan is there. */
+    /** The plan until the first one is made. */
     default LocalPlan meanwhile() {
         return LocalPlan.WHILE_ROOM;
     }

@@ -3,10 +3,10 @@ package io.clairfs.cache.placement;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Which tier of this node is to hold a sample; the part of a placement that concerns this node. Immutable, any thread. */
+/** Which tier of this node should hold each sample: the part of a placement that concerns this node. Immutable, any thread. */
 @FunctionalInterface
 public interface LocalPlan {
-    /** In place of a tier: this node is not to hold it. */
+    /** In place of a tier: this node should not hold it. */
     int NOWHERE = -1;
 
     /** In place of a tier: the first that has room; the plan is still being made. */
@@ -15,7 +15,7 @@ public interface LocalPlan {
     /** No job, no plan. */
     LocalPlan NONE = _ -> NOWHERE;
 
-    /** The plan waits for other nodes: nothing is kept before it is there, and nothing should be fetched ahead for long. */
+    /** The plan waits for other nodes: no tier keeps anything before it is there, and nothing should be fetched ahead for long. */
     LocalPlan PENDING = new LocalPlan() {
         @Override
         public int tierOf(int file) {
@@ -28,7 +28,7 @@ public interface LocalPlan {
         }
     };
 
-    /** What is read is kept as long as there is room: right for one node, and a start for several. */
+    /** Samples that are read are kept while there is room: right for one node, and a start for several. */
     LocalPlan WHILE_ROOM = new LocalPlan() {
         @Override
         public int tierOf(int file) {
@@ -44,17 +44,17 @@ public interface LocalPlan {
     /** The tier's place among this node's tiers, fastest first, or one of the two constants. */
     int tierOf(int file);
 
-    /** The files that a tier is to be filled with, in this order; not to be changed. What is there already is passed over. */
+    /** The files to fill a tier with, in this order; not to be changed. Fillers pass over those that are there already. */
     default int[] fillOrder(int tier) {
         return new int[0];
     }
 
-    /** The node, of those that plan together, that keeps the copy which the others count on; null for none. */
+    /** The owner of the sample, of the nodes that plan together; null for none. */
     default @Nullable UUID homeOf(int file) {
         return null;
     }
 
-    /** The room for samples with their home elsewhere that is filled by next use; null where the plan names all samples itself. */
+    /** The room that is filled by next use with replicas; null where the plan names all samples itself. */
     default @Nullable ReplicaSpace copies() {
         return null;
     }
@@ -65,12 +65,12 @@ public interface LocalPlan {
         return copies != null && copies.isStale();
     }
 
-    /** The same for all nodes that have made the same plan; 0 where a node plans for itself. */
+    /** A checksum, the same for all nodes that have made the same plan; 0 where a node plans for itself. */
     default long digest() {
         return 0;
     }
 
-    /** Whether this is what is done on a node that has no plan yet, or finds none. */
+    /** Whether this stands in on a node that has no plan yet, or finds none. */
     default boolean isMeanwhile() {
         return false;
     }

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  * A placement as one of its nodes follows it.
  *
  * @param self this node's number in the placement
- * @param numbers that the placement has for the files; null where they are the tree's own
+ * @param numbers of the files in the placement; null where they are the tree's own
  * @param nodes by number; none where the node plans for itself
- * @param copies the room for further copies where they are not placed themselves
- * @param readings what the tiers are filled for
+ * @param copies the room for replicas where the placement does not name them
+ * @param readings the reads that the tiers are filled for
  * @param isOver whether the jobs' orders are known further than the placement looks, and are needed
  * @param order by tier, the files to fill it with
  */
@@ -32,7 +32,7 @@ record Placed(
         int[][] order)
         implements LocalPlan {
 
-    /** The same with its tiers to be filled from where the trainers are now. */
+    /** The same, with its tiers filled from where the trainers are now. */
     Placed filledFromHere(int tiers) throws InvalidSpecException {
         int[][] planned = new int[tiers][];
         for (int tier = 0; tier < tiers; tier++) {

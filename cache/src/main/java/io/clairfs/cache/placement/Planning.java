@@ -15,12 +15,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps the plan of this node up to date with its jobs.
  *
- * <p>A plan over millions of samples and many epochs takes a while. It is made on a thread of its own; meanwhile what is fetched is kept
- * while there is room, which is where a plan begins too. When jobs change again while one is made, another is made after it.
+ * <p>A plan over millions of samples and many epochs takes a while. A thread of its own makes it; meanwhile a node alone keeps what is
+ * fetched while there is room, which is where a plan begins too. When jobs change while a plan is made, another one is made after it.
+ *
+ * <p>Life cycle: the prefetcher makes it, which starts its thread, and closes it first of all. Its lock guards what is due.
+ * {@link Admission#follow} is called under it, so that a plan for former jobs never replaces a newer one, and so is
+ * {@link JobPlanner#meanwhile}. Plans and orders are computed without it, and {@code planned} is called without it.
  */
 public final class Planning implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Planning.class.getName());
-    /** How often it is looked whether a plan has grown too old, or a trainer will soon need an order. */
+    /** How often the thread looks whether a plan is stale, or a trainer will soon need an order. */
     private static final long STALE_LOOK_MS = 2_000;
 
     private final Admission admission;
@@ -30,7 +34,7 @@ public final class Planning implements AutoCloseable {
     private final ErrorLog errors;
     private final Worker worker;
 
-    /** What each job was last said to wait for; the worker's own. */
+    /** The order that each job was last said to wait for; only the worker uses it. */
     private final Map<JobRun, String> told = new HashMap<>();
 
     private boolean changed;
@@ -40,7 +44,7 @@ public final class Planning implements AutoCloseable {
     /**
      * Starts the worker.
      *
-     * @param planned is called when there is a new plan
+     * @param planned called when there is a new plan
      */
     public Planning(Admission admission, JobPlanner planner, List<JobRun> jobs, Runnable planned, ErrorLog errors) {
         this.admission = admission;
@@ -52,7 +56,7 @@ public final class Planning implements AutoCloseable {
         worker.start();
     }
 
-    /** Jobs, or what the tiers hold, are not what the plan was made for. */
+    /** Jobs, nodes or the contents of tiers have changed: plans again. */
     public synchronized void jobsChanged() {
         if (jobs.isEmpty()) {
             admission.followNone();
@@ -63,7 +67,7 @@ public final class Planning implements AutoCloseable {
         notifyAll();
     }
 
-    /** A trainer was found elsewhere than it was expected: what it needs first is to be filled first. */
+    /** A trainer was found elsewhere than expected: tiers are filled first with what it needs first. */
     public synchronized void trainerMoved() {
         moved = true;
         notifyAll();
@@ -76,7 +80,7 @@ public final class Planning implements AutoCloseable {
         END
     }
 
-    /** A bug in it waits for the next change, or for two seconds: what was due is not due any more. */
+    /** Does what is due, and forgets it even if that fails: after a bug the next change, or the next look, is handled. */
     private void handleNext() throws InterruptedException {
         Due due = next();
         List<JobRun> now = List.copyOf(jobs);
@@ -127,7 +131,7 @@ public final class Planning implements AutoCloseable {
         }
     }
 
-    /** While there is no plan, tiers are filled with what is read of these jobs now. */
+    /** While there is no plan, tiers are filled with what these jobs read now. */
     private void followMeanwhile(List<JobRun> now) {
         if (!now.isEmpty() && admission.plan().isMeanwhile()) {
             LocalPlan plan = make(() -> WhileRoom.of(now));
@@ -151,7 +155,7 @@ public final class Planning implements AutoCloseable {
         told.keySet().retainAll(now);
     }
 
-    /** Makes a plan; may take its time. */
+    /** Makes a plan; may take a while. */
     @FunctionalInterface
     private interface Making {
         LocalPlan plan() throws InvalidSpecException;

@@ -13,11 +13,11 @@ import java.util.function.IntPredicate;
 import java.util.function.IntSupplier;
 
 /**
- * The room of this node's tiers that homes leave, filled with samples that have their home on another node: those that are read
- * here soonest ({@link FurtherCopies}), each in the fastest tier that has room when it comes.
+ * The room of this node's tiers that homes leave, filled with replicas of samples with their home on another node: those that are read here
+ * soonest ({@link FurtherCopies}), each in the fastest tier that has room when it comes.
  *
- * <p>A sample is judged whenever it is fetched, from memory or from elsewhere, for a use that is about to come: what counts is the use after
- * that one. The table of uses reaches over some epochs; before they are over, a new plan brings a new one.
+ * <p>A sample is judged whenever it is fetched, from memory or from elsewhere, for a use that is about to come: the use after that one
+ * counts. The table of uses covers some epochs; before they are over, a new plan brings a new table.
  */
 public final class ReplicaSpace {
     private static final int EPOCHS_LEFT = 4;
@@ -34,13 +34,13 @@ public final class ReplicaSpace {
     private final byte[] tierOf;
 
     /**
-     * Room in which nothing is yet.
+     * An empty one.
      *
      * @param sizes by number
-     * @param room what each tier has for copies, as its capacity
+     * @param room the room of each tier for replicas, as its capacity
      * @param uses of the ranks that read here
      * @param epoch in which they are
-     * @param endEpoch behind the last of their job
+     * @param endEpoch the end of their job, exclusive
      * @param isKnown whether the order of an epoch can be computed
      */
     ReplicaSpace(
@@ -69,22 +69,22 @@ public final class ReplicaSpace {
         reachesTheEnd = uses.endEpoch() >= endEpoch;
     }
 
-    /** Whether the table of uses will soon be over while the job goes on, and a new one would reach further. */
+    /** Whether the table of uses ends soon, before the job does, and a new one would reach further. */
     boolean isStale() {
         return !reachesTheEnd && epoch.getAsInt() >= uses.endEpoch() - EPOCHS_LEFT && isKnown.test(uses.endEpoch());
     }
 
-    /** The tier that keeps a copy of this file, or {@link LocalPlan#NOWHERE}. */
+    /** The tier that keeps a replica of this file, or {@link LocalPlan#NOWHERE}. */
     synchronized int tierOf(int file) {
         int number = numbers.numberOf(file);
         return number == FileNumbers.NONE ? LocalPlan.NOWHERE : tierOf[number];
     }
 
     /**
-     * A file with its home elsewhere is in hand for a use that is about to come.
+     * Offers a file with its home elsewhere that is in hand for a use about to come.
      *
-     * @param gone is told which files leave, perhaps this one itself, before this returns
-     * @return the tier that is to keep it, or {@link LocalPlan#NOWHERE}
+     * @param gone told the files that leave, perhaps this one itself, before this returns
+     * @return the tier that should keep it, or {@link LocalPlan#NOWHERE}
      */
     synchronized int offer(int file, IntConsumer gone) {
         int number = numbers.numberOf(file);
@@ -95,7 +95,7 @@ public final class ReplicaSpace {
         return offer(number, use == NextUse.NEVER ? use : due(use, number), gone);
     }
 
-    /** This file is in a tier already, from before the room was here. */
+    /** Takes over a file that a tier held before this space was made. */
     synchronized void adopt(int file, int tier) {
         int number = numbers.numberOf(file);
         if (number != FileNumbers.NONE && bytesIn(tier, number) <= left[tier]) {
@@ -111,7 +111,7 @@ public final class ReplicaSpace {
         return tiers.get(tier).bytesOf(sizes.bytes(number));
     }
 
-    /** What is used after the table's end is due there. */
+    /** A use after the table's end counts as due there. */
     private int due(int after, int number) {
         int due = uses.after(after, number);
         return due == NextUse.NEVER && !reachesTheEnd ? uses.endEpoch() : due;
@@ -136,7 +136,7 @@ public final class ReplicaSpace {
             }
         }
         if (tierOf[number] == LocalPlan.NOWHERE) {
-            kept.remove(number); // pieces of room that only add up
+            kept.remove(number); // its room is there only in pieces
         }
         return tierOf[number];
     }

@@ -1,8 +1,8 @@
 package io.clairfs.cache.placement;
 
-/** Is told what this node's tiers hold, so that other nodes can know. Called on any thread; must return at once. */
+/** Is told what this node's tiers hold, for other nodes. Called on any thread, perhaps under locks; must return at once. */
 public interface ResidencyListener {
-    /** Nobody wants to know. */
+    /** Tells no node. */
     ResidencyListener UNTOLD = new ResidencyListener() {
         @Override
         public void kept(int tier, int file) {
@@ -18,6 +18,6 @@ public interface ResidencyListener {
     /** The tier, counted from the fastest, holds this file from now on. */
     void kept(int tier, int file);
 
-    /** It holds it no more. */
+    /** The tier no longer holds this file. */
     void gone(int tier, int file);
 }

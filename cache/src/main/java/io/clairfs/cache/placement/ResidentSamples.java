@@ -12,10 +12,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The samples that are resident on this node: in a tier, or in the queue of those that are on their way to one. A sample is told by the number of its file,
- * a tier by its rank from the fastest (0 is memory).
+ * The samples that are resident on this node: held by a tier, or in its write-back queue. A sample is named by the number of its file, a
+ * tier by its rank from the fastest (0 is memory).
  *
- * <p>It tells a listener what comes and goes, so that other nodes can know. Thread-safe; has no lock of its own.
+ * <p>It tells a listener what comes and goes, for other nodes. Thread-safe; has no lock of its own.
  */
 public final class ResidentSamples {
     /** The fastest tier. */
@@ -28,9 +28,9 @@ public final class ResidentSamples {
     private volatile ResidencyListener holdings = ResidencyListener.UNTOLD;
 
     /**
-     * Those in {@code memory} and in {@code slower} tiers, fastest first.
+     * The samples of {@code memory} and of {@code slower} tiers, fastest first.
      *
-     * @param queueBytes what may be on its way to each of the slower ones
+     * @param queueBytes the bound of the write-back queue of each slower tier
      */
     ResidentSamples(DatasetTree tree, MemoryTier memory, List<? extends Tier> slower, long queueBytes) {
         this.tree = tree;
@@ -48,17 +48,17 @@ public final class ResidentSamples {
         return tiers.get(tier);
     }
 
-    /** What is on its way to a tier; always empty for memory. */
+    /** The write-back queue of a tier; always empty for memory. */
     WriteBackQueue queue(int tier) {
         return queues.get(tier);
     }
 
-    /** From now on {@code listener} is told what is kept and evicted here. */
+    /** Tells {@code listener} from now on what is kept and evicted here. */
     public void tell(ResidencyListener listener) {
         holdings = listener;
     }
 
-    /** Tells again of everything that is here. */
+    /** Tells the listener again of all samples here that others may count on. */
     public void tellAll() {
         int files = tree.entryCount();
         for (int tier = 0; tier < tiers.size(); tier++) {
@@ -70,12 +70,12 @@ public final class ResidentSamples {
         }
     }
 
-    /** Whether other nodes are told of it: what memory keeps for recent readers may go at any time, and nobody is told then. */
+    /** Whether other nodes are told of it. Memory may drop what it keeps for recent readers at any time, and tells nobody. */
     private boolean isForOthers(int tier, int file) {
         return tier == MEMORY ? memory.isPinned(file) : tiers.get(tier).contains(file);
     }
 
-    /** Somebody came for a sample that is not here: whatever was told of it is taken back. */
+    /** Takes back what was told of a sample that turned out not to be here. */
     public void tellGone(int file) {
         for (int tier = 0; tier < tiers.size(); tier++) {
             tellIfGone(tier, file);
@@ -91,7 +91,7 @@ public final class ResidentSamples {
         }
     }
 
-    /** The sample if it is in memory or on its way to another tier, with a reference for the caller. */
+    /** The sample if it is in memory or in a write-back queue, with a reference for the caller. */
     @Nullable
     public SampleBuffer fromMemory(int file) {
         SampleBuffer sample = memory.get(file);
@@ -111,7 +111,7 @@ public final class ResidentSamples {
         return sample;
     }
 
-    /** The sample as it lies in a file, if it can be sent from there without a wait; to serve it. */
+    /** The sample as it lies in a file, to serve it; null if it cannot be sent from there without a wait. */
     public @Nullable StoredSample openStored(int file) {
         for (int tier = 1; tier < tiers.size(); tier++) {
             StoredSample stored = tiers.get(tier).openStored(file);
@@ -133,12 +133,12 @@ public final class ResidentSamples {
         return null;
     }
 
-    /** Whether some tier holds the sample, or it is on its way to one, as far as can be told without reading it. */
+    /** Whether the sample is resident, as far as can be told without reading it. */
     public boolean isHere(int file) {
         return tierOf(file) >= 0;
     }
 
-    /** The fastest tier that holds the sample or to which it is on its way, negative for none. */
+    /** The fastest tier that holds the sample or queues it, negative for none. */
     int tierOf(int file) {
         for (int tier = 0; tier < tiers.size(); tier++) {
             if (isIn(tier, file)) {
@@ -148,12 +148,12 @@ public final class ResidentSamples {
         return Held.NOT_HELD;
     }
 
-    /** Whether a tier holds the sample, or it is on its way there. */
+    /** Whether a tier holds the sample or queues it. */
     boolean isIn(int tier, int file) {
         return tiers.get(tier).contains(file) || queues.get(tier).contains(file);
     }
 
-    /** Whether the sample is in memory or on its way to another tier. */
+    /** Whether the sample is in memory or in a write-back queue. */
     public boolean isInMemory(int file) {
         if (memory.contains(file)) {
             return true;
@@ -183,7 +183,7 @@ public final class ResidentSamples {
         return kept;
     }
 
-    /** Keeps a sample in memory for who reads it again soon. Returns whether it is there now. */
+    /** Keeps a sample in memory for a reader that soon comes again. Returns whether it is there now. */
     boolean keepRecent(int file, SampleBuffer sample) {
         return memory.keepRecent(file, sample);
     }
@@ -202,7 +202,7 @@ public final class ResidentSamples {
         }
     }
 
-    /** Tells of what tiers hold of the samples that have their home elsewhere. */
+    /** Has {@code copies} adopt the samples in tiers that have their home elsewhere. */
     void adoptInto(ReplicaSpace copies, IntPredicate isElsewhere) {
         for (int file = 0; file < tree.entryCount(); file++) {
             for (int tier = 0; tier < tiers.size(); tier++) {
@@ -214,7 +214,7 @@ public final class ResidentSamples {
         }
     }
 
-    /** Drops what is on its way. */
+    /** Drops what the write-back queues hold. */
     void close() {
         queues.forEach(WriteBackQueue::close);
     }

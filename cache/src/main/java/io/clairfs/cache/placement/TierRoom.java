@@ -8,8 +8,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The room of the tiers, and what of it is reserved for samples that are still being fetched: else two might be fetched for the same room, and one dropped.
- * Thread-safe; its lock is never held while it waits.
+ * The room of the tiers, and the part of it that is reserved for samples being fetched: else two might be fetched for the same room, and
+ * one dropped. Thread-safe; its lock comes before those of the queues and tiers, and is never held while it waits.
  */
 public final class TierRoom {
     private static final long LONGEST_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -23,7 +23,7 @@ public final class TierRoom {
         bytes = new long[residents.tiers().size()];
     }
 
-    /** Room for a sample that is still to be fetched, in its tier and on the way to it; to be closed when it was. */
+    /** Room for a sample to fetch, in its tier and in the write-back queue; closed after the fetch. */
     public final class Reservation implements AutoCloseable {
         private final int file;
         private final int tier;
@@ -43,10 +43,10 @@ public final class TierRoom {
     }
 
     /**
-     * Takes the room that a sample of so many bytes needs. Waits a moment for samples that are on their way to a disk.
+     * Reserves the room for a sample of so many bytes. Waits a moment for room in the queue.
      *
-     * @param isMissing whether it is still to be fetched, asked while nobody else can reserve
-     * @return null when it is not, somebody else has taken room for it, or there is none
+     * @param isMissing whether it still has to be fetched, asked while no other thread can reserve
+     * @return null when it is not missing, another thread has reserved room for it, or there is none
      */
     @Nullable
     Reservation reserve(int file, int tier, long sampleBytes, BooleanSupplier isMissing) {
@@ -73,7 +73,7 @@ public final class TierRoom {
         return true;
     }
 
-    /** What was reserved for a file is counted by its tier from now on, or not needed. */
+    /** Ends the reservation for a file: its tier counts it now, or it is not needed. */
     synchronized void giveBack(int file) {
         Reservation given = byFile.remove(file);
         if (given != null) {
@@ -102,7 +102,7 @@ public final class TierRoom {
         return into.isWritable() && taken + into.bytesOf(sampleBytes) <= into.sampleRoomBytes();
     }
 
-    /** Waits a moment for room on the way to a tier. */
+    /** Waits a moment for room in the write-back queue of a tier. */
     void awaitQueue(int tier, long sampleBytes) {
         try {
             residents.queue(tier).awaitRoom(sampleBytes, LONGEST_WAIT_NS);

@@ -5,8 +5,8 @@ import io.clairfs.cache.order.InvalidSpecException;
 import java.util.List;
 
 /**
- * In place of a plan that is still being made: what is read is kept as long as there is room, and tiers are filled with what the ranks of
- * this node read in the epoch in which their trainers are, no further.
+ * Stands in for a plan that is being made: samples that are read are kept while there is room, and tiers are filled with what the ranks of
+ * this node read in the present epochs of their trainers, no further.
  */
 public final class WhileRoom implements LocalPlan {
     private final List<JobRun> jobs;
@@ -19,6 +19,7 @@ public final class WhileRoom implements LocalPlan {
         this.order = order;
     }
 
+    /** The stand-in for these jobs, from where their trainers are now. */
     public static WhileRoom of(List<JobRun> jobs) throws InvalidSpecException {
         int[] epochs = jobs.stream().mapToInt(JobRun::epoch).toArray();
         return new WhileRoom(List.copyOf(jobs), epochs, FillOrders.ofThisEpoch(jobs));
@@ -39,7 +40,7 @@ public final class WhileRoom implements LocalPlan {
         return isOver() ? new int[0] : order;
     }
 
-    /** Whether a trainer is in another epoch by now. */
+    /** Whether a trainer has left its epoch. */
     boolean isOver() {
         for (int i = 0; i < epochs.length; i++) {
             if (jobs.get(i).epoch() != epochs[i]) {

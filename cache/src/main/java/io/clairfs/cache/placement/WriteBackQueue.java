@@ -25,7 +25,7 @@ final class WriteBackQueue {
     }
 
     /**
-     * Takes room for a file that is still to be fetched, and is then sure to be taken. Waits for so long; an empty queue has room for any
+     * Reserves room for a file to fetch, which {@link #offer} then takes. Waits for {@code waitNs} at most; an empty queue has room for any
      * size. {@link #giveBack} ends it.
      */
     synchronized boolean reserve(int file, long size, long waitNs) throws InterruptedException {
@@ -45,7 +45,7 @@ final class WriteBackQueue {
         return false;
     }
 
-    /** Waits for so long until there is room for so many bytes. */
+    /** Waits until there is room for so many bytes, for {@code waitNs} at most. */
     synchronized void awaitRoom(long size, long waitNs) throws InterruptedException {
         long deadline = System.nanoTime() + waitNs;
         for (long left = waitNs; !closed && !hasRoom(size) && left > 0; left = deadline - System.nanoTime()) {
@@ -53,7 +53,7 @@ final class WriteBackQueue {
         }
     }
 
-    /** The room that was taken for a file, if it is not here by now. */
+    /** Gives back the room reserved for a file, unless the file has used it. */
     synchronized void giveBack(int file) {
         Long size = reserved.remove(file);
         if (size != null) {
@@ -67,7 +67,7 @@ final class WriteBackQueue {
         return taken == 0 || taken + size <= capacityBytes;
     }
 
-    /** Takes a reference of its own. Returns whether the sample is on its way now; an empty queue takes any size. */
+    /** Takes a sample, with a reference of its own. Returns whether it is queued now; an empty queue takes any size. */
     synchronized boolean offer(int file, SampleBuffer sample) {
         if (samples.containsKey(file)) {
             return true;
@@ -85,7 +85,7 @@ final class WriteBackQueue {
         return true;
     }
 
-    /** A sample that is on its way, with a reference for the caller, or null. */
+    /** A queued sample, with a reference for the caller, or null. */
     synchronized @Nullable SampleBuffer get(int file) {
         SampleBuffer sample = samples.get(file);
         return sample != null && sample.tryRetain() ? sample : null;
@@ -101,7 +101,7 @@ final class WriteBackQueue {
         return file == null ? NONE : file;
     }
 
-    /** A file that was taken has arrived, or never will. */
+    /** A file that {@link #next} gave was written, or never will be. */
     synchronized void done(int file) {
         SampleBuffer sample = samples.remove(file);
         if (sample != null) {
@@ -111,7 +111,7 @@ final class WriteBackQueue {
         }
     }
 
-    /** Whether less than half of its room is taken. */
+    /** Whether at most half of its room is taken. */
     synchronized boolean takesMore() {
         return !closed && bytes + reservedBytes <= capacityBytes / 2;
     }
@@ -121,7 +121,7 @@ final class WriteBackQueue {
         return bytes;
     }
 
-    /** Drops what nobody has taken yet, and takes nothing more. */
+    /** Drops the samples that no thread has taken yet, and takes no more. */
     synchronized void close() {
         closed = true;
         notifyAll();

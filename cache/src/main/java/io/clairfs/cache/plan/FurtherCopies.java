@@ -9,9 +9,9 @@ import java.util.function.IntPredicate;
  * Decides at run time which samples a node keeps in the room that homes leave: those that it uses soonest (Belady; the reuse
  * distance policy of Lobster section 4.4). A sample that is not used again goes (the reuse count policy).
  *
- * <p>Due epochs are the key: samples due in one epoch form a list, linked through two integers per sample, and the list that is
- * due last gives its oldest member up first. So each decision takes a few steps. A sample of which the caller must not lose
- * the copy is either kept out of here, as homes are, or exempted by the caller's rule. Not thread-safe.
+ * <p>Due epochs are the key: samples due in one epoch form a list, linked through two integers per sample, and the list that is due last
+ * gives its oldest member up first. So each decision takes a few steps. A copy that the caller must not lose is either kept out of here, as
+ * homes are, or exempted by the caller's rule. Not thread-safe.
  */
 public final class FurtherCopies {
     private static final int ABSENT = -2;
@@ -31,11 +31,11 @@ public final class FurtherCopies {
     private long usedBytes;
 
     /**
-     * Nothing is kept yet.
+     * Starts empty.
      *
-     * @param samples are numbered from 0
+     * @param samples how many; they are numbered from 0
      * @param capacityBytes for further copies
-     * @param firstEpoch before which nothing is due
+     * @param firstEpoch the first in which anything is due
      */
     public FurtherCopies(int samples, SampleSizes sizes, long capacityBytes, int firstEpoch) {
         this.sizes = sizes;
@@ -53,12 +53,12 @@ public final class FurtherCopies {
     }
 
     /**
-     * The node has this sample in hand and uses it again in {@code dueEpoch}, or {@link NextUse#NEVER}. If it is kept already
-     * it is only filed anew, or goes.
+     * Offers a sample in hand that the node uses again in {@code dueEpoch}, or {@link NextUse#NEVER}. A sample that is kept already is only
+     * filed anew, or goes.
      *
      * @param mayGo whether the copy of a sample may be evicted for another one
-     * @param evicted is told which samples go, before this returns; none when the offer is refused
-     * @return whether the sample is to be kept
+     * @param evicted told the samples that go, before this returns; none when the offer is refused
+     * @return whether the sample should be kept
      */
     public boolean offer(int sample, int dueEpoch, IntPredicate mayGo, IntConsumer evicted) {
         if (contains(sample)) {
@@ -133,7 +133,7 @@ public final class FurtherCopies {
         usedBytes += size;
     }
 
-    /** The node no longer has this sample here, for whatever reason. */
+    /** The node no longer has this sample here, for any reason. */
     public void remove(int sample) {
         if (!contains(sample)) {
             return;
@@ -165,7 +165,7 @@ public final class FurtherCopies {
         return usedBytes;
     }
 
-    /** Gives room back or takes more, as homes come and go; tells which samples go for it. */
+    /** Changes the capacity as homes come and go; {@code evicted} is told the samples that go for it. */
     public void resize(long bytes, IntConsumer evicted) {
         capacityBytes = bytes;
         while (usedBytes > capacityBytes) {

@@ -6,10 +6,10 @@ import io.clairfs.cache.plan.request.Need;
 import java.util.Arrays;
 
 /**
- * In which epoch of a job a node uses each sample next (the reuse distance of Lobster section 4.4, in epochs).
+ * The epoch of a job in which a node uses each sample next (the reuse distance of Lobster section 4.4, in epochs).
  *
- * <p>One bit per sample and epoch over {@link #EPOCHS} epochs, so 8 bytes per sample; where the run goes on beyond them, a new
- * table is made before they are over. Epochs are fine enough: a full shuffle puts a sample anywhere in its epoch.
+ * <p>One bit per sample and epoch over {@link #EPOCHS} epochs, so 8 bytes per sample; a run that goes on beyond them gets a new table
+ * before they are over. Epochs are fine enough: a full shuffle puts a sample anywhere in its epoch.
  */
 public final class NextUse {
     /** How many epochs a table reaches. */
@@ -37,7 +37,7 @@ public final class NextUse {
         return ofNodes(need, samples, new int[] {node}, firstEpoch)[0];
     }
 
-    /** As {@link #of}, for several nodes with one look at the orders; tables in the order of {@code nodes}. */
+    /** As {@link #of}, for several nodes with one walk over the orders; tables in the order of {@code nodes}. */
     public static NextUse[] ofNodes(Need need, int samples, int[] nodes, int firstEpoch) throws InvalidSpecException {
         int endEpoch = (int) Math.max(firstEpoch, Math.min(need.endEpoch(), (long) firstEpoch + EPOCHS));
         NextUse[] tables = new NextUse[nodes.length];
@@ -73,7 +73,7 @@ public final class NextUse {
         return later == 0 ? NEVER : firstEpoch + Long.numberOfTrailingZeros(later);
     }
 
-    /** Behind the last epoch that the table knows; what is used later counts as {@link #NEVER}. */
+    /** The end of the epochs that the table covers, exclusive; a later use counts as {@link #NEVER}. */
     public int endEpoch() {
         return endEpoch;
     }

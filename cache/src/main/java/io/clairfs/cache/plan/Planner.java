@@ -18,11 +18,11 @@ import io.clairfs.cache.plan.request.PlanLimits;
 import io.clairfs.cache.plan.request.PlanRequest;
 
 /**
- * Turns what all jobs will read into a placement. A pure function: the same request gives the same placement on every node,
- * whatever its threads do.
+ * Turns the reads of all jobs into a placement. A pure function: the same request gives the same placement on every node, with any number
+ * of threads.
  *
- * <p>All jobs' orders are looked through once, up to the limits ({@link UseTally}); then homes are chosen for all samples, by
- * the policy; then, node by node and only where asked, further copies and classes ({@link NodePacker}).
+ * <p>It walks the orders of all jobs once, up to the limits ({@link UseTally}). The policy then chooses homes for all samples. Further
+ * copies and classes follow node by node, only where asked for ({@link NodePacker}).
  */
 public final class Planner {
     private final PlanLimits limits;
@@ -34,7 +34,7 @@ public final class Planner {
     /**
      * Plans by this policy; takes seconds for a million samples.
      *
-     * @throws InvalidSpecException when a job's sampler refuses one of the epochs looked at
+     * @throws InvalidSpecException when a job's sampler refuses one of the epochs walked
      */
     public Placement plan(PlanRequest request, PlacementPolicy policy) throws InvalidSpecException {
         UseTable uses = new UseTally(request, limits).tally();

@@ -1,7 +1,8 @@
 /**
- * What should be kept where: the planner that turns what all jobs will read ({@code request}) into a placement ({@code policy}), by the performance model
- * ({@code model}); what is next used when; and how many loader threads each rank gets ({@code loaders}). Pure functions of their inputs, but for the rates
- * observed and the further copies, which follow the run. Nothing here fetches, stores or knows a tier's implementation.
+ * What should be kept where. The planner turns the reads of all jobs ({@code request}) into a placement ({@code policy}), by the
+ * performance model ({@code model}). Also here: the next use of each sample, and the loader threads of each rank ({@code loaders}). All are
+ * pure functions of their inputs, except for the observed rates and the further copies, which follow the run. Nothing here fetches or
+ * stores; of tiers it knows only what a sample takes beside its bytes on an SSD.
  */
 @NullMarked
 package io.clairfs.cache.plan;

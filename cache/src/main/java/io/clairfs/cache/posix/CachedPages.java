@@ -10,12 +10,12 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** What the kernel's page cache has of an open file. */
+/** Which pages of an open file the kernel's page cache holds. */
 public final class CachedPages {
     private static final int FADV_DONTNEED = 4;
     private static final MethodHandle FADVISE =
             NativeCall.bind("posix_fadvise", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    /** The same number on every machine that Linux runs on, as for all calls of its time. */
+    /** The same number on x86-64 and ARM64. */
     private static final long SYS_CACHESTAT = 451;
 
     private static final MethodHandle CACHESTAT = NativeCall.bind(
@@ -24,13 +24,13 @@ public final class CachedPages {
             Linker.Option.firstVariadicArg(1));
     private static final long PAGE_BYTES = 4096;
     private static final int CACHESTAT_SIZE = 5 * Long.BYTES;
-    /** The range asked about and what is answered, one for each thread. */
+    /** The queried range and the answer, one buffer per thread. */
     private static final ThreadLocal<MemorySegment> CACHED =
             ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(2L * Long.BYTES + CACHESTAT_SIZE, 8));
 
     private CachedPages() {}
 
-    /** Takes the file's clean pages out of the page cache; what was written must have been synchronised before. */
+    /** Drops the file's clean pages from the page cache; written data must have been synchronised before. */
     public static void drop(int fd) throws PosixException {
         int error;
         try {
@@ -44,25 +44,28 @@ public final class CachedPages {
     }
 
     /**
-     * Whether all of this part of a file is in the page cache now, so that reading it waits for no disk. Kernels before 6.5 do not
-     * tell: then the answer is no.
+     * Whether all of this part of a file is in the page cache now, so that a read waits for no disk. False on kernels before 6.5, which do
+     * not tell.
      */
     public static boolean isCached(int fd, long offset, long bytes) {
         long pages = (offset + bytes + PAGE_BYTES - 1) / PAGE_BYTES - offset / PAGE_BYTES;
         return cachedPages(fd, offset, bytes) >= pages;
     }
 
-    /** Whether this kernel tells about this file. */
+    /** Whether this kernel tells which pages of this file are cached. */
     public static boolean isTold(int fd) {
         return cachedPages(fd, 0, 1) >= 0;
     }
 
-    /** Whether none of the file's first {@code bytes} is known to be in the page cache. Kernels before 6.5 do not tell. */
+    /** Whether the page cache is known to hold none of the file's first {@code bytes}. False on kernels before 6.5, which do not tell. */
     public static boolean isGone(int fd, long bytes) {
         return cachedPages(fd, 0, bytes) == 0;
     }
 
-    /** Whether some of the file's first {@code bytes} are known not to be in the page cache. Kernels before 6.5 do not tell, nor do later ones about files of others. */
+    /**
+     * Whether the page cache is known to lack some of the file's first {@code bytes}. False where the kernel does not tell: before 6.5, and
+     * later for files of other users.
+     */
     public static boolean isMissing(int fd, long bytes) {
         long cached = cachedPages(fd, 0, bytes);
         return cached >= 0 && cached < Math.ceilDiv(bytes, PAGE_BYTES);

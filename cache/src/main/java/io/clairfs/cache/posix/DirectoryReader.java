@@ -16,7 +16,7 @@ public final class DirectoryReader {
 
     private DirectoryReader() {}
 
-    /** Reads the whole directory behind the descriptor {@code fd}. */
+    /** Reads the whole directory of the descriptor {@code fd}. */
     public static List<byte[]> names(int fd) throws PosixException {
         List<byte[]> names = new ArrayList<>();
         try (Arena arena = Arena.ofConfined()) {

@@ -1,6 +1,6 @@
 package io.clairfs.cache.posix;
 
-/** Numbers of the errors that clairfs itself raises or tells apart; Linux, all architectures alike. */
+/** Linux numbers of the errors that clairfs raises or distinguishes; the same on x86-64 and ARM64. */
 public final class Errno {
     public static final int EPERM = 1;
     public static final int ENOENT = 2;

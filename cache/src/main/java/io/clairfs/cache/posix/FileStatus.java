@@ -1,7 +1,7 @@
 package io.clairfs.cache.posix;
 
 /**
- * What {@code statx} says of one file.
+ * The result of {@code statx} for one file.
  *
  * @param mode type and permission bits as in {@code st_mode}
  * @param size bytes

@@ -8,7 +8,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** Whole messages on a descriptor whose other end takes and gives nothing less: a device, a socket. Errors are numbers, for they are part of the talk. */
+/** Reads and writes whole messages on a device or socket that takes nothing less. Errors are returned as numbers: they are part of the protocol. */
 public final class MessageIo {
     /** Bytes of one {@code struct iovec}. */
     public static final int IOVEC_BYTES = 16;
@@ -20,7 +20,7 @@ public final class MessageIo {
 
     private MessageIo() {}
 
-    /** Reads one message. Returns its bytes, or a negative errno; {@code EINTR} is one. */
+    /** Reads one message. Returns its bytes, or a negative errno, {@code EINTR} included. */
     public static long read(int fd, MemorySegment into) {
         long n;
         try {

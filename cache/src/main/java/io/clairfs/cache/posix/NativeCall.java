@@ -11,9 +11,8 @@ import java.lang.invoke.VarHandle;
 /**
  * Binds functions of the C library.
  *
- * <p>Handles made with {@link #bind} take a segment for the call state first ({@link #state()}), where the errno of the call
- * is left. None is marked critical: a thread in such a call never holds up a garbage collection, which is what lets the daemon
- * touch its own mount.
+ * <p>Handles made with {@link #bind} take a segment for the call state first ({@link #state()}), which receives the errno of the call. None
+ * is marked critical: a thread in such a call never delays a garbage collection, so the daemon may touch its own mount.
  */
 @SuppressWarnings("restricted")
 public final class NativeCall {
@@ -38,12 +37,12 @@ public final class NativeCall {
         return LINKER.downcallHandle(address(function), descriptor);
     }
 
-    /** Where the calling thread's calls leave their errno. */
+    /** The segment that receives the errno of the calling thread's calls. */
     public static MemorySegment state() {
         return STATE.get();
     }
 
-    /** The errno that the calling thread's last call left; meaningful only after a failure. */
+    /** The errno of the calling thread's last call; meaningful only after a failure. */
     public static int errno() {
         return (int) ERRNO.get(STATE.get(), 0L);
     }

@@ -10,11 +10,11 @@ import java.lang.invoke.MethodHandle;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Memory outside the heap with an explicit end of life: {@code malloc} and {@code free}.
+ * Memory outside the heap with an explicit lifetime: {@code malloc} and {@code free}.
  *
- * <p>An {@link java.lang.foreign.Arena} that several threads may use stops all threads for a moment when it closes, which is
- * too dear per sample; reference counts in {@code cache.tier} give the safety instead. Blocks up to 32 MiB come from the heap of
- * the C library rather than from mmap, so that freed samples are reused without page faults.
+ * <p>An {@link java.lang.foreign.Arena} that several threads may use stops all threads for a moment when it closes, which is too expensive
+ * per sample; reference counts in {@code cache.tier} give the safety instead. Blocks up to 32 MiB come from the heap of the C library
+ * rather than from mmap, so that freed samples are reused without page faults.
  */
 @SuppressWarnings("restricted")
 public final class NativeMemory {
@@ -40,7 +40,7 @@ public final class NativeMemory {
 
     private NativeMemory() {}
 
-    /** {@code bytes} of memory with undefined contents; {@link #free} ends it. */
+    /** {@code bytes} of memory with undefined contents; {@link #free} releases it. */
     public static MemorySegment allocate(long bytes) {
         MemorySegment block;
         try {
@@ -55,12 +55,12 @@ public final class NativeMemory {
         return block.reinterpret(bytes);
     }
 
-    /** What is allocated now, bytes. */
+    /** Bytes that are allocated now. */
     public static long heldBytes() {
         return HELD.sum();
     }
 
-    /** Gives back what {@link #allocate} gave. */
+    /** Frees memory of {@link #allocate}. */
     public static void free(MemorySegment block) {
         HELD.add(-block.byteSize());
         try {

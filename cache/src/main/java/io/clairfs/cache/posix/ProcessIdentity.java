@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 
-/** Who this process is to the kernel. */
+/** The user and group of this process. */
 public final class ProcessIdentity {
     private static final MethodHandle GETGID = NativeCall.bindPlain("getegid", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle GETUID = NativeCall.bindPlain("geteuid", FunctionDescriptor.of(JAVA_INT));

@@ -10,9 +10,9 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** Waits for something to read: {@code poll}. */
+/** Waits until descriptors are readable: {@code poll}. */
 public final class Readiness {
-    /** In place of a timeout: as long as it takes. */
+    /** In place of a timeout: no limit. */
     public static final int FOREVER = -1;
 
     private static final MethodHandle POLL =
@@ -26,16 +26,16 @@ public final class Readiness {
     /**
      * Waits until one of the descriptors can be read from or is at its end, for {@code timeoutMs} milliseconds at most.
      *
-     * @return false when none was in time; after a signal it is true, and the caller looks for itself
+     * @return false on a timeout; true also after a signal, so the caller checks for itself
      */
     public static boolean await(int timeoutMs, int... descriptors) throws PosixException {
         return poll(POLLIN, timeoutMs, descriptors);
     }
 
     /**
-     * Waits for what the kernel calls priority data, {@code timeoutMs} milliseconds at most: how its files under {@code /proc} tell that they changed.
+     * Waits for priority data, {@code timeoutMs} milliseconds at most. With it the kernel's files under {@code /proc} signal a change.
      *
-     * @return false when there was none in time; after a signal it is true, and the caller looks for itself
+     * @return false on a timeout; true also after a signal, so the caller checks for itself
      */
     public static boolean awaitChange(int timeoutMs, int descriptor) throws PosixException {
         return poll(POLLPRI, timeoutMs, descriptor);

@@ -1,10 +1,10 @@
 package io.clairfs.cache.posix;
 
 /**
- * A descriptor that many threads use and one closes: its number is given back to the system when the last use is over, never during one.
+ * A descriptor that many threads use and one closes. Its number is released when the last use ends, never during one.
  *
- * <p>The kernel gives the number of a closed descriptor to the next file that the process opens. Who still used the number would read or
- * write somebody else's file.
+ * <p>The kernel gives the number of a closed descriptor to the next file that the process opens. A thread that still used the number would
+ * read or write another file.
  */
 public final class SharedDescriptor implements AutoCloseable {
     private final int number;
@@ -16,7 +16,7 @@ public final class SharedDescriptor implements AutoCloseable {
         this.number = number;
     }
 
-    /** Begins a use, which {@link #leave} ends. Returns false, and nothing begins, when it is closed. */
+    /** Begins a use, which {@link #leave} ends. Returns false, and begins nothing, when it is closed. */
     public synchronized boolean enter() {
         if (!closed) {
             users++;
@@ -24,12 +24,12 @@ public final class SharedDescriptor implements AutoCloseable {
         return !closed;
     }
 
-    /** Whether the number was given back to the system. */
+    /** Whether the number was released. */
     public synchronized boolean isGivenBack() {
         return closed && users == 0;
     }
 
-    /** The number, for whoever has entered. */
+    /** The number, valid between {@link #enter} and {@link #leave}. */
     public int number() {
         return number;
     }
@@ -40,7 +40,7 @@ public final class SharedDescriptor implements AutoCloseable {
         closeUnused();
     }
 
-    /** Lets nobody in any more; the last user closes it. */
+    /** Refuses new uses; the end of the last use closes it. */
     @Override
     public synchronized void close() {
         if (!closed) {
@@ -55,7 +55,7 @@ public final class SharedDescriptor implements AutoCloseable {
         }
     }
 
-    /** Makes it a descriptor of {@code other}, for those who use it too; what it was open on is let go. Does nothing once it is closed. */
+    /** Makes it a descriptor of the file of {@code other}, for current uses too; its old file is closed. Does nothing once the number is released. */
     public synchronized void replaceBy(int other) throws PosixException {
         if (!closed || users > 0) {
             Posix.replace(number, other);

@@ -15,8 +15,8 @@ import java.util.Map;
 /**
  * More loaders for a rank that is predicted to be late, out of a fixed total ({@link ThreadAssignment}).
  *
- * <p>What is predicted is the loading of each rank's coming batch: where its samples are now, against how long its trainer can go on
- * with what is staged and then takes for the batch itself.
+ * <p>The prediction sets the loading time of each rank's coming batch, from where its samples are now, against how long the trainer can go
+ * on: with what is staged, and then for the batch itself.
  */
 final class BalancedAssignment implements LoaderAssignment {
     private static final int BATCH_UNKNOWN = 32;

@@ -2,7 +2,7 @@ package io.clairfs.cache.prefetch;
 
 import java.util.List;
 
-/** How a fixed number of loader threads is shared out to the ranks of this node. */
+/** Shares a fixed number of loader threads out to the ranks of this node. */
 interface LoaderAssignment {
     /**
      * The number of loaders for each queue; they add up to {@code loaders}, or a little more when there are more ranks than that. May take
@@ -10,10 +10,10 @@ interface LoaderAssignment {
      */
     int[] assign(List<RankQueue> queues, int loaders);
 
-    /** Whether a rank that has nothing to do for its loaders lends them to others. */
+    /** Whether a rank without work for its loaders lends them to others. */
     boolean lendsIdleLoaders();
 
-    /** The same number for every rank, come what may. */
+    /** The same number for every rank, always. */
     static LoaderAssignment fixed() {
         return new LoaderAssignment() {
             @Override

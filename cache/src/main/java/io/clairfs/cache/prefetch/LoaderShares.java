@@ -13,15 +13,18 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which rank a loader works for next.
+ * Decides which rank a loader works for next.
  *
- * <p>Each rank has a number of loaders that it is to have, out of the fixed total; it is computed anew every few milliseconds, so
- * that a rank that is predicted to be late gets more ({@link LoaderAssignment}). A loader that is free goes to the rank
- * that lacks most of its number, and, when no rank that lacks any has work, to any that has: nobody is idle
- * while there is something to stage.
+ * <p>Each rank is assigned a number of loaders out of the fixed total. The numbers are computed anew every few milliseconds, so that a rank
+ * that is predicted to be late gets more ({@link LoaderAssignment}). A free loader goes to the rank that lacks most of its number. When no
+ * rank that lacks any has work it goes to any that has, if ranks lend idle loaders.
+ *
+ * <p>Life cycle: the {@link Prefetcher} makes it, and adds and removes jobs; there is nothing to close. Its lock comes before that of a
+ * job, and that before the staging buffer's. A loader takes its next position under it, which may compute an order.
+ * {@link LoaderAssignment#assign} is called without it, and no sample is fetched or pushed under it.
  */
 public final class LoaderShares {
-    /** How long loaders leave the source alone for a plan that says who fetches what. */
+    /** How long loaders wait for a plan that says which node fetches what. */
     private static final long PLAN_PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long ASSIGN_EVERY_NS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -45,7 +48,7 @@ public final class LoaderShares {
      * Shares of {@code loaders} threads.
      *
      * @param stagingBytes the staging buffer's capacity, shared evenly by the ranks
-     * @param planPending whether other nodes are waited for before it is clear who fetches what
+     * @param planPending whether the plan waits for other nodes before it says which node fetches what
      */
     LoaderShares(
             LoaderAssignment assignment,
@@ -60,7 +63,7 @@ public final class LoaderShares {
         this.clockNs = clockNs;
     }
 
-    /** A position to stage, the rank that it is for, and how many were claimed before it. It takes one of the loaders until it is {@link #done}. */
+    /** A position to stage, its rank, and how many were claimed before it. It takes one of the loaders until it is {@link #done}. */
     static final class Claim {
         private final RankQueue queue;
         private final StreamWindow.ToStage what;
@@ -99,14 +102,14 @@ public final class LoaderShares {
         stale = true;
     }
 
-    /** Work for the calling loader, which {@link #done ends} it; null when there is none. */
+    /** The next work of the calling loader, which {@link #done ends} it; null when there is none. */
     @Nullable
     Claim claim() throws JobFailedException {
         assignIfDue();
         return claimNow();
     }
 
-    /** One loader computes the numbers, without the lock; the others meanwhile go by those of before. */
+    /** One loader computes the numbers, without the lock; the others use the former ones meanwhile. */
     private void assignIfDue() {
         if (!assigning.compareAndSet(false, true)) {
             return;
@@ -167,7 +170,7 @@ public final class LoaderShares {
         }
     }
 
-    /** The loader of this claim is free again; it may be said twice. */
+    /** The loader of this claim is free again; may be called twice. */
     synchronized void done(Claim claim) {
         if (!claim.done) {
             claim.done = true;
@@ -176,7 +179,7 @@ public final class LoaderShares {
         }
     }
 
-    /** Whether some rank has less than half of its share of the staging buffer before it, and more to stage. */
+    /** Whether a rank has less than half of its share of the staging buffer staged, and more to stage. */
     synchronized boolean isHungry() {
         for (RankQueue queue : queues) {
             if (queue.job().isHungry(queue.stream(), shareBytes() / 2)) {
@@ -190,7 +193,7 @@ public final class LoaderShares {
         return stagingBytes / queues.size();
     }
 
-    /** How many loaders each rank of a job is to have now. */
+    /** How many loaders are assigned to each rank of a job now. */
     synchronized int[] assigned(JobRun job) {
         int[] assigned = new int[job.streams()];
         for (RankQueue queue : queues) {

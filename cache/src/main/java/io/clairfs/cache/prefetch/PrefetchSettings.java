@@ -3,9 +3,9 @@ package io.clairfs.cache.prefetch;
 import java.util.List;
 
 /**
- * How much prefetching there is.
+ * The amount of prefetching.
  *
- * @param stagingBytes what may be in the staging area at once
+ * @param stagingBytes bytes that may be in the staging area at once
  * @param stagingSamples how many samples may be there at once
  * @param loaders threads that stage, p_0 of the performance model (NoPFS section 4)
  * @param fillers threads that fill each tier, fastest first, its p_j

@@ -30,8 +30,12 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The jobs of a node and the threads that bring their samples where they are needed next.
  *
- * <p>Loaders stage samples right before the trainers ({@link StagingPrefetcher}); the threads of each tier fill it further ahead
+ * <p>Loaders stage samples right before the trainers ({@link StagingPrefetcher}). Fillers fill each tier further ahead
  * ({@link TierPrefetcher}) with what the plan wants there ({@link Planning}).
+ *
+ * <p>Life cycle: the daemon makes it, which starts all its threads, and closes it before the admission and the tiers. It has no lock of its
+ * own, and calls {@link Planning}, {@link LoaderShares} and jobs one after another without holding a lock. {@link #asked} takes none of
+ * their locks, for a reader waits for it.
  */
 public final class Prefetcher implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Prefetcher.class.getName());
@@ -48,19 +52,19 @@ public final class Prefetcher implements AutoCloseable {
     private final List<JobRun> jobs = new CopyOnWriteArrayList<>();
     private final List<Worker> workers = new ArrayList<>();
 
-    /** For loaders. */
+    /** Wakes loaders. */
     private final WorkSignal signal = new WorkSignal();
 
-    /** For the threads of each tier, which look around every moment and are woken for what cannot wait. */
+    /** Wake the threads of each tier, which also look for work by themselves. */
     private final List<WorkSignal> tierSignals = new CopyOnWriteArrayList<>();
 
     /** How many reads were reported. */
     private final AtomicLong reportedReads = new AtomicLong();
 
-    /** The checker's own. */
+    /** Only the checker uses it. */
     private long readsAtLastCheck;
 
-    /** Starts the workers; there is nothing to do for them before the first job. */
+    /** Starts the workers, which have nothing to do before the first job. */
     public Prefetcher(
             DatasetTree tree,
             FetchRouter router,
@@ -95,7 +99,7 @@ public final class Prefetcher implements AutoCloseable {
             WorkSignal ofTier = new WorkSignal();
             tierSignals.add(ofTier);
             start(role, settings.fillers().get(tier), filler::fillOne, ofTier);
-            if (tier > 0) { // a filler may wait for the source while others bring what is to be written
+            if (tier > 0) { // a filler may wait for the source while other threads queue samples
                 int to = tier;
                 start(
                         admission.residents().tiers().get(tier).name() + "-writer-",
@@ -228,14 +232,14 @@ public final class Prefetcher implements AutoCloseable {
         signal.wake(Math.min(count, StagingPrefetcher.firstToWake()));
     }
 
-    /** A reader had to ask for this file, and gets the whole of it; that it is closed will be reported. */
+    /** A reader had to ask for this file, and gets the whole of it; its close will be reported. */
     public void asked(int file) {
         for (JobRun job : jobs) {
             job.asked(file, admission.residents()::isInMemory);
         }
     }
 
-    /** A reader had to ask for this file, and it lies where closing is not reported. */
+    /** A reader had to ask for this file, and its close will not be reported. */
     public void reached(int file) {
         forEachJob(job -> job.reached(file));
         signal.wake();
@@ -277,7 +281,7 @@ public final class Prefetcher implements AutoCloseable {
         }
     }
 
-    /** Tiers have changed by themselves, such as by finding what a disk still holds: plans again. */
+    /** Plans again, for tiers or nodes have changed, as when a disk's samples were found. */
     public void tiersChanged() {
         planning.jobsChanged();
         wakeAll();
@@ -288,7 +292,7 @@ public final class Prefetcher implements AutoCloseable {
         tierSignals.forEach(WorkSignal::wake);
     }
 
-    /** How many loaders each rank of a job here is to have now, in order of ranks. */
+    /** How many loaders are assigned to each rank of a job here now, in order of ranks. */
     public int[] loadersOf(JobRun job) {
         return shares.assigned(job);
     }

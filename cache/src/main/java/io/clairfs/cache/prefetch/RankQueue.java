@@ -3,8 +3,8 @@ package io.clairfs.cache.prefetch;
 import io.clairfs.cache.follow.JobRun;
 
 /**
- * What one rank of a job waits for: its stream's positions to be staged, the loader threads that it is to have, and those that work for
- * it now (Lobster, ICPP 2022, section 4.2: a queue of requests for each GPU of the node).
+ * The queue of one rank of a job: its stream's positions to stage, the loader threads assigned to it, and those that work for it now
+ * (Lobster, ICPP 2022, section 4.2: a queue of requests for each GPU of the node).
  */
 final class RankQueue {
     private final JobRun job;
@@ -48,7 +48,7 @@ final class RankQueue {
         running--;
     }
 
-    /** How many loaders it lacks; negative when others could use some of those that it has. */
+    /** How many loaders it lacks; negative when it has more than are assigned. */
     int lacking() {
         return assigned - running;
     }

@@ -10,16 +10,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Looks whether what was staged is still there, for the kernel takes pages back as it likes, and somebody may drop its caches: what is not is
+ * Checks that staged samples are still there, for the kernel takes pages back as it likes, and its caches may be dropped. A lost sample is
  * staged again before the trainer comes.
  *
- * <p>At each look the samples that a trainer reads in the next moment are looked at, and a few of those behind them, in turns; when some of these
- * are missing, many more. While nobody reads, the looks become rare. One thread calls.
+ * <p>Each look covers the samples that a trainer reads in the next moment, and in turns a few of those behind them; after a loss, many
+ * more. While there are no reads the looks become rare. Used by one thread.
  */
 final class StagedSampleChecker {
     private static final long BUSY_PAUSE_MS = 10;
 
-    /** When some were missing, for what one drops one seldom drops alone. */
+    /** After a loss, for pages are seldom dropped alone. */
     private static final long PAUSE_AFTER_LOSS_MS = 2;
 
     private static final long IDLE_PAUSE_MS = 1_000;
@@ -35,7 +35,7 @@ final class StagedSampleChecker {
     private final StagingBuffer staging;
     private final Counters counters;
 
-    /** Where the looks at those farther away have come to, and where the trainer was, for each rank of each job. */
+    /** Where the looks at farther samples have come to, for each rank of each job. */
     private final Map<JobRun, Rank[]> ranks = new HashMap<>();
 
     private long pauseMs = IDLE_PAUSE_MS;
@@ -98,7 +98,7 @@ final class StagedSampleChecker {
             if (isNews) {
                 counters.stagedLost.increment();
             }
-            if (isNews || staging.isToBeBroughtAgain(position.place())) { // whoever was to bring it may be gone
+            if (isNews || staging.isToBeBroughtAgain(position.place())) { // the loader that should bring it may be gone
                 missing.add(position);
             }
         }

@@ -17,12 +17,12 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Stages samples, in the order in which their ranks will read them. One call stages one sample; {@link Prefetcher}'s loaders
- * make many at a time.
+ * Stages samples in the order in which their ranks will read them. One call stages one sample; the loaders of {@link Prefetcher} call it
+ * concurrently.
  *
- * <p>Pushes into the staging area are few at a time, for they cost processor time that the trainer needs. Where samples come from memory no more loaders work than
- * push, each one sample after the other: handing pushes from thread to thread would cost as much again. A loader whose sample has to come from farther away calls
- * another one.
+ * <p>Few pushes into the staging area run at once, for they cost processor time that the trainer needs. While samples come from memory no
+ * more loaders work than push, each one sample after the other: handing pushes from thread to thread would cost as much again. A loader
+ * whose sample comes from farther away wakes another one.
  */
 final class StagingPrefetcher {
     private static final Logger LOG = System.getLogger(StagingPrefetcher.class.getName());
@@ -38,13 +38,16 @@ final class StagingPrefetcher {
     private final boolean spare;
     private final Semaphore pushes = new Semaphore(PUSHES_AT_ONCE, true);
 
-    /** Loaders that have fetched their sample and push it, or wait for that. */
+    /** Loaders that have fetched their sample and push it, or wait to push it. */
     private final AtomicInteger pushing = new AtomicInteger();
 
     /** Whether the sample that was claimed last was in memory. */
     private volatile boolean isFromMemory;
 
-    /** Loaders that may wait for a disk while a trainer is short of samples: half of them, for what is dropped is read from the source once more. */
+    /**
+     * Loaders that may wait for a disk while a trainer is short of samples: half of them, for a dropped sample is read from the source once
+     * more.
+     */
     private final Semaphore patience;
 
     StagingPrefetcher(
@@ -67,15 +70,15 @@ final class StagingPrefetcher {
         patience = new Semaphore(loaders / 2);
     }
 
-    /** How many threads so many loaders need: even a single one fetches the next sample while the last one is pushed. */
+    /** How many threads so many loaders need: even a single loader fetches the next sample while the last one is pushed. */
     static int threads(int loaders) {
         return Math.max(loaders, 1 + PUSHES_AT_ONCE);
     }
 
-    /** Stages the next sample of the rank that the calling loader is to work for. Returns whether there was one. */
+    /** Stages the next sample of the rank that the calling loader works for. Returns whether there was one. */
     boolean stageOne() throws SourceException, JobFailedException {
         if (isBusyPushing()) {
-            return false; // who pushes looks for the next, and calls others if need be
+            return false; // a loader that pushes looks for the next, and wakes others if need be
         }
         LoaderShares.Claim claim = shares.claim();
         if (claim == null) {
@@ -112,7 +115,7 @@ final class StagingPrefetcher {
         }
     }
 
-    /** How many loaders are to look for work when there may be some: each that finds some calls another if that is of use. */
+    /** How many loaders to wake when there may be work: each that finds some wakes another if that is of use. */
     static int firstToWake() {
         return 1 + PUSHES_AT_ONCE;
     }
@@ -130,7 +133,7 @@ final class StagingPrefetcher {
         SampleBuffer buffer = router.fetch(file, FetchUrgency.STAGING, claim.number());
         fetched(claim);
         try {
-            inUse.take(file, buffer); // a reader may ask for it before it is there
+            inUse.take(file, buffer); // a reader may ask for it before it is staged
             push(file, buffer, loading);
             keepPatiently(file, buffer);
         } finally {
@@ -158,8 +161,7 @@ final class StagingPrefetcher {
             if (!loading.isWanted()) {
                 return; // the trainer was here first
             }
-            // What leaves does so on the same thread: pages that were freed just now are the ones that the kernel gives
-            // out next.
+            // Samples leave on the same thread: the kernel gives out next the pages that were freed just now.
             long start = System.nanoTime();
             loading.stage(buffer);
             counters.pushTook.record(System.nanoTime() - start);

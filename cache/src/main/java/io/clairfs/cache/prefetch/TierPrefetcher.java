@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  * Fills one tier with what the plan wants there, in the plan's order, from the moment a job begins: preloading without a
  * phase of its own (KSpeed, ICNP 2024, section III-B; NoPFS section 5.1, rule 1).
  *
- * <p>What others fetched for this tier is written first. Nothing is fetched for it while a trainer has little staged before it,
- * for then the source has more urgent things to do. The plan's order is gone through once; what could not be fetched, or
- * was being fetched by others, is looked at once more at its end, and is otherwise kept when its reader comes for it.
+ * <p>A filler first writes what others fetched for this tier. It fetches nothing while a trainer has little staged, for then the source has
+ * more urgent work. It goes through the plan's order once. Files that could not be fetched, or that others were fetching, get a second look
+ * at the end; after that a file is kept when its reader comes for it.
  */
 public final class TierPrefetcher {
-    /** Files looked at before somebody else gets a turn. */
+    /** Files looked at in one call, before other work gets a turn. */
     private static final int LOOKS = 4096;
 
     /** How many failed fetches are remembered. */
@@ -36,7 +36,7 @@ public final class TierPrefetcher {
         this.shares = shares;
     }
 
-    /** How far a plan's order was gone through. */
+    /** The progress through a plan's order. */
     private static final class Progress {
         private static final int END = -1;
 
@@ -55,7 +55,7 @@ public final class TierPrefetcher {
             return at < order.length ? order[at] : END;
         }
 
-        /** A file of the order that was left out, each of them once, or {@link #END}. */
+        /** The next file of the order that was left out, each once, or {@link #END}. */
         int nextFailed() {
             Integer file = failed.poll();
             return file == null ? END : file;
@@ -92,7 +92,7 @@ public final class TierPrefetcher {
             }
             if (router.isUnderWay(file)) {
                 if (!again) {
-                    now.failed(file); // who fetches it may find no room in the queue before the disk
+                    now.failed(file); // the other fetch may find no room in the write-back queue
                 }
             } else if (fill(file, again ? null : now)) {
                 return true;
@@ -101,7 +101,7 @@ public final class TierPrefetcher {
         return true; // not at the end yet
     }
 
-    /** Brings a file unless somebody else does. What fails or finds no room now is remembered in {@code remember} if that is given. */
+    /** Brings a file unless another thread does. One that fails or finds no room now is recorded in {@code remember}, if given. */
     private boolean fill(int file, @Nullable Progress remember) throws SourceException {
         FetchRouter.Filling outcome = FetchRouter.Filling.NO_ROOM;
         try {
@@ -114,7 +114,7 @@ public final class TierPrefetcher {
         }
     }
 
-    /** A new plan is filled for from the beginning of its order. */
+    /** The progress of the present plan; a new one begins at the start of its order. */
     @SuppressWarnings("ReferenceEquality") // the same plan, not one that is alike
     private Progress progress() {
         LocalPlan plan = admission.plan();

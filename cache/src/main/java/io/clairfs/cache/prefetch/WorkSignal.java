@@ -8,9 +8,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Wakes threads that found nothing to do when there may be something.
  *
- * <p>Some work comes without news, such as an order that is written late. So of the threads that wait, one at a time, the scout, looks again after a
- * moment; the longer nothing happens the longer it waits, half a second at most. A node that has nothing to do is thereby quiet, however many threads it
- * has. A scout that finds work wakes the others.
+ * <p>Some work comes without news, such as an order that is written late. So one of the waiting threads at a time, the scout, looks again
+ * after a moment. It waits longer the longer nothing happens, half a second at most. So a node without work is quiet, with any number of
+ * threads. A scout that finds work wakes the others.
  */
 final class WorkSignal {
     private static final long FIRST_WAIT_MS = 20;
@@ -19,7 +19,7 @@ final class WorkSignal {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
 
-    /** Counts what may have given somebody something to do; changed under the lock. */
+    /** Counts the news of work; changed under the lock. */
     private final AtomicLong news = new AtomicLong();
 
     /** How long the next scout waits; guarded by the lock. */
@@ -28,12 +28,15 @@ final class WorkSignal {
     /** Whether a thread waits as the scout; guarded by the lock. */
     private boolean hasScout;
 
-    /** To be asked for before looking for work, and given to {@link #await}. */
+    /** The news so far: read before looking for work, then passed to {@link #await}. */
     long seen() {
         return news.get();
     }
 
-    /** Returns at the first news after {@code seen}, or without any when the caller is the scout; whether it is, and should {@link #wake} the others if it finds work. */
+    /**
+     * Waits for the first news after {@code seen}; as the scout, for a moment. Returns whether the caller was the scout without news, and
+     * should {@link #wake} the others if it finds work.
+     */
     boolean await(long seen) throws InterruptedException {
         lock.lock();
         try {
@@ -60,7 +63,7 @@ final class WorkSignal {
             }
         } finally {
             hasScout = false;
-            work.signal(); // another takes over, for what this one finds may keep it
+            work.signal(); // another takes over, for work that this one finds may keep it
         }
         if (news.get() == seen) {
             waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
@@ -74,7 +77,7 @@ final class WorkSignal {
         wake(Integer.MAX_VALUE);
     }
 
-    /** There may be work for so many threads; those that are at work will look again by themselves. */
+    /** There may be work for so many threads; busy ones look again by themselves. */
     void wake(int threads) {
         lock.lock();
         try {

@@ -2,9 +2,9 @@
  * The threads that bring samples before they are asked for.
  *
  * <p>The {@link io.clairfs.cache.prefetch.Prefetcher} has the jobs of this node, the loaders that stage what the trainers read next
- * ({@code StagingPrefetcher}) and, for each tier, the threads that fill it with what the plan wants there ({@code TierPrefetcher}). Which rank a loader
- * works for is decided by {@code LoaderShares}; a thread that finds nothing to do sleeps on a {@code WorkSignal};
- * one of those that sleep looks again after a moment by itself, and wakes the others when there is work.
+ * ({@code StagingPrefetcher}) and the fillers of each tier ({@code TierPrefetcher}). {@code LoaderShares} decides which rank a loader works
+ * for. A thread without work sleeps on a {@code WorkSignal}; one of the sleepers looks again after a moment by itself, and wakes the others
+ * when there is work.
  *
  * <p>Locks, outermost first: {@code LoaderShares}, a job's, the staging buffer's. None is held while a sample is fetched or pushed.
  */

@@ -15,20 +15,20 @@ import java.util.List;
 /**
  * A source that is a directory of a mounted filesystem: local disk, NFS, Lustre, a bucket behind FUSE.
  *
- * <p>Nothing outside it is ever read: a directory that somebody makes a link of, after it was listed, is not followed.
+ * <p>Nothing outside it is ever read: a directory that became a link after it was listed is not followed.
  *
- * <p>A FUSE filesystem whose process died and was started anew is another mount at the same place, and what was opened before is dead for
- * ever. So the directory is opened again when that is found.
+ * <p>A FUSE filesystem whose process was restarted is another mount at the same place, and earlier descriptors are dead for ever. The
+ * directory is opened again when that is detected.
  */
 public final class DirectorySource implements Source {
     private static final byte[] HERE = {'.'};
 
-    /** How often the source may be replaced while one thing is asked of it. */
+    /** How often the source may be replaced during one call. */
     private static final int MOST_REPLACEMENTS = 3;
 
     private final byte[] directory;
     private final long inode;
-    /** The directory as it was opened once. */
+    /** The directory as it was opened last. */
     private volatile SharedDescriptor root;
 
     /** Opens {@code directory}, which must exist and be readable. */
@@ -52,7 +52,7 @@ public final class DirectorySource implements Source {
         return Posix.openAt(Posix.AT_FDCWD, directory, Posix.O_RDONLY | Posix.O_DIRECTORY);
     }
 
-    /** Something that begins at the root. */
+    /** A call that starts at the root. */
     @FunctionalInterface
     private interface Call<T> {
         T from(int root) throws PosixException;
@@ -71,7 +71,7 @@ public final class DirectorySource implements Source {
         }
     }
 
-    /** Whether what failed, asked of {@code at}, is to be asked of the root that has replaced it by now. */
+    /** Whether a call that failed at {@code at} is repeated at the root that has replaced it. */
     private boolean isToBeRepeated(SharedDescriptor at, PosixException e) {
         boolean lost = e.errno() == Errno.ENOTCONN || e.errno() == Errno.ECONNABORTED;
         return root != at || (lost && replaced(at));
@@ -88,7 +88,7 @@ public final class DirectorySource implements Source {
         }
     }
 
-    /** Whether there is another root than this one by now: the directory that was opened at first, and not what it hides. */
+    /** Whether another root has replaced {@code lost}, opened now if possible: the directory opened first, not what lies under its mount. */
     private synchronized boolean replaced(SharedDescriptor lost) {
         if (root != lost) {
             return true;
@@ -107,7 +107,7 @@ public final class DirectorySource implements Source {
         }
     }
 
-    /** A dead mount may let itself be opened, and no more. */
+    /** Whether it is the directory opened first. A dead mount can be opened, but its status fails. */
     private boolean isSame(int fresh) {
         try {
             return Posix.stat(fresh).inode() == inode;
@@ -156,25 +156,25 @@ public final class DirectorySource implements Source {
         });
     }
 
-    /** Opened once for all pieces, before the first has its turn; once more if the source is replaced between two of them. */
+    /** Opens the file once for all pieces, before the first one's turn, and again if the source is replaced between two of them. */
     @Override
     public void read(SourceFile file, MemorySegment into, Pieces pieces) throws SourceException {
         read(file, new InPieces(file, into, pieces));
     }
 
-    /** What is done with a file that is open. If the source is replaced meanwhile, it is done again with the file of the new one. */
+    /** Reads from an open file. If the source is replaced meanwhile, it is called again with the file of the new one. */
     @FunctionalInterface
     private interface Reading {
         void from(int fd) throws PosixException, SourceException;
     }
 
-    /** Goes on where it was when the file is opened once more. */
+    /** Continues where it was when the file is opened again. */
     private static final class InPieces implements Reading {
         private final SourceFile file;
         private final MemorySegment into;
         private final Pieces pieces;
         private long at;
-        /** Bytes of the piece whose turn it is; 0 before its turn. */
+        /** Bytes of the current piece; 0 before its turn. */
         private long bytes;
 
         InPieces(SourceFile file, MemorySegment into, Pieces pieces) {

@@ -18,20 +18,20 @@ public interface Source extends AutoCloseable {
     /** Status of the file itself; a symbolic link is not followed. */
     FileStatus status(byte[] path) throws SourceException;
 
-    /** What a symbolic link says. */
+    /** The target of a symbolic link. */
     byte[] linkTarget(byte[] path) throws SourceException;
 
     /**
-     * Fills {@code into} with the bytes of {@code file} from {@code offset} on, all of them. The file is checked against
-     * the size and modification time that were listed, before and after reading.
+     * Fills all of {@code into} with the bytes of {@code file} from {@code offset} on. The file is checked against the listed size and
+     * modification time, before and after reading.
      *
-     * @throws SourceChangedException when it is not the listed file any more, or became so while it was read
+     * @throws SourceChangedException when it is not the listed file any more, or changed while it was read
      */
     void read(SourceFile file, long offset, MemorySegment into) throws SourceException;
 
     /**
-     * Fills {@code into} with all bytes of {@code file}, a piece at a time, as {@code pieces} says. A piece is told only after the file
-     * was found unchanged behind it.
+     * Fills {@code into} with all bytes of {@code file}, a piece at a time, as {@code pieces} says. A piece is reported as read only after
+     * the file was found unchanged.
      *
      * @throws SourceChangedException as {@link #read(SourceFile, long, MemorySegment)}
      */
@@ -45,12 +45,12 @@ public interface Source extends AutoCloseable {
         }
     }
 
-    /** Says when and how a file is read on, for whoever shares the store out. */
+    /** Decides when and how far a file is read on, to share the store between readers. */
     @FunctionalInterface
     interface Pieces {
         /**
-         * Everything before {@code at} has been read. Returns how many bytes to read next, 0 at the end of the file; blocks until it is
-         * their turn.
+         * Called when everything before {@code at} has been read. Returns how many bytes to read next, 0 at the end of the file; blocks
+         * until their turn.
          */
         long next(long at) throws SourceException;
     }

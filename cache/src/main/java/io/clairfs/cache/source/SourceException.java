@@ -3,7 +3,7 @@ package io.clairfs.cache.source;
 import java.io.IOException;
 import java.io.Serial;
 
-/** The source did not give what was asked; the family is closed so that one table maps it to errno. */
+/** The source failed a call. The family is sealed so that one table maps it to errno. */
 public abstract sealed class SourceException extends IOException
         permits SourceFailedException, SourceChangedException, SourceTimeoutException {
     @Serial

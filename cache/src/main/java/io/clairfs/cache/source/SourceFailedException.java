@@ -3,7 +3,7 @@ package io.clairfs.cache.source;
 import io.clairfs.cache.posix.Posix;
 import java.io.Serial;
 
-/** The source's filesystem refused or failed; carries its errno, which the reader is to see unchanged. */
+/** The source's filesystem refused or failed; carries its errno, which the reader gets unchanged. */
 public final class SourceFailedException extends SourceException {
     @Serial
     private static final long serialVersionUID = 1L;

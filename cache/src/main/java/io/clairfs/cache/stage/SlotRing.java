@@ -6,8 +6,8 @@ import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consecutive positions of an access stream, to be found by their sequence number and by their file. It grows as needed; what lies behind the oldest one
- * is overwritten. Not thread-safe.
+ * Consecutive positions of an access stream, found by their sequence number and by their file. It grows as needed; positions behind the
+ * oldest one are overwritten. Not thread-safe.
  */
 final class SlotRing {
     /** The first position of each file; further ones are chained to it in order. */
@@ -58,7 +58,7 @@ final class SlotRing {
         ring = larger;
     }
 
-    /** A position that was removed is the oldest of its file again. */
+    /** Makes a removed position the oldest of its file again. */
     void putFirst(Slot slot) {
         slot.later = byFile.put(slot.file, slot);
     }
@@ -74,7 +74,7 @@ final class SlotRing {
         }
     }
 
-    /** Finds nothing by a file any more. */
+    /** Forgets the positions of all files. */
     void clear() {
         byFile.clear();
     }

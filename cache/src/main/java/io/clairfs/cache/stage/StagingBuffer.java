@@ -11,9 +11,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The samples that are in the staging area, within a budget of bytes and of samples.
  *
- * <p>A sample is wanted by the stream positions that have not been read yet. Once nobody wants it, it stays until its room is
- * needed, oldest first: a reader that opens a file twice, or a dataset that fits, costs no second push. Samples that are
- * wanted are never dropped for others.
+ * <p>A sample is wanted by the stream positions that have not been read yet. Once no position wants it, it stays until its room is needed,
+ * oldest first: so a reader that opens a file twice, or a dataset that fits, costs no second push. Samples that are wanted are never
+ * dropped for others.
+ *
+ * <p>Life cycle: the prefetcher makes it, and closes it last. Its lock is taken inside that of a job, and none inside it. The staging area
+ * is never called under it: a push or a drop may wait for a reader.
  */
 public final class StagingBuffer {
     private final StagingArea area;
@@ -35,15 +38,15 @@ public final class StagingBuffer {
         this.capacitySamples = capacitySamples;
     }
 
-    /** What becomes of a sample's room, in this order; a step may be left out, none is taken back. */
+    /** The states of a sample's room, in order. Steps may be left out; only a lost sample goes back, from staged to reserved. */
     private enum State {
         /** Taken for a position. */
         RESERVED,
-        /** Somebody is bringing the sample: its {@link Loading}. */
+        /** A thread is bringing the sample: its {@link Loading}. */
         LOADING,
         /** A reader finds it. */
         STAGED,
-        /** It has to go for another, and takes its room until it has. */
+        /** It has to leave for another, and takes its room until it has left. */
         LEAVING,
         /** Its room is free. */
         GONE
@@ -57,7 +60,7 @@ public final class StagingBuffer {
         private State state = State.RESERVED;
         private StagingArea.@Nullable Staged staged;
 
-        /** What is left of a sample that has to be brought once more. */
+        /** The rest of a lost sample that has to be brought once more. */
         private StagingArea.@Nullable Staged remains;
 
         private Place(int file, long bytes) {
@@ -67,8 +70,8 @@ public final class StagingBuffer {
     }
 
     /**
-     * The task of one thread to bring a sample into its place. Closing ends it however it went: what was to leave has left, and the room of a
-     * sample that did not come is free.
+     * The task of one thread to bring a sample into its place. Closing ends it in any case: the samples that had to leave have left, and
+     * the room of a sample that did not come is free.
      */
     public final class Loading implements AutoCloseable {
         private final Place place;
@@ -81,17 +84,17 @@ public final class StagingBuffer {
             this.mine = mine;
         }
 
-        /** Whether the sample has to be brought: nobody else does, and it is still wanted. */
+        /** Whether this thread has to bring the sample: no other does, and it is still wanted. */
         public boolean isMine() {
             return mine;
         }
 
-        /** Whether somebody is still to read it. */
+        /** Whether a position still wants it. */
         public boolean isWanted() {
             return StagingBuffer.this.isWanted(place);
         }
 
-        /** Makes room, and puts the bytes into the staging area. Waits for readers of both. */
+        /** Makes room, and puts the bytes into the staging area. Waits for readers of the leaving files and of this one. */
         public void stage(SampleBuffer buffer) throws IOException {
             dropLeaving();
             StagingBuffer.this.stage(place, buffer);
@@ -119,11 +122,11 @@ public final class StagingBuffer {
     }
 
     /**
-     * Takes room for a sample, or shares that of one that is there already.
+     * Reserves room for a sample, or shares its place if it has one.
      *
-     * @param leaving takes what has to go for it; the caller hands it to {@link #drop} before it puts the sample there, without
-     *     holding locks, for a drop may wait for a reader
-     * @return null when everything is still wanted, the sample is just leaving, or the buffer is closed
+     * @param leaving receives what has to leave for it; the caller hands it to {@link #load}, and then holds no lock, for a drop may wait
+     *     for a reader
+     * @return null when too much is still wanted, the sample is just leaving, or the buffer is closed
      */
     synchronized @Nullable Place reserve(int file, long bytes, List<Place> leaving) {
         if (closed || bytes > capacityBytes) {
@@ -143,7 +146,7 @@ public final class StagingBuffer {
         if (usedBytes - unwantedBytes + bytes > capacityBytes || usedSamples - unwanted.size() >= capacitySamples) {
             return null;
         }
-        // What leaves for one sample makes room for that one alone, and counts until it has left.
+        // A leaving sample makes room for this one alone, and counts until it has left.
         long bytesLeft = capacityBytes - usedBytes;
         int placesLeft = capacitySamples - usedSamples;
         while ((bytesLeft < bytes || placesLeft < 1) && !unwanted.isEmpty()) {
@@ -164,7 +167,7 @@ public final class StagingBuffer {
         return place;
     }
 
-    /** Whether this file has to go and has not gone yet: there is no room for it meanwhile. */
+    /** Whether this file is leaving: there is no room for it meanwhile. Also true once closed. */
     synchronized boolean isLeaving(int file) {
         Place place = places.get(file);
         return closed || (place != null && place.state == State.LEAVING);
@@ -207,26 +210,27 @@ public final class StagingBuffer {
         return place.wanted > 0;
     }
 
-    /** Whether the sample of this place can be read without asking. */
+    /** Whether the sample of this place can be read without a request. */
     public synchronized boolean isStaged(Place place) {
         return place.staged != null;
     }
 
-    /** Whether this file can be read without asking. */
+    /** Whether this file can be read without a request. */
     public synchronized boolean isStaged(int file) {
         Place place = places.get(file);
         return place != null && place.staged != null;
     }
 
-    /** Whether the sample of this place was there, is gone, and nobody brings it yet. */
+    /** Whether the sample of this place was lost, and no thread brings it yet. */
     public synchronized boolean isToBeBroughtAgain(Place place) {
         return place.state == State.RESERVED && place.remains != null;
     }
 
     /**
-     * Looks whether the sample of this place is still there. If not, it has to be brought once more: {@link #load} will say so to the next who asks.
+     * Checks whether the sample of this place is still there. If not, it has to be brought once more: {@link #load} says so to its next
+     * caller.
      *
-     * @return whether it is found to be gone now
+     * @return whether the loss was found now
      */
     public boolean isLost(Place place) {
         StagingArea.Staged staged;
@@ -268,7 +272,7 @@ public final class StagingBuffer {
         staged.drop(); // closed meanwhile
     }
 
-    /** What is not is dropped. */
+    /** Stages the remains again, or drops them. */
     private static boolean isStagedAgain(StagingArea.Staged remains, SampleBuffer buffer) throws IOException {
         boolean done = false;
         try {
@@ -291,7 +295,7 @@ public final class StagingBuffer {
         return remains;
     }
 
-    /** One position does not want the sample any more. */
+    /** One position no longer wants the sample. */
     synchronized void release(Place place) {
         place.wanted--;
         if (place.wanted > 0) {
@@ -313,7 +317,7 @@ public final class StagingBuffer {
         }
     }
 
-    /** Nobody wants it; it waits until its room is needed. */
+    /** Keeps a sample that no position wants until its room is needed. */
     private void keepUnwanted(Place place) {
         unwanted.put(place.file, place);
         unwantedBytes += place.bytes;

@@ -14,13 +14,15 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of one rank's access stream that lies before the trainer: what is to be staged next, and what has been read.
+ * The part of one rank's access stream that lies before the trainer: what to stage next, and what has been read.
  *
- * <p>The window begins at the first position that has not been read. Loaders of a trainer read ahead of it and of each other,
- * so positions are read in a slightly different order; each is ticked off by itself.
+ * <p>The window begins at the first position that has not been read. The trainer's loaders read ahead of it and of each other, so positions
+ * are read in a slightly different order; each is ticked off by itself.
  *
- * <p>Numbering: {@code sequence} counts the positions of this stream since the last jump, without gaps across epochs. Not
- * thread-safe; the job that it belongs to guards it.
+ * <p>Numbering: {@code sequence} counts the positions of this stream since the last jump, without gaps across epochs.
+ *
+ * <p>Life cycle: its job makes it, one for each rank, and closes it with itself. Not thread-safe: the lock of the job guards it. The locks
+ * of the staging buffer and of the orders are taken inside; samples that have to leave are dropped later, by the loader, without them.
  */
 public final class StreamWindow {
     /** How far ahead of the trainer a read is recognised, positions, however small the staging buffer is. */
@@ -29,10 +31,13 @@ public final class StreamWindow {
     /** The gap in the numbering at a jump, so that reads before it are never neighbours of reads after it. */
     private static final int JUMP_GAP = 1024;
 
-    /** So many positions behind one that a reader had to ask for are left to it if they are in memory: he comes there before they could be staged. */
+    /**
+     * So many positions behind one that a reader had to ask for are left to it if they are in memory: the reader comes there before they
+     * could be staged.
+     */
     private static final int LEFT_AHEAD = 16;
 
-    /** Where reads are not reported, one position in so many is left for the reader to ask for. */
+    /** Where reads are not reported, one position in so many is left unstaged, for the reader to ask for. */
     private static final int TRACER_EVERY = 16;
 
     private final AccessStream stream;
@@ -40,7 +45,7 @@ public final class StreamWindow {
     private final DatasetTree tree;
     private final StagingBuffer staging;
 
-    /** Of small samples the budget has room for epochs without end, and each position takes memory. */
+    /** The most positions staged ahead: the budget has room for many epochs of small samples, and each position takes memory. */
     private final long mostAhead;
 
     private final SlotRing slots = new SlotRing(2 * RECOGNISED_AHEAD);
@@ -48,7 +53,7 @@ public final class StreamWindow {
     private long head;
     private long toStage;
 
-    /** Behind the last position that may have room: behind {@link #toStage} when positions before that are to be staged once more. */
+    /** The end of the positions that may have room: beyond {@link #toStage} when earlier positions are staged once more. */
     private long placedTo;
 
     private long tail;
@@ -56,7 +61,7 @@ public final class StreamWindow {
     /** The first position behind the window, or the one after its last where the next epoch was not looked at yet. */
     private long tailPosition;
 
-    /** Positions whose samples were staged and are not there any more; those that are read first come first, whenever they were missed. */
+    /** Positions whose samples were staged and lost, in the order of reading, whenever the loss was found. */
     private final LongRBTreeSet lost = new LongRBTreeSet();
 
     private @Nullable String notReady;
@@ -82,7 +87,7 @@ public final class StreamWindow {
         final int file;
         private boolean read;
 
-        /** Whether its reader is to ask for it. */
+        /** Whether it is left for its reader to ask for. */
         private boolean left;
 
         private StagingBuffer.@Nullable Place place;
@@ -98,25 +103,25 @@ public final class StreamWindow {
         }
     }
 
-    /** A file to put into the staging area, the room taken for it, and what has to leave for that before. */
+    /** A file to put into the staging area, its room, and the samples that have to leave first. */
     public record ToStage(int file, StagingBuffer.Place place, List<StagingBuffer.Place> leaving) {}
 
     public AccessStream stream() {
         return stream;
     }
 
-    /** From now on some positions are not staged, so that their requests tell where the trainer is. */
+    /** Leaves some positions unstaged from now on: their requests tell where the trainer is. */
     public void leaveTracers() {
         tracers = true;
     }
 
-    /** Why the next epoch's order is not ready though everything before it was read; null when that is not so. */
+    /** Why the next epoch's order is not ready though everything before it was read; else null. */
     @Nullable
     public String awaitedOrder() {
         return head == tail ? notReady : null;
     }
 
-    /** The first position that the window has not come to; {@link AccessStream#END} when there is none. */
+    /** The first position beyond the window; {@link AccessStream#END} when there is none. */
     public long tailPosition() {
         return tailPosition;
     }
@@ -140,7 +145,7 @@ public final class StreamWindow {
         return stagedUnreadBytes < bytes && toStage < tail && toStage - head < mostAhead;
     }
 
-    /** The first {@code most} positions that are to be staged next: their files go to {@code each}. */
+    /** Passes the files of the next {@code most} positions to stage to {@code each}. */
     public void forEachToStage(int most, IntConsumer each) {
         int seen = 0;
         for (long s = Math.max(head, toStage); s < tail && seen < most; s++) {
@@ -151,7 +156,7 @@ public final class StreamWindow {
         }
     }
 
-    /** How many of the next {@code most} unread positions can be read without asking, up to the first that cannot. */
+    /** How many of the next {@code most} unread positions can be read without a request, up to the first that cannot. */
     public int readyAhead(int most) {
         int ready = 0;
         for (long s = head; s < stagedUpTo() && ready < most; s++) {
@@ -166,7 +171,7 @@ public final class StreamWindow {
         return ready;
     }
 
-    /** The samples that are staged and unread go into {@code files}, each once. */
+    /** Adds the samples that are staged and unread to {@code files}, each once. */
     public void addStaged(IntSet files) {
         for (long s = head; s < placedTo; s++) {
             StagingBuffer.Place place = slot(s).place;
@@ -176,7 +181,7 @@ public final class StreamWindow {
         }
     }
 
-    /** Moves the window to the first position at or after {@code position}; everything wanted before is let go. */
+    /** Moves the window to the first position at or after {@code position}; everything wanted before is released. */
     public void jump(long position) throws InvalidSpecException {
         begin(position);
         extend();
@@ -197,8 +202,8 @@ public final class StreamWindow {
     }
 
     /**
-     * The next position to stage, with room for it taken; null when the trainer has to read something first, or nothing is
-     * left. Those whose samples are still staged are passed over, and keep them.
+     * The next position to stage, with room for it taken; null when the trainer has to read something first, or nothing is left. Positions
+     * whose samples are still staged are passed over, and keep them.
      *
      * @param shareBytes what this stream may have staged and unread
      */
@@ -217,7 +222,7 @@ public final class StreamWindow {
             }
             long bytes = slot.read ? 0 : tree.entry(slot.file).size();
             if (slot.read || slot.left || slot.place != null || bytes > staging.capacityBytes()) {
-                toStage++; // what never fits is left to its reader's own requests
+                toStage++; // a sample that never fits is left to its reader's requests
                 continue;
             }
             if (stagedUnread > 0 && (stagedUnreadBytes + bytes > shareBytes || toStage - head >= mostAhead)) {
@@ -246,7 +251,7 @@ public final class StreamWindow {
         return null;
     }
 
-    /** It has its room already. */
+    /** The next lost position to stage once more; it has its room already. */
     private @Nullable ToStage nextLost() {
         while (!lost.isEmpty()) {
             long sequence = lost.firstLong();
@@ -274,12 +279,12 @@ public final class StreamWindow {
         return found;
     }
 
-    /** The sample of a position is not there any more: it is the next to be staged. */
+    /** The sample of a position was lost: it is staged next. */
     public void stageAgain(long sequence) {
         lost.add(sequence);
     }
 
-    /** What is to be staged once more goes before what lies behind it: the farthest position gives its room. Returns whether there was one. */
+    /** Releases the room of the farthest position, for one before it has to be staged once more. Returns whether there was one. */
     private boolean letGoFarthest() {
         while (placedTo > toStage) {
             placedTo--;
@@ -297,7 +302,7 @@ public final class StreamWindow {
         return slots.nearest(file, sequence);
     }
 
-    /** The position with this number has been read; nothing if it is not in the window. Returns whether that was news. */
+    /** Ticks off the position with this number, if it is in the window. Returns whether that was news. */
     public boolean read(long sequence) throws InvalidSpecException {
         if (sequence < head || sequence >= tail) {
             return false;
@@ -309,8 +314,8 @@ public final class StreamWindow {
     }
 
     /**
-     * The trainer has caught up: it asks for the whole of the sample at this position, and gets it. It is not staged any more, nor are the next that it could be given as quickly;
-     * what lies behind these is staged instead.
+     * The trainer has caught up: it asks for the whole of the sample at this position. This one is not staged any more, nor are the next
+     * ones in memory; those behind them are staged instead.
      *
      * @param isInMemory whether a file could be given at once
      */
@@ -329,7 +334,7 @@ public final class StreamWindow {
         }
     }
 
-    /** It was not the trainer that read the position with this number: it is still to be read, and to be staged again. */
+    /** Makes the position with this number unread and to be staged again, for another reader than the trainer read it. */
     public void unread(long sequence) {
         if (sequence < begin || sequence >= tail || !slots.has(sequence, tail)) {
             return;
@@ -344,7 +349,7 @@ public final class StreamWindow {
         toStage = Math.min(toStage, sequence);
     }
 
-    /** Everything up to a position, itself included, has been read or is given up. */
+    /** Ticks off everything up to a position, itself included: it was read, or is given up. */
     public void readUpTo(long sequence) throws InvalidSpecException {
         for (long s = head; s < tail && s <= sequence; s++) {
             tick(slot(s));
@@ -352,12 +357,12 @@ public final class StreamWindow {
         extend();
     }
 
-    /** Behind the last position that was handed out for staging, as a sequence number. */
+    /** The end of the positions that were handed out for staging, as a sequence number. */
     public long stagedUpTo() {
         return Math.max(toStage, placedTo);
     }
 
-    /** Lets everything go. */
+    /** Releases everything. */
     public void close() {
         for (long s = head; s < tail; s++) {
             letGo(slot(s));
@@ -388,10 +393,10 @@ public final class StreamWindow {
     }
 
     /**
-     * Lets the window reach as far ahead as it should, but not beyond the end of an epoch. It ends before an epoch whose order is
-     * not ready, and goes on there with a later call.
+     * Extends the window as far ahead as it should reach, but not beyond the end of an epoch. It stops before an epoch whose order is not
+     * ready; a later call goes on there.
      *
-     * @return whether it was this epoch's end that it stopped at
+     * @return whether it stopped at the end of this epoch
      */
     public boolean extend(int lastEpoch) throws InvalidSpecException {
         passRead();

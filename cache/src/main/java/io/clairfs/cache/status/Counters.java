@@ -7,7 +7,7 @@ public final class Counters {
     /** Files closed by readers, as the kernel reported them. */
     public final LongAdder opened = new LongAdder();
 
-    /** Of those, the ones for which at least one read had to ask the daemon. */
+    /** Of those, the ones with at least one read request to the daemon. */
     public final LongAdder openedWithUpcall = new LongAdder();
 
     /** Single read requests that the kernel sent to the daemon. */
@@ -22,7 +22,7 @@ public final class Counters {
     /** Time that read requests waited for their samples, nanoseconds; {@link #readWait} has the single ones. */
     public final LongAdder stalledNs = new LongAdder();
 
-    /** Waits of read requests for their samples; those that were in memory did not wait. */
+    /** Waits of read requests for their samples; reads of samples in memory do not wait. */
     public final Latency readWait = new Latency();
 
     /** Fetches of samples from the source, from the request to the last byte, the wait for their turn included. */

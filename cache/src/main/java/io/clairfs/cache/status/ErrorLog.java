@@ -7,7 +7,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** The last things that went wrong, for a person to read; older ones are dropped, none is lost from the count. */
+/** The last failures, for status; older ones are dropped, but all are counted. */
 public final class ErrorLog {
     private static final int KEPT = 100;
     private static final int LONGEST_MESSAGE = 2000;
@@ -31,7 +31,7 @@ public final class ErrorLog {
         Line last = lines.peekLast();
         total++;
         if (last != null && last.message.equals(text)) {
-            lines.removeLast(); // a reader that tries again and again must not push out everything else
+            lines.removeLast(); // a reader that retries must not push out everything else
         }
         lines.addLast(new Line(clock.instant(), text));
         if (lines.size() > KEPT) {

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.ConcurrentHistogram;
 
 /**
- * How long one kind of thing took, each time since the mount: a histogram with two digits, from a microsecond to an hour (HdrHistogram, Tene). Thread-safe
- * without a lock; about 30 KiB.
+ * How long one kind of operation took, each time since the mount: a histogram with two digits, from a microsecond to an hour (HdrHistogram,
+ * Tene). Thread-safe without a lock; about 30 KiB.
  */
 public final class Latency {
     private static final long LONGEST_US = TimeUnit.HOURS.toMicros(1);
@@ -14,13 +14,13 @@ public final class Latency {
 
     private final ConcurrentHistogram histogram = new ConcurrentHistogram(1, LONGEST_US, DIGITS);
 
-    /** It took {@code ns} once more; less than a microsecond counts as one, more than an hour as an hour. */
+    /** Records one duration, nanoseconds; less than a microsecond counts as one, more than an hour as an hour. */
     public void record(long ns) {
         histogram.recordValue(Math.clamp(TimeUnit.NANOSECONDS.toMicros(ns), 1, LONGEST_US));
     }
 
     /**
-     * What was seen, seconds.
+     * The durations seen, seconds.
      *
      * @param count how often
      * @param p50 half took no longer
@@ -29,7 +29,7 @@ public final class Latency {
      */
     public record Summary(long count, double p50, double p90, double p99, double p999, double max) {}
 
-    /** What was seen until now; zeros when it was nothing. */
+    /** The durations seen until now; zeros when there were none. */
     public Summary summary() {
         long count = histogram.getTotalCount();
         return new Summary(

@@ -12,22 +12,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * Samples in this node's memory, outside the heap, bounded in bytes.
  *
- * <p>What the plan puts here ({@link #keep}) is pinned: it stays until it is evicted by name, for recency and frequency say nothing in
- * a shuffled epoch. What other readers bring in ({@link #keepRecent}) lives in the capacity that is left, kept by recency and
- * frequency (W-TinyLFU), and makes way for the plan at any time. A sample that is evicted while it is being read is freed when
- * its last reader is done ({@link SampleBuffer}).
+ * <p>Samples that the plan puts here ({@link #keep}) are pinned: they stay until they are evicted by name, because recency and frequency
+ * say nothing in a shuffled epoch. Samples that other readers bring in ({@link #keepRecent}) share the remaining capacity by recency and
+ * frequency (W-TinyLFU), and make way for the plan at any time. A sample that is evicted during a read is freed when its last reader is
+ * done ({@link SampleBuffer}).
  *
- * <p>Pinned samples are in a table of their own. Caffeine would have to take them for entries without weight, and its eviction walks over
- * those one by one: with a million pins each recent sample would take milliseconds.
+ * <p>Pinned samples have a table of their own. In Caffeine they would be entries without weight, and its eviction walks over those one by
+ * one: with a million pins each recent sample would take milliseconds.
  */
 public final class MemoryTier implements Tier {
-    /** The room of recent samples moves in this many steps, so that few pins have to wait for Caffeine to clear up. */
+    /** The room of recent samples changes in this many steps, so that few pins wait for Caffeine's clean-up. */
     private static final int ROOM_STEPS = 64;
 
     private static final int LOCKS = 64;
 
     private final long capacity;
-    /** Bytes for which a recent sample weighs one: a weight is an int, a sample may be larger than 2 GiB. */
+    /** Bytes per unit of a recent sample's weight: a weight is an int, and a sample may be larger than 2 GiB. */
     private final long unit;
 
     private final PinnedSamples pinned = new PinnedSamples();
@@ -36,7 +36,7 @@ public final class MemoryTier implements Tier {
     private final AtomicLong pinnedBytes = new AtomicLong();
     private final AtomicLong recentBytes = new AtomicLong();
     private final AtomicInteger count = new AtomicInteger();
-    /** By file: held to add or evict its sample, so that it is never pinned and recent at once. Taken before Caffeine's. */
+    /** By file: held to add or evict its sample, so that it is never pinned and recent at once. Taken before Caffeine's locks. */
     private final Object[] locks = new Object[LOCKS];
 
     private volatile boolean closed;
@@ -55,7 +55,7 @@ public final class MemoryTier implements Tier {
         Arrays.setAll(locks, _ -> new Object());
     }
 
-    /** At least 1, for what weighs nothing is never evicted and always in the way. */
+    /** At least 1: an entry without weight is never evicted and slows every eviction. */
     private int weight(SampleBuffer sample) {
         return Math.clamp(Math.ceilDiv(sample.size(), unit), 1, Integer.MAX_VALUE);
     }
@@ -75,7 +75,7 @@ public final class MemoryTier implements Tier {
         if (sample == null) {
             sample = retained(recent.getIfPresent(file));
         }
-        // A recent sample that was pinned meanwhile has been here all the time.
+        // A recent sample may have been pinned meanwhile: it was here all the time.
         return sample == null ? retained(pinned.get(file)) : sample;
     }
 
@@ -93,14 +93,14 @@ public final class MemoryTier implements Tier {
         return pinned.get(file) != null;
     }
 
-    /** Pins the sample here, at the cost of recent ones if need be, never of other pinned ones. */
+    /** Pins the sample here; evicts recent ones if needed, never pinned ones. */
     @Override
     public boolean keep(int file, SampleBuffer sample) {
         if (isPinned(file)) {
             return true;
         }
-        // Room is taken under the file's lock, so that who comes second for the same sample is not refused for the
-        // first one's room.
+        // Room is taken under the file's lock, so that a second call for the same sample is not refused for the
+        // room of the first.
         synchronized (lockOf(file)) {
             if (isPinned(file)) {
                 return true;
@@ -125,8 +125,8 @@ public final class MemoryTier implements Tier {
     }
 
     /**
-     * Keeps the sample for as long as others are not used more. Returns false when the plan leaves no room for it, true when it is here
-     * or others were preferred to it.
+     * Keeps the sample until others are used more. Returns false when the plan leaves no room for it, true when it is here or others were
+     * preferred to it.
      */
     public boolean keepRecent(int file, SampleBuffer sample) {
         if (contains(file)) {
@@ -149,7 +149,7 @@ public final class MemoryTier implements Tier {
         return isOpenFor(file);
     }
 
-    /** A sample that came in behind {@link #close} goes again. */
+    /** Evicts a sample that was added after {@link #close}. Returns whether the tier is open. */
     private boolean isOpenFor(int file) {
         if (closed) {
             evict(file);
@@ -157,7 +157,7 @@ public final class MemoryTier implements Tier {
         return !closed;
     }
 
-    /** Caffeine throws out what is too much a little later when others are at it; not here. */
+    /** Evicts the excess at once; while other threads add samples, Caffeine does so a little later. */
     private void clearUp() {
         if (usedBytes() > capacity) {
             recent.cleanUp();
@@ -176,11 +176,11 @@ public final class MemoryTier implements Tier {
         }
     }
 
-    /** Recent samples have what is not pinned, rounded down to whole steps. */
+    /** Gives recent samples the unpinned capacity, rounded down to whole steps. */
     private void adjustRecentRoom() {
         if (recentRoomNow() != recentRoom.getMaximum()) {
             synchronized (recentRoom) {
-                // Again until it holds: who pins meanwhile may have seen the old maximum, and found that it fits.
+                // Repeated until it holds: a concurrent pin may have seen the old maximum and found that it fits.
                 for (long room = recentRoomNow(); room != recentRoom.getMaximum(); room = recentRoomNow()) {
                     recentRoom.setMaximum(room);
                 }
@@ -242,7 +242,7 @@ public final class MemoryTier implements Tier {
         return count.get();
     }
 
-    /** How many entries an eviction may have to look at. */
+    /** How many entries an eviction may examine. */
     long evictable() {
         return recent.estimatedSize();
     }
@@ -257,7 +257,7 @@ public final class MemoryTier implements Tier {
         return TierFailures.NONE;
     }
 
-    /** Gives up everything; readers that hold references finish undisturbed. */
+    /** Evicts everything; readers that hold references finish undisturbed. */
     @Override
     public void close() {
         closed = true;

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pinned sample of each file, if it has one: a reference for each file of the dataset, in pages that are made when one of their
- * files is pinned first and stay. Reading takes no lock; each change is one atomic step.
+ * The pinned sample of each file, if any: a reference for each file of the dataset, in pages. A page is made when the first of its files is
+ * pinned, and stays. Reading takes no lock; each change is one atomic step.
  */
 final class PinnedSamples {
     private static final int PAGE_BITS = 12;
@@ -24,7 +24,7 @@ final class PinnedSamples {
         return at >= 0 && at < now.length ? now[at] : null;
     }
 
-    /** The pinned sample; null when there is none, also for a number that is no file's. */
+    /** The pinned sample; null when there is none, also for a number without a file. */
     @Nullable
     SampleBuffer get(int file) {
         Page page = page(file);
@@ -38,7 +38,7 @@ final class PinnedSamples {
         assert before == null : "pinned twice";
     }
 
-    /** Takes the sample out of the table; whoever gets it from here is the only one who does. */
+    /** Removes the sample from the table. Only one caller gets it. */
     @Nullable
     SampleBuffer remove(int file) {
         Page page = page(file);

@@ -9,8 +9,8 @@ import java.util.zip.CRC32C;
 /**
  * The bytes of one sample in native memory, shared by reference count.
  *
- * <p>Whoever holds a reference may read the bytes; the memory is freed when the last reference goes. A new buffer belongs to
- * its maker, who fills it before anybody else sees it.
+ * <p>A holder of a reference may read the bytes; the memory is freed with the last reference. A new buffer belongs to its maker, which
+ * fills it before any other thread sees it.
  */
 public final class SampleBuffer {
     private static final VarHandle REFERENCES;
@@ -40,7 +40,7 @@ public final class SampleBuffer {
         return new SampleBuffer(NativeMemory.allocate(size));
     }
 
-    /** The bytes; to be touched only while holding a reference. */
+    /** The bytes. The caller must hold a reference. */
     public MemorySegment bytes() {
         if (references <= 0) {
             throw new IllegalStateException("a sample is read after it was freed");
@@ -52,7 +52,7 @@ public final class SampleBuffer {
         return bytes.byteSize();
     }
 
-    /** CRC32C of the bytes, which are complete; computed when it is first asked for. To be called while holding a reference. */
+    /** CRC32C of the bytes, which must be complete; computed at the first call. The caller must hold a reference. */
     public int crc32c() {
         long known = crc32c;
         if (known == UNKNOWN) {
@@ -66,12 +66,12 @@ public final class SampleBuffer {
         return (int) known;
     }
 
-    /** The same for who has computed it on the way. */
+    /** Sets the CRC32C that the caller has computed already. */
     public void crc32cIs(int known) {
         crc32c = Integer.toUnsignedLong(known);
     }
 
-    /** Takes a reference unless the memory is gone already. Returns whether it did. */
+    /** Takes a reference unless the memory is freed already. Returns whether it did. */
     public boolean tryRetain() {
         while (true) {
             int now = references;
@@ -87,8 +87,8 @@ public final class SampleBuffer {
     /**
      * Gives up one reference.
      *
-     * @throws IllegalStateException when there was none: somebody may be reading memory that is not this sample's any more, so
-     *     this is said whether assertions are on or off
+     * @throws IllegalStateException when there was none: a reader may be using memory that is not this sample's any more, so this is
+     *     checked without assertions too
      */
     public void release() {
         int before = (int) REFERENCES.getAndAdd(this, -1);

@@ -4,8 +4,8 @@ import java.nio.channels.FileChannel;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A sample as it lies in a file of this node, to be sent from there. The file stays open, and the bytes stay where they are,
- * until it is {@link #release released}; they have not been verified.
+ * A sample in a file of this node, to be sent from there. The file stays open and the bytes stay in place until it is
+ * {@link #release released}. The bytes have not been verified.
  */
 public final class StoredSample {
     private final FileChannel file;
@@ -27,22 +27,22 @@ public final class StoredSample {
         return file;
     }
 
-    /** Of its first byte in the file. */
+    /** The offset of its first byte in the file, bytes. */
     public long offset() {
         return offset;
     }
 
-    /** Its bytes. */
+    /** The size of the sample, bytes. */
     public long size() {
         return size;
     }
 
-    /** CRC32C of the bytes as they were when they were kept. */
+    /** CRC32C of the bytes as they were stored. */
     public int crc32c() {
         return crc32c;
     }
 
-    /** Says that it was sent, or will not be. */
+    /** Ends the use, after the sample was sent or when it will not be. */
     public void release() {
         if (released.compareAndSet(false, true)) {
             done.run();

@@ -5,9 +5,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A place on this node that holds samples: the implementation of one storage class of the plan.
  *
- * <p>A tier holds what it is given and gives it out; which samples those should be is decided elsewhere. Samples are keyed by
- * their file's number in the dataset's tree. All methods may be called from many threads at once. A tier that fails or loses a
- * sample says that it does not have it: nothing here ever raises an error at a reader, for the source can always be asked.
+ * <p>A tier stores samples and returns them; which samples it should hold is decided elsewhere. Samples are keyed by their file's number in
+ * the dataset's tree. All methods may be called from many threads at once. A tier that fails or loses a sample reports it as absent: no
+ * method raises an error at a reader, because the source can always be read.
  */
 public interface Tier extends AutoCloseable {
     /** Its name in status and in messages, such as {@code memory}. */
@@ -17,17 +17,17 @@ public interface Tier extends AutoCloseable {
     boolean contains(int file);
 
     /**
-     * The whole sample, verified, with a reference for the caller, who releases it.
+     * The whole sample, verified, with a reference that the caller releases.
      *
-     * @return null when it is not here, cannot be read, or is damaged; the last two are counted, and it is then forgotten
+     * @return null when it is not here, cannot be read, or is damaged; the last two are counted, and the sample is forgotten
      */
     @Nullable
     SampleBuffer get(int file);
 
     /**
-     * The sample as it lies in a file, to be sent from there without a wait for the medium.
+     * The sample in its file, to be sent from there without a wait for the medium.
      *
-     * @return null when it is not here, not in a file, or cannot be had at once; {@link #get} may bring it all the same
+     * @return null when it is not here, not in a file, or not available at once; {@link #get} may still return it
      */
     default @Nullable StoredSample openStored(int file) {
         return null;
@@ -40,35 +40,35 @@ public interface Tier extends AutoCloseable {
      */
     boolean keep(int file, SampleBuffer sample);
 
-    /** Forgets the sample if it is here; who took it out before finishes undisturbed. */
+    /** Forgets the sample if it is here; readers that hold it finish undisturbed. */
     void evict(int file);
 
-    /** What it may hold, bytes. */
+    /** The capacity, bytes. */
     long capacityBytes();
 
-    /** What of the capacity samples may take, bytes, by {@link #bytesOf}. */
+    /** The part of the capacity for samples, bytes, as {@link #bytesOf} counts them. */
     default long sampleRoomBytes() {
         return capacityBytes();
     }
 
-    /** What a sample of so many bytes takes here. */
+    /** The bytes that a sample of {@code sampleBytes} takes here. */
     default long bytesOf(long sampleBytes) {
         return sampleBytes;
     }
 
-    /** What it holds, bytes, as counted against the capacity. */
+    /** Bytes in use, as counted against the capacity. */
     long usedBytes();
 
     /** How many samples it holds. */
     int samples();
 
-    /** Whether it takes samples at all now; false while its medium fails or is full. */
+    /** Whether it accepts samples now; false while its medium fails or is full. */
     boolean isWritable();
 
-    /** What went wrong here so far. */
+    /** The failures so far. */
     TierFailures failures();
 
-    /** Lets everything go that needs letting go; what survives a restart by its nature stays. */
+    /** Releases its resources; samples that survive a restart stay. */
     @Override
     void close();
 }

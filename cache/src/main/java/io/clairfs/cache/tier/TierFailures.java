@@ -1,9 +1,9 @@
 package io.clairfs.cache.tier;
 
 /**
- * What went wrong in a tier since the mount.
+ * The failures of a tier since the mount.
  *
- * @param checksums samples whose bytes were not those that had been stored; each was forgotten, none was served
+ * @param checksums samples whose bytes were not those stored; each was forgotten, none was served
  * @param reads samples that the medium did not give back
  * @param writes samples that the medium did not take
  */

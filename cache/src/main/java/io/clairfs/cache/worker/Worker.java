@@ -11,14 +11,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that does one step again and again until it is closed. A step that fails does not end it: the failure is logged, the first of the same kind
- * in a row is a line in {@code .clairfs/errors}, and after a pause the next step begins.
+ * A thread that does one step again and again until it is closed. A step that fails does not end it: the failure is logged, the first of
+ * the same kind in a row is a line in {@code .clairfs/errors}, and after a pause the next step begins.
  *
  * <p>Life cycle: made, {@link #start started} at most once, {@link #close closed}. A step waits by itself for something to do, and returns soon after
  * {@link #isClosed} and a wake-up. A worker takes no lock of its own while a step runs.
  */
 public final class Worker implements AutoCloseable {
-    /** How long {@link #close} waits. */
+    /** How long {@link #close} waits at most. */
     public static final long END_TIMEOUT_MS = 2_000;
 
     private static final Logger LOG = System.getLogger(Worker.class.getName());
@@ -30,10 +30,10 @@ public final class Worker implements AutoCloseable {
     private Runnable atEnd = () -> {};
     private volatile boolean closed;
 
-    /** What the last step failed with, if it did; the thread's own. */
+    /** The failure of the last step, if it failed; only the thread uses it. */
     private @Nullable String lastFailure;
 
-    /** What is done again and again. An {@link InterruptedException} ends the worker. */
+    /** The step that is repeated. An {@link InterruptedException} ends the worker. */
     @FunctionalInterface
     public interface Step {
         void run() throws Exception;
@@ -46,13 +46,13 @@ public final class Worker implements AutoCloseable {
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
     }
 
-    /** What the thread does last, such as giving back what its steps use; to be said before it begins. Returns this. */
+    /** Sets what the thread does last, such as giving back what its steps use; called before {@link #start}. Returns this. */
     public Worker atEnd(Runnable last) {
         atEnd = last;
         return this;
     }
 
-    /** Begins. Returns this. */
+    /** Starts the thread. Returns this. */
     public Worker start() {
         thread.start();
         return this;
@@ -91,7 +91,7 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    /** For a moment, or until this is closed. */
+    /** Pauses for a moment, or until this is closed. */
     private void pause() {
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(FAILURE_PAUSE_MS);
         for (long left; !closed && (left = until - System.nanoTime()) > 0; ) {
@@ -99,12 +99,12 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    /** Whether the step that runs is to be the last one. */
+    /** Whether the step that runs is the last one. */
     public boolean isClosed() {
         return closed;
     }
 
-    /** No further step is begun. Waits for nothing. */
+    /** Begins no further step. Waits for nothing. */
     public void end() {
         closed = true;
         unpark();
@@ -115,12 +115,12 @@ public final class Worker implements AutoCloseable {
         LockSupport.unpark(thread);
     }
 
-    /** Ends whatever the step waits for, by an {@link InterruptedException}. Not for steps that use channels, which an interrupt closes. */
+    /** Ends any wait of the step, by an {@link InterruptedException}. Not for steps that use channels, which an interrupt closes. */
     public void interrupt() {
         thread.interrupt();
     }
 
-    /** Ends it, and waits for that {@value #END_TIMEOUT_MS} ms at most. What the step waits for is to be woken before. */
+    /** Ends it, and waits for that {@value #END_TIMEOUT_MS} ms at most. The caller wakes the step before. */
     @Override
     public void close() {
         closeAll(List.of(this));

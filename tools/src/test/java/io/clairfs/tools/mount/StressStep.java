@@ -52,7 +52,7 @@ enum StressStep {
         this.inSoak = inSoak;
     }
 
-    /** A deck of 152, for a round of so many steps. */
+    /** A deck of 151, for a round of so many steps. */
     static StressDeck<StressStep> ofRound(Random random) {
         return deck(random, step -> step.inRound);
     }

@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * DALI's {@code readers.file(file_root=...)}: the root's directories sorted by bytes, links to directories too, and in each,
- * but not below, the files sorted by bytes. Hidden ones count. A link is a file by its name alone, wherever it leads.
- * Source: dali/operators/reader/loader/discover_files.cc.
+ * DALI's {@code readers.file(file_root=...)}: the root's directories, links to directories included, sorted by bytes; in each, but not
+ * below, the files sorted by bytes. Hidden ones count. A link counts as a file by its name alone, wherever it leads. Source:
+ * dali/operators/reader/loader/discover_files.cc.
  */
 final class DaliRule implements IndexRule {
     private static final NameEnds KNOWN = NameEnds.of(

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Files that a walk found, to be numbered in the order of their whole paths. */
+/** Files that a walk found, numbered in the order of their whole paths. */
 final class FoundFiles {
     private record Found(byte[] path, int directory, int at, int file) {}
 
@@ -43,7 +43,7 @@ final class FoundFiles {
         return found.isEmpty();
     }
 
-    /** Numbers them by {@code order} of their paths; equal ones stay in the order in which they were added. */
+    /** Numbers the files by {@code order} of their paths; equal paths keep the order in which they were added. */
     SampleIndex sorted(Comparator<byte[]> order, DatasetTree tree) {
         found.sort((a, b) -> order.compare(a.path, b.path));
         found.forEach(f -> index.add(f.directory, f.at, f.file));

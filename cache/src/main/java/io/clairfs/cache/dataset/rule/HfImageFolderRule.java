@@ -15,10 +15,10 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * HF datasets' {@code imagefolder} of one split: what its pattern {@code **} matches, sorted by the whole path. Hidden files
- * and directories are passed over, and directories that begin with two underscores; links to directories are not followed,
- * and links that lead nowhere do not count. A folder with metadata has the order of the metadata's rows, which is not this
- * rule's. Sources: datasets/data_files.py, packaged_modules/folder_based_builder and imagefolder (5.0).
+ * HF datasets' {@code imagefolder} of one split: the files that its pattern {@code **} matches, sorted by the whole path. It skips hidden
+ * files and directories, and directories that begin with two underscores; links to directories are not followed, and links that lead
+ * nowhere do not count. A folder with metadata has the order of the metadata's rows; this rule refuses it. Sources: datasets/data_files.py,
+ * packaged_modules/folder_based_builder and imagefolder (5.0).
  */
 final class HfImageFolderRule implements IndexRule {
     private static final NameEnds IMAGES = NameEnds.of(

@@ -15,9 +15,9 @@ import java.util.List;
 /**
  * torchvision's {@code ImageFolder}.
  *
- * <p>Classes are the root's directories, links and hidden ones too, sorted by name. In each class the walked directories are
- * sorted by their whole path as one string, and in each of those the names; kept are those with an image extension. A broken
- * link counts when its name does. Source: torchvision 0.14 {@code datasets/folder.py}, {@code make_dataset}.
+ * <p>Classes are the root's directories, links and hidden ones too, sorted by name. In each class the walked directories are sorted by
+ * their whole path as one string, and the names in each directory. Names with an image extension are kept. A broken link counts when its
+ * name does. Source: torchvision 0.14 {@code datasets/folder.py}, {@code make_dataset}.
  */
 final class ImageFolderRule implements IndexRule {
     private static final NameEnds IMAGES =

@@ -23,7 +23,7 @@ public interface IndexRule {
             "dali", new DaliRule(),
             "sorted", new SortedRule())));
 
-    /** What the rule begins with that takes its order from a file: {@code manifest:FILE}. */
+    /** The prefix of the rule that takes its order from a file: {@code manifest:FILE}. */
     String MANIFEST = "manifest:";
 
     /**

@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Keras' {@code image_dataset_from_directory} before it shuffles: the root's directories that are not hidden, sorted; in each
- * the walked directories sorted by their whole path, and in those the names. Links to directories are followed below a class
- * only if asked for. Source: keras/src/utils/dataset_utils.py, {@code index_directory}.
+ * Keras' {@code image_dataset_from_directory} before it shuffles: the root's directories that are not hidden, sorted; in each the walked
+ * directories sorted by their whole path, and in those the names. Below a class, links to directories are followed only with
+ * {@code follow_links}. Source: keras/src/utils/dataset_utils.py, {@code index_directory}.
  *
  * @param followLinks the function's {@code follow_links}
  */

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Follows symbolic links inside a tree as the kernel follows them on the mount.
  *
- * <p>A link that is absolute, or climbs above the root, leads out of the tree: to this class it ends nowhere, like a broken
- * one, because what lies there is no part of the dataset and never passes through the mount.
+ * <p>A link that is absolute, or climbs above the root, leads out of the tree. This class treats it as broken: its target is no part of the
+ * dataset and never passes through the mount.
  */
 final class LinkResolver {
-    /** As in the kernel: more links on one path than this is ELOOP. */
+    /** As in the kernel: more links on one path are ELOOP. */
     static final int MOST_LINKS = 40;
 
     private final DatasetTree tree;
@@ -29,7 +29,7 @@ final class LinkResolver {
     record End(@Nullable Directory directory, @Nullable Entry file, int links) {}
 
     /**
-     * Follows the entry if it is a link, and what that leads to.
+     * Follows the entry if it is a link, and the links that it leads to.
      *
      * @param links how many links the path to {@code entry} went through already
      * @return null when it leads nowhere inside the tree
@@ -55,7 +55,7 @@ final class LinkResolver {
             }
             Directory directory = here.directory();
             if (directory == null) {
-                return null; // a file with something behind it
+                return null; // the path goes on behind a file
             }
             here = step(directory, target, from, to, here.links());
             if (here == null) {

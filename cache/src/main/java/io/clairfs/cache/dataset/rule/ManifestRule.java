@@ -19,8 +19,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The samples that a file lists: one path per line, relative to the root of the dataset, in the order of the lines. A path may
- * go through links, and may stand there more than once.
+ * The samples that a file lists: one path per line, relative to the root of the dataset, in the order of the lines. A path may go through
+ * links and may occur more than once.
  *
  * @param file the list, an absolute path outside the mount
  */
@@ -58,7 +58,7 @@ record ManifestRule(Path file) implements IndexRule {
 
     private record Place(TreeWalk.Visit visit, int directory) {}
 
-    /** Adds lines to an index; directories that lines share are looked up once. */
+    /** Adds lines to an index; shared directories are looked up once. */
     private final class Reader {
         private final TreeWalk walk;
         private final TreeWalk.Visit top;

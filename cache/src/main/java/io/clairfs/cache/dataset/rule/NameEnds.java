@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The extensions that a framework takes for those of its files, in whatever case.
+ * The file extensions that a framework accepts, in any case.
  *
- * <p>They are ASCII, and but for the Kelvin sign no other letter's lower case is one of theirs, so lowering ASCII does what
- * Python's {@code lower()} does.
+ * <p>They are ASCII. Apart from the Kelvin sign, no other letter has a lower case among theirs, so lowering ASCII does what Python's
+ * {@code lower()} does.
  */
 final class NameEnds {
     private final List<byte[]> ends;
@@ -18,7 +18,7 @@ final class NameEnds {
         this.ends = ends;
     }
 
-    /** Of extensions in lower case, each with its dot. */
+    /** The set of {@code extensions}, in lower case, each with its dot. */
     static NameEnds of(String... extensions) {
         List<byte[]> ends = new ArrayList<>();
         for (String extension : extensions) {
@@ -27,12 +27,12 @@ final class NameEnds {
         return new NameEnds(List.copyOf(ends));
     }
 
-    /** Whether the name ends with one of them; it may be nothing else: {@code name.lower().endswith(...)}. */
+    /** Whether the name ends with one of them, or is one: {@code name.lower().endswith(...)}. */
     boolean matches(byte[] name) {
         return matches(name, name.length);
     }
 
-    /** Whether one of them is the extension that {@code os.path.splitext} finds: dots at the beginning begin none. */
+    /** Whether {@code os.path.splitext} finds one of them; leading dots begin no extension. */
     boolean isExtension(byte[] name) {
         return isExtension(name, name.length);
     }
@@ -41,7 +41,7 @@ final class NameEnds {
         return extensionStart(name, length) < length && matches(name, length);
     }
 
-    /** Whether {@link #isExtension} holds for the name, or for what is left without its extension: {@code x.jpg.gz}. */
+    /** Whether {@link #isExtension} holds for the name with or without its last extension: {@code x.jpg.gz}. */
     boolean isExtensionOrTheOneBefore(byte[] name) {
         return isExtension(name) || isExtension(name, extensionStart(name, name.length));
     }

@@ -71,7 +71,7 @@ public final class NaturalOrder {
         return point < 0x80 ? point >= '0' && point <= '9' : Character.isDigit(point);
     }
 
-    /** The code point at {@code i}, or {@link #END} where the text ends: at a digit or behind the last. */
+    /** The code point at {@code i}, or {@link #END} where the text ends: at a digit or after the last code point. */
     private static int textAt(int[] points, int i) {
         return i == points.length || isDigit(points[i]) ? END : points[i];
     }
@@ -90,7 +90,7 @@ public final class NaturalOrder {
         return x.length == y.length ? Arrays.compare(x, y) : Integer.compare(x.length, y.length);
     }
 
-    /** The digits' values without zeros at the beginning. */
+    /** The digits' values without leading zeros. */
     private static int[] significant(int[] points, int from, int to) {
         int first = from;
         while (first < to && Character.digit(points[first], 10) == 0) {

@@ -7,9 +7,9 @@ import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.source.SourceException;
 
 /**
- * timm's {@code ReaderImageFolder}: images anywhere below the root and at the root itself, links followed, in natural order of
- * their whole paths. Paths that this order holds for equal stay as the walk, from the leaves up, meets them in a directory
- * listing sorted by bytes, which is how the mount lists. Source: timm/data/readers/reader_image_folder.py.
+ * timm's {@code ReaderImageFolder}: images anywhere below the root and at the root itself, links followed, in natural order of their whole
+ * paths. Paths that compare equal keep the order in which the walk, from the leaves up, meets them in directory listings sorted by bytes,
+ * as the mount lists them. Source: timm/data/readers/reader_image_folder.py.
  */
 final class TimmRule implements IndexRule {
     private static final NameEnds IMAGES = NameEnds.of(".png", ".jpg", ".jpeg");

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Walks a tree as {@code os.walk} does, links to directories followed or not. */
 final class TreeWalk {
-    /** Listings are there when a rule runs; this only bounds a bug. */
+    /** Listings are complete when a rule runs; this only bounds a bug. */
     private static final long TIMEOUT_MS = 60_000;
 
     private final DatasetTree tree;
@@ -26,7 +26,7 @@ final class TreeWalk {
     /**
      * One directory as the walk met it.
      *
-     * @param path by which it was reached, relative to the root of the dataset; may go through links
+     * @param path the path that reached it, relative to the root of the dataset; may go through links
      * @param linksOnPath how many links that path goes through
      */
     record Visit(byte[] path, Listing listing, int linksOnPath) {}
@@ -35,7 +35,7 @@ final class TreeWalk {
         return new Visit(path, tree.list(directory, TIMEOUT_MS), linksOnPath);
     }
 
-    /** The directory behind an entry, links followed, as a visit; null when it is none. */
+    /** A visit of the directory at an entry, links followed; null when it is none. */
     @Nullable
     Visit enter(Visit parent, int at) throws SourceException {
         Listing listing = parent.listing();
@@ -49,14 +49,14 @@ final class TreeWalk {
         return visit(Directory.join(parent.path(), listing.name(at)), end.directory(), end.links());
     }
 
-    /** The number of the file where an entry ends, links followed, or {@link SampleIndex#NO_FILE}. */
+    /** The tree number of the file at an entry, links followed, or {@link SampleIndex#NO_FILE}. */
     int file(Visit visit, int at) throws SourceException {
         LinkResolver.End end = links.follow(new Entry(visit.listing(), at), visit.linksOnPath());
         Entry file = end == null ? null : end.file();
         return file == null ? SampleIndex.NO_FILE : file.number();
     }
 
-    /** {@code start} and every directory below it, links followed, in no order that matters. */
+    /** {@code start} and every directory below it, links followed, in no particular order. */
     List<Visit> allBelow(Visit start) throws SourceException {
         List<Visit> found = new ArrayList<>();
         found.add(start);
@@ -95,7 +95,7 @@ final class TreeWalk {
         return found;
     }
 
-    /** Recursion is as deep as a path has names, of which PATH_MAX allows 2,048. */
+    /** Recursion is as deep as a path has names; PATH_MAX allows 2,048. */
     private void addLeavesFirst(Visit visit, List<Visit> found) throws SourceException {
         for (int at = 0; at < visit.listing().count(); at++) {
             Visit child = enter(visit, at);

@@ -10,9 +10,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * ultralytics' datasets from a directory, a recursive glob that is sorted: images that are not hidden in directories that are
- * not hidden, links followed, by their whole path. A list in a file is {@code manifest}'s, sorted. Images that ultralytics
- * then leaves out as corrupt are still counted here. Source: ultralytics/data/base.py, utils.py.
+ * ultralytics' datasets from a directory, a sorted recursive glob: images that are not hidden in directories that are not hidden, links
+ * followed, by their whole path. For a list in a file use {@code manifest} with the list sorted. Images that ultralytics drops as corrupt
+ * still count here. Source: ultralytics/data/base.py, utils.py.
  */
 final class YoloRule implements IndexRule {
     private static final NameEnds IMAGES =

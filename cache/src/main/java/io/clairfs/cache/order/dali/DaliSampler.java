@@ -10,12 +10,12 @@ import io.clairfs.cache.order.python.PermutationSampler;
 import io.clairfs.cache.order.random.Mt19937;
 
 /**
- * The order in which DALI's {@code readers.file} reads: a shuffle with a fixed seed, whatever seed the user gives, cut into
- * shards. What reaches the pipeline passes through one more buffer, which opens no files.
+ * The order in which DALI's {@code readers.file} reads: a shuffle with a fixed seed, whatever seed the user gives, cut into shards. On the
+ * way to the pipeline samples pass through one more buffer, which opens no files.
  *
- * <p>{@code random_shuffle} shuffles once; {@code shuffle_after_epoch} before every epoch, what the last one left or, with
- * checkpointing, the sorted list. A reader that does not stick to its shard reads the next one in its next epoch.
- * Source: dali/operators/reader/loader/file_label_loader.h, loader.h (1.x); libstdc++ of GCC 11 and newer.
+ * <p>{@code random_shuffle} shuffles once. {@code shuffle_after_epoch} shuffles before every epoch: the list of the last one or, with
+ * checkpointing, the sorted list. A reader that does not stick to its shard reads the next one in its next epoch. Source:
+ * dali/operators/reader/loader/file_label_loader.h, loader.h (1.x); libstdc++ of GCC 11 and newer.
  */
 public final class DaliSampler implements Sampler {
     private static final int SEED = 524287;

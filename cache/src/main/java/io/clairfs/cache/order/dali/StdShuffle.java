@@ -11,7 +11,7 @@ final class StdShuffle {
 
     private StdShuffle() {}
 
-    /** Shuffles in place. Few enough items take two positions from one draw. */
+    /** Shuffles in place. With few enough items one draw gives two positions. */
     static void shuffle(int[] items, Mt19937 g) {
         int n = items.length;
         if (n < 2) {

@@ -32,7 +32,7 @@ public final class GrainIndexShuffle {
         }
     }
 
-    /** Where {@code index} goes. */
+    /** The index at place {@code index} of the shuffled order. */
     public long at(long index) {
         if (most == 0) {
             return 0;

@@ -10,9 +10,9 @@ import java.math.BigInteger;
 import java.util.List;
 
 /**
- * Grain's {@code MapDataset.shuffle(seed)}, with {@code world} above 1 sliced as {@code [rank::world]}; each epoch of
- * {@code repeat()} has seed + epoch. With {@code depth}, the seed was given to {@code ds.seed()} instead, from which the shuffle
- * that many steps behind it derives its own. Source: grain/_src/python/dataset (0.2).
+ * Grain's {@code MapDataset.shuffle(seed)}, with {@code world} above 1 sliced as {@code [rank::world]}; each epoch of {@code repeat()} has
+ * seed + epoch. With {@code depth}, the seed is that of {@code ds.seed()}, and the shuffle that many steps after it derives its own.
+ * Source: grain/_src/python/dataset (0.2).
  */
 public final class GrainSampler implements Sampler {
     private static final long MOST_SEED = 0xffffffffL;

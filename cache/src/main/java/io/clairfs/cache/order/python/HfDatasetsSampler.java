@@ -10,9 +10,9 @@ import java.math.BigInteger;
 import java.util.List;
 
 /**
- * HuggingFace datasets: {@code Dataset.shuffle(seed)}, one permutation for all epochs, or with {@code reseed_each_epoch} one
- * for seed + epoch. With {@code buffer_size} the order in which {@code IterableDataset.shuffle} hands examples out.
- * Source: datasets/arrow_dataset.py, iterable_dataset.py (5.0).
+ * HuggingFace datasets: {@code Dataset.shuffle(seed)}, one permutation for all epochs, or with {@code reseed_each_epoch} one for seed +
+ * epoch. With {@code buffer_size} the order in which {@code IterableDataset.shuffle} yields examples. Source: datasets/arrow_dataset.py,
+ * iterable_dataset.py (5.0).
  */
 public final class HfDatasetsSampler implements Sampler {
     /** How many places the buffer draws at once. */

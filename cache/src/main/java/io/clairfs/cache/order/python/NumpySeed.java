@@ -9,7 +9,7 @@ import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Seeds as numpy takes them: one number, or a list as in {@code [1,2,3]}, which is not the same as its only number. */
+/** A seed as numpy takes it: one number, or a list as in {@code [1,2,3]}; a list of one number is not the same as the number. */
 public record NumpySeed(List<BigInteger> values, boolean isList) {
     private static final BigInteger MOST_LEGACY = BigInteger.valueOf(0xffffffffL);
 
@@ -17,7 +17,7 @@ public record NumpySeed(List<BigInteger> values, boolean isList) {
         values = List.copyOf(values);
     }
 
-    /** Key {@code seed}, 0 when there is none. */
+    /** Reads key {@code seed}; 0 when absent. */
     public static NumpySeed read(Keys keys) throws InvalidSpecException {
         String text = keys.text("seed", "0");
         boolean isList = text.startsWith("[") && text.endsWith("]");

@@ -25,16 +25,19 @@ public final class PermutationSampler {
         Shuffler shuffler(int epoch) throws InvalidSpecException;
     }
 
+    /** Permutes with {@code np.random.RandomState(seed)}. */
     public static Sampler numpyLegacy(SamplerSetting setting, Keys keys) throws InvalidSpecException {
         NumpySeed seed = NumpySeed.read(keys);
         return create(setting, keys, e -> new NumpyShuffle((e == 0 ? seed : seed.plus(e)).legacy()));
     }
 
+    /** Permutes with {@code np.random.default_rng(seed)}. */
     public static Sampler numpyGenerator(SamplerSetting setting, Keys keys) throws InvalidSpecException {
         NumpySeed seed = NumpySeed.read(keys);
         return create(setting, keys, e -> new NumpyShuffle((e == 0 ? seed : seed.plus(e)).generator()));
     }
 
+    /** Permutes with {@code random.Random(seed)}. */
     public static Sampler python(SamplerSetting setting, Keys keys) throws InvalidSpecException {
         BigInteger seed = PythonSeed.read(keys.text("seed", "0"));
         if (keys.choice("method", "shuffle", "sample") == 1) {
@@ -59,6 +62,7 @@ public final class PermutationSampler {
                 : ConsecutiveEpochs.of(samples, new Fresh(samples, first));
     }
 
+    /** The numbers from 0 to {@code samples - 1}. */
     public static int[] identity(int samples) {
         int[] items = new int[samples];
         for (int i = 0; i < samples; i++) {

@@ -65,7 +65,7 @@ public final class PythonRandom implements Shuffler {
         }
     }
 
-    /** {@code sample(range(n), k)}, k at most n: from a pool, or for few of many by drawing again what came before. */
+    /** {@code sample(range(n), k)}, k at most n: from a pool or, for few of many, by drawing repeats again. */
     public int[] sample(int n, int k) {
         int[] picked = new int[k];
         if (n <= largestPool(k)) {

@@ -10,7 +10,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 
 /**
- * What {@code random.seed} makes of its argument: an integer as it is, text with its SHA-512 behind it, a float by its hash.
+ * The number that {@code random.seed} makes of its argument: an integer as it is, text followed by its SHA-512, a float by its hash.
  * Sources: Lib/random.py, Python/pyhash.c.
  */
 public final class PythonSeed {

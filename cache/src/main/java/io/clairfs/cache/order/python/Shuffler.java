@@ -1,13 +1,13 @@
 package io.clairfs.cache.order.python;
 
-/** A generator together with a library's way to shuffle; each shuffle goes on where the last one ended. */
+/** A generator with a library's shuffle; each shuffle continues where the last one ended. */
 sealed interface Shuffler permits NumpyShuffle, PythonRandom {
     /** Shuffles in place. */
     void shuffle(int[] items);
 
-    /** Draws what a shuffle of {@code count} items draws. */
+    /** Makes the draws of a shuffle of {@code count} items. */
     void pass(int count);
 
-    /** One that goes on from here by itself. */
+    /** An independent copy that continues from here. */
     Shuffler copy();
 }

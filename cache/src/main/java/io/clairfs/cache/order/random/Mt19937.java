@@ -25,9 +25,9 @@ public final class Mt19937 implements Words {
     }
 
     /**
-     * Goes on from a state.
+     * Continues from a state.
      *
-     * @param position how many words of {@code state} have been given out, 0 to {@link #WORDS}
+     * @param position how many words of {@code state} have been drawn, 0 to {@link #WORDS}
      */
     public Mt19937(int[] state, int position) {
         if (state.length != WORDS || position < 0 || position > WORDS) {
@@ -91,7 +91,7 @@ public final class Mt19937 implements Words {
         return high << 32 | (next32() & 0xffffffffL);
     }
 
-    /** Passes over {@code words} words. */
+    /** Skips {@code words} words. */
     public void skip(long words) {
         for (long left = words; left > 0; ) {
             if (position == WORDS) {

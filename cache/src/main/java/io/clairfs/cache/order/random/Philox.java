@@ -31,7 +31,7 @@ public final class Philox {
         return words[used++];
     }
 
-    /** Passes over {@code count} words. */
+    /** Skips {@code count} words. */
     public void skip(long count) {
         long at = block * 4 - (words.length - used) + count;
         block = at / 4;

@@ -21,7 +21,7 @@ public final class SeedSequence {
     private final int[] pool = new int[POOL];
     private int hashConstant = INIT_A;
 
-    /** Of one seed or, as numpy takes a list, of several; none may be negative. */
+    /** The sequence of one seed or, as numpy takes a list, of several; none may be negative. */
     public SeedSequence(List<BigInteger> seeds) {
         this(seeds.stream()
                 .map(SeedSequence::words)
@@ -41,7 +41,7 @@ public final class SeedSequence {
         return new SeedSequence(longer);
     }
 
-    /** The 32-bit words of a number that is not negative, least significant first; of zero one word. */
+    /** The 32-bit words of a number that is not negative, least significant first; zero has one word. */
     public static int[] words(BigInteger value) {
         int[] words = new int[Math.max(1, Math.ceilDiv(value.bitLength(), 32))];
         for (int i = 0; i < words.length; i++) {

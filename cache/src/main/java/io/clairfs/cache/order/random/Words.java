@@ -5,6 +5,6 @@ public sealed interface Words permits Mt19937, Pcg64 {
     /** The next word; all 32 bits count, so as a number it is unsigned. */
     int next32();
 
-    /** A generator that goes on from here by itself. */
+    /** An independent copy that continues from here. */
     Words copy();
 }

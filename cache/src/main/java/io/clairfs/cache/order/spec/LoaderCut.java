@@ -9,9 +9,9 @@ import io.clairfs.cache.order.torch.TorchLoader;
 import java.util.Set;
 
 /**
- * What a loader leaves out of its sampler's order: the beginning of the epoch in which a run is resumed, and, with
- * {@code drop_last_batch}, the incomplete batch at the end of every epoch. Where the sampler has no {@code drop_last} of its
- * own, that is the loader's and means the same.
+ * Leaves out of a sampler's order what the loader skips: the beginning of the epoch in which a run is resumed and, with
+ * {@code drop_last_batch}, the incomplete batch at the end of every epoch. Where the sampler has no {@code drop_last} of its own, that key
+ * is the loader's and means the same.
  *
  * <p>accelerate's {@code skip_first_batches} skips a rank's batches, torchdata's StatefulDistributedSampler a rank's samples.
  */
@@ -34,7 +34,7 @@ final class LoaderCut implements Sampler {
         this.dropLastBatch = dropLastBatch;
     }
 
-    /** {@code sampler} itself, when the keys leave out nothing. */
+    /** Cuts {@code sampler} as the keys say; returns it unchanged when they cut nothing. */
     static Sampler read(SamplerSetting setting, Keys keys, Sampler sampler) throws InvalidSpecException {
         int batch = TorchLoader.batch(keys);
         if ("accelerate".equals(keys.text("sampler")) && keys.flag("split_batches", false)) {

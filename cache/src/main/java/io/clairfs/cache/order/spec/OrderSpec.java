@@ -9,10 +9,10 @@ import io.clairfs.cache.order.SamplerSetting;
 import java.util.Arrays;
 
 /**
- * One order that a user asks for in a line of {@code key=value} pairs: the epoch and the rank, over the keys of the sampler.
+ * One order, described by a line of {@code key=value} pairs: the epoch and the rank, beside the keys of the sampler.
  *
- * <p>Keys: {@code samples} (how many the dataset has), {@code epoch} (default 0), {@code rank} (default 0), {@code world}
- * (default 1), {@code sampler}, and what that takes. {@code skip_batches} and {@code skip_samples} are about this epoch.
+ * <p>Keys: {@code samples} (how many the dataset has), {@code epoch} (default 0), {@code rank} (default 0), {@code world} (default 1),
+ * {@code sampler}, and the sampler's own keys. {@code skip_batches} and {@code skip_samples} apply to this epoch.
  */
 public final class OrderSpec {
     private final EpochOrder order;
@@ -26,13 +26,13 @@ public final class OrderSpec {
     /**
      * Computes the order that {@code line} describes.
      *
-     * @throws InvalidSpecException when the line is not understood, or the framework itself would refuse it
+     * @throws InvalidSpecException when the line is invalid, or the framework itself would refuse it
      */
     public static OrderSpec parse(String line) throws InvalidSpecException {
         return of(Keys.parse(line));
     }
 
-    /** As {@link #parse}; refuses keys that neither it, the sampler, nor the caller before asked for. */
+    /** As {@link #parse}; refuses keys that neither this class, the sampler, nor the caller has read. */
     public static OrderSpec of(Keys keys) throws InvalidSpecException {
         if (!keys.has("samples")) {
             throw new InvalidSpecException("samples is missing: how many samples the dataset has");
@@ -60,7 +60,7 @@ public final class OrderSpec {
         return order.sample(rank, step);
     }
 
-    /** All indices, in order; 4 bytes each beside what the order itself takes. */
+    /** All indices, in order; 4 bytes each beside the order itself. */
     public int[] indices() {
         int[] indices = new int[length()];
         Arrays.setAll(indices, this::sample);

@@ -44,16 +44,16 @@ public final class Samplers {
             Map.entry("sequential", (setting, keys) -> new SequentialSampler(setting.samples())),
             Map.entry("order-file", OrderFileSampler::new)));
 
-    /** Keys of the loader or the job, which mean something for every sampler, if only how far it reads ahead. */
+    /** Keys of the loader or the job, valid for every sampler, if only for how far it reads ahead. */
     private static final Set<String> OF_EVERY_LOADER =
             Set.of("seed", "batch", "workers", "prefetch_factor", "persistent_workers");
 
-    /** Stands for a dataset whose size is not known yet, when keys are checked. */
+    /** The size of the dataset when keys are checked before it is known. */
     private static final int ANY_SIZE = 1 << 16;
 
     private Samplers() {}
 
-    /** Makes a sampler from the keys of a line; it asks {@code keys} for every key that it knows. */
+    /** Makes a sampler from the keys of a line; it reads every key that it knows. */
     @FunctionalInterface
     interface Factory {
         Sampler create(SamplerSetting setting, Keys keys) throws InvalidSpecException;
@@ -65,9 +65,9 @@ public final class Samplers {
     }
 
     /**
-     * Refuses keys with which no dataset could be read, before its size is known; files that the keys name are not read.
+     * Refuses keys with which no dataset could be read, before its size is known. Reads a generator's state file, but no order file.
      *
-     * @param firstEpoch the first that is to be read
+     * @param firstEpoch the first epoch that is read
      * @param lastEpoch the last
      * @throws InvalidSpecException with the reason
      */

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * tensorflow/core/kernels/data/shuffle_dataset_op.cc.
  *
  * <p>With {@code reshuffle_each_iteration} a second Philox seeds each epoch. With {@code count} other than 1 it is the fused
- * shuffle-and-repeat, whose generator runs on from epoch to epoch. With {@code from_directory} it is Keras'
- * {@code image_dataset_from_directory}, which shuffles the paths once with numpy before; {@code shuffle_paths=false} is its
- * form that shuffles images after they are read (before keras issue 19502 was fixed), so that files are opened in numpy's order.
+ * shuffle-and-repeat, whose generator continues from epoch to epoch. With {@code from_directory} it is Keras'
+ * {@code image_dataset_from_directory}, which shuffles the paths once with numpy before; {@code shuffle_paths=false} is its form that
+ * shuffles images after they are read (before keras issue 19502 was fixed), so that files are opened in numpy's order.
  */
 public final class TfDataSampler implements Sampler {
     /** Keras' buffer holds this many batches, or so many images when there are no batches. */

@@ -11,14 +11,12 @@ import java.math.BigInteger;
  * @param second the op's {@code seed2}
  */
 record TfSeeds(long first, long second) {
-    /** What TensorFlow takes for the global seed when there is none. */
+    /** TensorFlow's global seed when none is set. */
     private static final long NO_GLOBAL_SEED = 87654321;
 
     private static final long MOST = Integer.MAX_VALUE;
 
-    /**
-     * Keys {@code seed} and {@code global_seed} as they stand in Python, or {@code seed} and {@code seed2} as the op has them.
-     */
+    /** Reads keys {@code seed} and {@code global_seed} as in Python, or {@code seed} and {@code seed2} as the op has them. */
     static TfSeeds read(Keys keys) throws InvalidSpecException {
         if (keys.has("seed2")) {
             if (keys.has("global_seed")) {

@@ -4,8 +4,8 @@ import io.clairfs.cache.order.python.PermutationSampler;
 import io.clairfs.cache.order.random.Philox;
 
 /**
- * The ring buffer of tf.data's shuffle: while input is left it is kept full, and each draw takes one of what it holds.
- * Source: tensorflow/core/kernels/data/shuffle_dataset_op.cc.
+ * The ring buffer of tf.data's shuffle: it is kept full while input is left, and each draw takes one of its items. Source:
+ * tensorflow/core/kernels/data/shuffle_dataset_op.cc.
  */
 final class TfShuffleBuffer {
     private TfShuffleBuffer() {}

@@ -49,7 +49,7 @@ public final class AccelerateSampler implements Sampler {
         synchronised = synchronised(batch, dropLast, drawsBefore);
     }
 
-    /** The processes share a generator that one draw from the first one's default generator seeds. */
+    /** The processes share a generator, seeded by one draw from the first process's default generator. */
     private Sampler synchronised(int batch, boolean dropLast, long drawsBefore) {
         TorchGenerator origin = TorchGenerator.seeded(seed);
         origin.skip(drawsBefore);

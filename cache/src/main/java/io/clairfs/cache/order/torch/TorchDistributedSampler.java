@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * torch's {@code DistributedSampler}: one permutation per epoch from seed + epoch, dealt round-robin to the ranks and padded
  * from its start (or cut, with {@code drop_last}) to equal lengths. Source: torch/utils/data/distributed.py.
  *
- * <p>Under an endless loader (timm's MultiEpochsDataLoader, ultralytics' InfiniteDataLoader) with workers, the pass for an epoch
- * begins while an earlier epoch is consumed and so before {@code set_epoch} tells its number: it repeats the order of an
- * earlier one. With {@code even_divisible=false} it is MONAI's, which pads nothing.
+ * <p>Under an endless loader (timm's MultiEpochsDataLoader, ultralytics' InfiniteDataLoader) with workers, the pass for an epoch begins
+ * while an earlier epoch is consumed, before {@code set_epoch} sets its number: it repeats the order of an earlier epoch. With
+ * {@code even_divisible=false} it is MONAI's, which pads nothing.
  */
 public final class TorchDistributedSampler implements Sampler {
     private final int samples;

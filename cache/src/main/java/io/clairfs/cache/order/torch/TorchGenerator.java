@@ -10,7 +10,7 @@ import java.nio.ByteOrder;
  * {@code torch.Generator} on the CPU: MT19937 seeded with the low 32 bits of the seed. Source: ATen/CPUGeneratorImpl.cpp.
  */
 public final class TorchGenerator {
-    /** Bytes that {@code get_state()} gives. */
+    /** Bytes that {@code get_state()} returns. */
     static final int STATE_BYTES = 5056;
 
     private static final int LEFT_AT = 8;
@@ -80,7 +80,7 @@ public final class TorchGenerator {
         return words.next64() & Long.MAX_VALUE;
     }
 
-    /** Passes over {@code count} words of 32 bits. */
+    /** Skips {@code count} words of 32 bits. */
     public void skip(long count) {
         words.skip(count);
     }

@@ -5,14 +5,14 @@ import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
 
 /**
- * The parameters of a {@code torch.utils.data.DataLoader} that decide about its draws.
+ * The parameters of a {@code torch.utils.data.DataLoader} that determine its draws.
  *
  * @param samples in the dataset
  * @param drawn samples per epoch: {@code num_samples} of the RandomSampler
  * @param batch samples of one index batch
  * @param breakAfter batches after which the user leaves each epoch, {@link BatchLimits#NONE} for none
- * @param drawsBefore 32-bit words that something else draws before the first epoch
- * @param drawsBetween 32-bit words that something else draws between two epochs
+ * @param drawsBefore 32-bit words that other code draws before the first epoch
+ * @param drawsBetween 32-bit words that other code draws between two epochs
  */
 public record TorchLoader(
         int samples,
@@ -57,6 +57,7 @@ public record TorchLoader(
         return loader;
     }
 
+    /** Reads key {@code batch}, samples of one batch; 1 when absent. */
     public static int batch(Keys keys) throws InvalidSpecException {
         return keys.integer("batch", 1, 1, Integer.MAX_VALUE);
     }
@@ -111,8 +112,8 @@ public record TorchLoader(
     }
 
     /**
-     * Whether the sampler comes to its end in {@code epoch}: always, unless the user leaves before the index batch is asked
-     * for that finds it empty.
+     * Whether the sampler is exhausted in {@code epoch}: always, unless the user leaves before the loader requests the index batch that
+     * finds it empty.
      */
     boolean exhausts(int epoch) {
         if (!leaves(epoch)) {

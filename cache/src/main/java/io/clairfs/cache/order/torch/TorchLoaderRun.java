@@ -6,8 +6,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The draws of {@code DataLoader(shuffle=True)}, epoch by epoch: a base seed when its iterator is made, a permutation when the
- * first index is asked for, and since torch 1.11 another one, thrown away, when the sampler is exhausted.
+ * The draws of {@code DataLoader(shuffle=True)} in each epoch: a base seed when the iterator is made, a permutation when the first index is
+ * requested, and since torch 1.11 another one, discarded, when the sampler is exhausted.
  *
  * <p>Sources: torch/utils/data/sampler.py, dataloader.py; pytorch issues 52568, 63026, 71568, 80119.
  */
@@ -18,13 +18,13 @@ public final class TorchLoaderRun implements ConsecutiveEpochs.SmallRun<TorchLoa
     private TorchGenerator g;
     private int epoch;
 
-    /** Who draws from the generator that is followed. */
+    /** What draws from the tracked generator. */
     public enum Holder {
         /** {@code DataLoader(generator=g)}: the loader and its sampler. */
         LOADER,
         /** {@code RandomSampler(generator=g)}: the sampler alone. */
         SAMPLER,
-        /** Nobody was given one: both draw from the default generator. */
+        /** No generator was given: both draw from the default generator. */
         NOBODY
     }
 
@@ -122,7 +122,7 @@ public final class TorchLoaderRun implements ConsecutiveEpochs.SmallRun<TorchLoa
                         : Math.ceilDiv(count, n) * TorchRandperm.words(n, loader.torch()));
     }
 
-    /** The permutation of the samples that are left over is drawn even when none are. */
+    /** torch draws a permutation for the samples that are left over even when none are. */
     private void finish() {
         boolean whole = loader.drawn() % loader.samples() == 0;
         if (loader.torch().atLeast(1, 11) && !loader.replacement() && whole && loader.exhausts(epoch)) {

@@ -6,10 +6,10 @@ package io.clairfs.cache.order.torch;
  * <p>Sources: ATen/native/TensorFactories.cpp ({@code randperm_cpu}), ATen/core/DistributionsHelper.h.
  */
 public final class TorchRandperm {
-    /** From here on torch 2.6 and newer use another algorithm. */
+    /** From this size on torch 2.6 and newer use another algorithm. */
     public static final int LARGE = (int) (0xffffffffL / 20);
 
-    /** From here on torch 2.7 and newer draw 64 bits for one bounded integer. */
+    /** From this bound on torch 2.7 and newer draw 64 bits for one integer. */
     private static final int WIDE = 1 << 28;
 
     private TorchRandperm() {}
@@ -47,7 +47,7 @@ public final class TorchRandperm {
         }
     }
 
-    /** From the front, one 64-bit draw for each place. */
+    /** Fills {@code r} from the front, with one 64-bit draw for each place. */
     public static void fillLarge(int[] r, TorchGenerator g) {
         for (int i = 0; i < r.length; i++) {
             int z = (int) Long.remainderUnsigned(g.random64(), i + 1L);
@@ -57,10 +57,7 @@ public final class TorchRandperm {
         }
     }
 
-    /**
-     * {@code torch.randint(n, (count,), generator=g)} for n below 2^32; in whatever chunks it is asked for, the stream is the
-     * same.
-     */
+    /** {@code torch.randint(n, (count,), generator=g)} for n below 2^32; the stream does not depend on the chunks in which it is drawn. */
     public static int[] integers(long n, int count, TorchGenerator g, TorchVersion torch) {
         boolean wide = isWide(n, torch);
         int[] drawn = new int[count];

@@ -26,7 +26,7 @@ final class TorchStateFile {
         }
         try {
             Path file = Path.of(fileOrBase64);
-            if (Files.exists(file) && !Files.isRegularFile(file)) { // a pipe could keep the reader waiting for ever
+            if (Files.exists(file) && !Files.isRegularFile(file)) { // a pipe could block the reader for ever
                 throw new InvalidSpecException("state=" + Keys.shorten(fileOrBase64) + " is not a file");
             }
             return read(file);

@@ -26,7 +26,7 @@ public final class TorchStatefulSampler {
         return ConsecutiveEpochs.of(setting.samples(), Run.first(loader, own, TorchGenerator.seeded(seed)));
     }
 
-    /** Follows the generator of the permutations; {@code shared} says whether base seeds are drawn from it too. */
+    /** Tracks the generator of the permutations; {@code shared} says whether base seeds are drawn from it too. */
     private static final class Run implements ConsecutiveEpochs.SmallRun<Run> {
         private final TorchLoader loader;
         private final TorchGenerator g;
@@ -39,7 +39,7 @@ public final class TorchStatefulSampler {
             this.shared = shared;
         }
 
-        /** Without a generator of the user's, the loader seeds one from the default generator, once. */
+        /** Without a generator from the user, the loader seeds one from the default generator, once. */
         static Run first(TorchLoader loader, boolean own, TorchGenerator given) {
             given.skip(loader.drawsBefore());
             return new Run(loader, own ? given : TorchGenerator.seeded(given.int63()), own);

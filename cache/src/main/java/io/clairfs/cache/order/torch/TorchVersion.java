@@ -7,12 +7,12 @@ import java.util.regex.Pattern;
 
 /** A release of torch, as far as releases differ in their orders: the first two numbers of its version. */
 public record TorchVersion(int major, int minor) {
-    /** Newer than any: what is not known to have changed since holds. */
+    /** Newer than any release: the newest known behaviour applies. */
     public static final TorchVersion NEWEST = new TorchVersion(Integer.MAX_VALUE, 0);
 
     private static final Pattern SHAPE = Pattern.compile("([0-9]{1,4})(?:\\.([0-9]{1,4}))?(?:[.a-z+-].{0,60})?");
 
-    /** Key {@code torch}, as {@code torch.__version__} prints it: {@code 1.13.1+cu117}, or less of it. */
+    /** Reads key {@code torch}, as {@code torch.__version__} prints it: {@code 1.13.1+cu117}, or its beginning. */
     static TorchVersion read(Keys keys) throws InvalidSpecException {
         String text = keys.text("torch");
         if (text == null) {

@@ -5,10 +5,11 @@ import io.clairfs.cache.plan.model.Place;
 import java.util.List;
 
 /**
- * What one local rank's loader threads have before them: its coming batch.
+ * The work of one local rank's loader threads: its coming batch.
  *
  * @param pending by place
- * @param secondsUntilNeeded T_train less what is already staged (and less preprocessing); negative when the rank waits already
+ * @param secondsUntilNeeded how long the trainer goes on with what is staged, plus T_train (less preprocessing); negative when the rank
+ *     waits already
  */
 public record RankLoad(List<Pending> pending, double secondsUntilNeeded) {
 
@@ -42,7 +43,7 @@ public record RankLoad(List<Pending> pending, double secondsUntilNeeded) {
         return pending.stream().mapToInt(Pending::requests).sum();
     }
 
-    /** The time that one thread would need for all of it. */
+    /** The time that one thread would need for all of it, seconds. */
     double threadSeconds(FetchCosts costs) {
         return pending.stream().mapToDouble(each -> each.threadSeconds(costs)).sum();
     }

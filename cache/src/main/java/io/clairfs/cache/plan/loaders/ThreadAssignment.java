@@ -7,15 +7,15 @@ import java.util.List;
 /**
  * How many loader threads each local rank gets for its coming batch: Lobster's Algorithm 1 with sections 4.2 to 4.4.
  *
- * <p>First in proportion to pending requests. A rank whose loading then ends early or late by the threshold or more (T_dif)
- * gets, by binary search, the number with which it ends about in time. These wishes seldom add up to the threads there are, so
- * they are then balanced: threads go one by one to the rank that is latest, or away from the one that suffers least, until the
- * latest rank is as early as it can be, and last from rank to rank while that narrows the gap between latest and earliest.
+ * <p>First in proportion to pending requests. A rank whose loading then ends early or late by the threshold or more (T_dif) gets, by binary
+ * search, the number with which it ends about in time. These numbers seldom add up to the total, so they are then balanced. Threads go one
+ * by one to the rank that is latest, or away from the one that suffers least, until the latest rank is as early as it can be. Last, they go
+ * from rank to rank while that narrows the gap between latest and earliest.
  *
- * <p>Where the paper's listing cannot be followed, and what is done here instead:
+ * <p>Where the paper's listing cannot be followed, and what this class does instead:
  * <ul>
  *   <li>Lines 12 to 15 raise the lower bound when T_dif is negative, so T_dif would be time until needed less loading time; the
- *       text has it the other way round, which is what T_dif means here: positive is late.
+ *       text has it the other way round, and so does this class: positive is late.
  *   <li>Lines 16 and 17 stand in the else branch, so that the search would not move after line 13; here they follow both.
  *   <li>Line 18 keeps the larger difference, and compares signed values; here the one nearest to 0 is kept.
  *   <li>Lines 21 to 23 stand in the loop, though they reset it; here every rank starts with fresh bounds.
@@ -24,7 +24,7 @@ import java.util.List;
  *   <li>A lower bound of 0 would starve a rank; here a rank with anything pending has at least one thread, if there are enough.
  *   <li>Equation 3 wants the least gap, which making all ranks equally late would reach; since ranks wait for the latest at
  *       each step, here the latest comes first and the gap second.
- *   <li>Line 24 returns numbers that need not add up to the threads there are; hence the balancing, which the text asks for.
+ *   <li>Line 24 returns numbers that need not add up to the total; hence the balancing, which the text asks for.
  * </ul>
  */
 public final class ThreadAssignment {
@@ -76,7 +76,7 @@ public final class ThreadAssignment {
         return work[rank] / number - until[rank];
     }
 
-    /** Shares, rounded, so that they add up only about; one at least for a rank with anything pending. */
+    /** Shares, rounded, so that they add up only roughly; at least one for a rank with anything pending. */
     private static int[] proportional(List<RankLoad> ranks, int total) {
         int[] shares = new int[ranks.size()];
         long requests = Math.max(1, ranks.stream().mapToLong(RankLoad::requests).sum());
@@ -154,7 +154,7 @@ public final class ThreadAssignment {
         return latest;
     }
 
-    /** Moves threads to the latest rank from any that stays earlier than that one was, which ends at the least lateness. */
+    /** Moves threads to the latest rank from any that stays earlier than that one was; this ends at the least lateness. */
     private void relieveLatest() {
         for (int to = latest(), from = donor(to); from >= 0; to = latest(), from = donor(to)) {
             threads[from]--;
@@ -175,7 +175,7 @@ public final class ThreadAssignment {
         return donor;
     }
 
-    /** Moves threads between the others while the gap gets smaller and nobody later than the latest; so it ends. */
+    /** Moves threads between the others while the gap gets smaller and no rank gets later than the latest; so it ends. */
     private void narrowGap() {
         for (boolean moved = true; moved; ) {
             moved = false;

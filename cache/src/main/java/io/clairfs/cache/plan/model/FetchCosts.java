@@ -1,12 +1,12 @@
 package io.clairfs.cache.plan.model;
 
-/** What a fetch costs one thread: the model's word, or what was observed. */
+/** What a fetch costs one thread, by the model or as observed. */
 @FunctionalInterface
 public interface FetchCosts {
     /** Seconds in which one thread fetches a sample of so many bytes from there. */
     double fetchSeconds(Place place, long bytes);
 
-    /** The model's word on a node with this storage, while {@code clients} read the source. */
+    /** The model's costs on a node with this storage, while {@code clients} read the source. */
     static FetchCosts of(PerformanceModel model, NodeStorage storage, double clients) {
         return (place, bytes) -> switch (place) {
             case Place.Source() -> model.fetchFromSource(bytes, clients);

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What a node offers for keeping samples.
+ * The storage that a node offers for samples.
  *
  * @param classes fastest first; at most 127, and none on a node that only reads
  */
@@ -29,12 +29,12 @@ public record NodeStorage(List<StorageClass> classes) {
                 .toList());
     }
 
-    /** What a sample of so many bytes takes of this node's capacity at most, whichever class it is put into. */
+    /** The bytes of this node's capacity that a sample of so many bytes takes at most, in any class. */
     public long bytesOf(long sampleBytes) {
         return sampleBytes + entryBytes();
     }
 
-    /** What a sample takes beside its bytes in that class with room where this is most. */
+    /** The most that a sample takes beside its bytes, over the classes with room. */
     public int entryBytes() {
         int most = 0;
         for (StorageClass each : classes) {
@@ -43,7 +43,7 @@ public record NodeStorage(List<StorageClass> classes) {
         return most;
     }
 
-    /** The fastest class that has room at all; one without room if there is none. */
+    /** The fastest class with room; one without room if there is none. */
     public StorageClass fastest() {
         for (StorageClass each : classes) {
             if (each.capacityBytes() > 0) {

@@ -4,15 +4,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * The performance model, refined by what fetches really take.
+ * The performance model, corrected by the times of fetches.
  *
- * <p>Per place, a line seconds = latency + bytes / rate is fitted by least squares over the fetches seen, where each fetch
- * weighs less with every later one and with time: an exponential moving average of both figures. The model itself takes part as two observations of constant weight: it is the answer until there is
- * something better, it separates latency from rate where all samples are of one size, and it slowly becomes the answer again
- * for a place that is not used, so that a place which was slow once is tried again.
+ * <p>Per place, a line seconds = latency + bytes / rate is fitted by least squares to the fetches seen. Each fetch weighs less with every
+ * later one and with time: an exponential moving average of both figures. The model takes part as two observations of constant weight. It
+ * is the answer until there is something better; it separates latency from rate where all samples are of one size; and it slowly becomes
+ * the answer again for a place that is not used, so that a place that was slow once is tried again.
  */
 public final class ObservedRates implements FetchCosts {
-    /** What an older fetch weighs for each newer one. */
+    /** The factor on the weight of older fetches for each newer one. */
     private static final double KEPT_PER_FETCH = 1 - 1.0 / 32;
 
     private static final double MODEL_WEIGHT = 0.25;
@@ -24,8 +24,8 @@ public final class ObservedRates implements FetchCosts {
     private final ConcurrentHashMap<Place, Line> lines = new ConcurrentHashMap<>();
 
     /**
-     * @param model what is expected of places nobody fetched from
-     * @param memorySeconds the time in which what was observed loses all but 1/e of its weight
+     * @param model the expected cost of places without fetches so far
+     * @param memorySeconds the time in which an observation's weight falls to 1/e, seconds
      * @param nanoTime the clock, as {@link System#nanoTime}
      */
     public ObservedRates(FetchCosts model, double memorySeconds, LongSupplier nanoTime) {
@@ -37,7 +37,7 @@ public final class ObservedRates implements FetchCosts {
         this.nanoTime = nanoTime;
     }
 
-    /** One thread fetched a sample of so many bytes from there in so many nanoseconds. */
+    /** Records that one thread fetched a sample of so many bytes from there in so many nanoseconds. */
     public void record(Place place, long bytes, long nanos) {
         if (bytes < 0 || nanos < 0) {
             throw new IllegalArgumentException("negative: " + bytes + " bytes in " + nanos + " ns");
@@ -45,7 +45,7 @@ public final class ObservedRates implements FetchCosts {
         lines.computeIfAbsent(place, Line::new).add(bytes, nanos * 1e-9);
     }
 
-    /** What was observed there counts no longer: it was not as it is now. */
+    /** Drops what was observed there, for it no longer holds. */
     public void forget(Place place) {
         lines.remove(place);
     }

@@ -3,9 +3,9 @@ package io.clairfs.cache.plan.model;
 /**
  * How long a thread takes to bring one sample into the staging buffer, by where the sample is: NoPFS section 4.
  *
- * <p>The paper's cases cost bytes only, which holds for large samples. Ours add the latency of one request, because a fetch of
- * a small file from a parallel filesystem or a peer is nearly all latency; with latencies of 0, the default, the formulas are
- * the paper's. Whoever calls adds them up over threads: everything here is the time of one thread for one sample, in seconds.
+ * <p>The paper's cases cost bytes only, which holds for large samples. Ours add the latency of one request, because a fetch of a small file
+ * from a parallel filesystem or a peer is nearly all latency; with latencies of 0, the default, the formulas are the paper's. Every time
+ * here is that of one thread for one sample, in seconds; the caller adds them up over threads.
  *
  * @param computeBytesPerSecond c, the rate at which a rank consumes samples
  * @param preprocessBytesPerSecond beta
@@ -43,8 +43,8 @@ public record PerformanceModel(
     }
 
     /**
-     * A guess for machines that nobody measured: a shared filesystem that is slower than the network, which is slower than
-     * memory. {@link ObservedRates} corrects it.
+     * A guess for nodes that were not measured: a shared filesystem that is slower than the network, which is slower than memory.
+     * {@link ObservedRates} corrects it.
      */
     public static PerformanceModel unmeasured() {
         StorageClass staging = StorageClass.memory(1L << 30);

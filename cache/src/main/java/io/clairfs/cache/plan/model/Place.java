@@ -5,7 +5,7 @@ public sealed interface Place {
     /** The slow store. */
     Place SOURCE = new Source();
 
-    /** Another node, whichever. */
+    /** Any other node. */
     Place PEER = new Peer();
 
     /** A storage class of this node, counted from 0, the fastest. */

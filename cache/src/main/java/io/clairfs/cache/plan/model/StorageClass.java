@@ -35,13 +35,13 @@ public record StorageClass(
         this(name, capacityBytes, threads, read, write, 0, 0);
     }
 
-    /** Memory of a machine that nobody measured. */
+    /** Memory that was not measured. */
     public static StorageClass memory(long capacityBytes) {
         Throughput throughput = Throughput.perThread(5e9, 4);
         return new StorageClass("memory", capacityBytes, 4, throughput, throughput);
     }
 
-    /** A local SSD of a machine that nobody measured; entries are those of {@link SsdTier}. */
+    /** A local SSD that was not measured; entries are those of {@link SsdTier}. */
     public static StorageClass ssd(long capacityBytes) {
         return new StorageClass(
                 "ssd",
@@ -58,7 +58,7 @@ public record StorageClass(
         return new StorageClass(name, bytes, threads, read, write, latencySeconds, entryBytes);
     }
 
-    /** What a sample of so many bytes takes of the capacity. */
+    /** The bytes of the capacity that a sample of so many bytes takes. */
     public long bytesOf(long sampleBytes) {
         return sampleBytes + entryBytes;
     }

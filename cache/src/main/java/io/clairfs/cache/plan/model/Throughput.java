@@ -40,12 +40,12 @@ public record Throughput(List<Point> points) {
         }
     }
 
-    /** As much as this for any number of threads, shared by them. */
+    /** This rate for any number of threads together. */
     public static Throughput constant(double bytesPerSecond) {
         return new Throughput(List.of(new Point(1, bytesPerSecond)));
     }
 
-    /** As much as {@code bytesPerSecond} for each thread, up to {@code threads} of them. */
+    /** {@code bytesPerSecond} for each thread, up to {@code threads} of them. */
     public static Throughput perThread(double bytesPerSecond, int threads) {
         return new Throughput(List.of(new Point(threads, bytesPerSecond * threads)));
     }

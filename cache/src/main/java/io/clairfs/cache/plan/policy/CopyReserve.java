@@ -5,13 +5,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many bytes of further copies are worth more, at each node, than the first copy that is looked at.
+ * The bytes of further copies that are worth more, at each node, than the first copy under consideration.
  *
  * <p>A histogram per node over the logarithm of the value density, 64 levels to the octave, made in one pass over the table:
  * the further copies themselves, up to one for each use, are never listed for more than one node at a time.
  */
 final class CopyReserve {
-    /** Of a plan in which no further copy is worth more than any first one. */
+    /** For a plan in which no further copy is worth more than any first one. */
     static final CopyReserve NONE = new CopyReserve(null, new long[0][], new long[0], 0);
 
     private static final int LEVELS = 2048;
@@ -40,7 +40,7 @@ final class CopyReserve {
         this.top = top;
     }
 
-    /** Counts each use of any node as a further copy that it might want; {@code top} is the most that any is worth. */
+    /** Counts each use at any node as a further copy that it might want; {@code top} is the worth of the best one. */
     static CopyReserve create(PlanRequest request, UseTable uses, Prices prices, float top) {
         int nodes = request.nodes().size();
         Counting counting = new Counting(request, uses, prices);
@@ -74,7 +74,7 @@ final class CopyReserve {
         return Math.clamp(LEVELS - 1 - below, 0, LEVELS - 1);
     }
 
-    /** From now on, what is worth clearly more than {@code value} keeps its room; values come descending. */
+    /** Reserves room for copies worth clearly more than {@code value}; values come descending. */
     void passTo(float value) {
         if (counting == null) {
             return;
@@ -92,7 +92,7 @@ final class CopyReserve {
         return counting == null ? 0 : above[node];
     }
 
-    /** The sample has its home at this node, which so wants no further copy of it. */
+    /** The sample has its home at this node, which wants no further copy of it. */
     void settle(int sample, int node) {
         if (counting != null) {
             add(sample, node, counting.uses().uses(node, sample), -1);

@@ -5,16 +5,16 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * Chooses homes so that the source is asked as little as its price warrants: the {@code clairfs} policy.
+ * Chooses homes so that the source is read as little as its price warrants: the {@code clairfs} policy.
  *
- * <p>A greedy by value density ({@link Prices}) over first copies and further copies at once. The value of a sample's first
- * copy falls when the node that uses it most has filled up, so it is looked at again at its new value: first copies wait in a
- * sorted list, the few that are looked at again in a heap. Further copies are only counted here ({@link CopyReserve}), as room
- * that must stay free for what is worth more; each node picks its own later ({@link NodePacker}). While any first copy is worth
- * more than every further copy, which is so whenever the source is clearly slower than the network, nothing needs counting.
+ * <p>A greedy by value density ({@link Prices}) over first copies and further copies at once. The value of a sample's first copy falls when
+ * the node that uses it most has filled up, so it is considered again at its new value: first copies wait in a sorted list, the few to be
+ * considered again in a heap. Further copies are only counted here ({@link CopyReserve}), as room that must stay free for copies worth
+ * more; each node picks its own later ({@link NodePacker}). While any first copy is worth more than every further copy, which is so
+ * whenever the source is clearly slower than the network, nothing needs counting.
  *
- * <p>Of samples that are worth as much, chance says which get a home. Were it those used first, caches would serve the first part
- * of an epoch and the source the rest: computation could not keep up with the one and would wait for the other.
+ * <p>Among samples of equal worth chance decides which get a home. If those used first got one, caches would serve the first part of an
+ * epoch and the source the rest: computation could not keep up with the one and would wait for the other.
  *
  * <p>Choosing under the capacities of nodes, where a copy is worth less once there is another, is the maximisation of a
  * submodular function under a partition matroid for samples of one size; the greedy is within a factor of two of the best.
@@ -47,6 +47,7 @@ public final class CoverageFirst {
         value = new float[request.samples()];
     }
 
+    /** Chooses the homes of all samples. */
     public Homes choose() {
         int[] order = uses.byFirstUse();
         scatter(order);
@@ -70,7 +71,7 @@ public final class CoverageFirst {
         return new Homes(home, bytes);
     }
 
-    /** Any order will do that has nothing to do with that of the epochs, and is the same on every node. */
+    /** Any order will do that is unrelated to those of the epochs, and is the same on every node. */
     private static void scatter(int[] samples) {
         Random random = new Random(samples.length);
         for (int i = samples.length - 1; i > 0; i--) {
@@ -143,7 +144,7 @@ public final class CoverageFirst {
         }
         float worth = (float) (users.total() * prices.coverage(node, size) + localUses * prices.locality(node, size));
         if (request.held().holds(node, sample)) {
-            worth = Math.nextUp(worth); // of samples that are worth as much, those stay that are there
+            worth = Math.nextUp(worth); // among samples of equal worth, those already held stay
         }
         if (worth > bestValue || (worth == bestValue && isBetterTie(node))) {
             best = node;

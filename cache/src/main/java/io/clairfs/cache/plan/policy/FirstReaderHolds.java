@@ -4,15 +4,16 @@ import io.clairfs.cache.plan.request.PlanRequest;
 import java.util.Arrays;
 
 /**
- * Lobster (section 4.4) as a plan: who reads a sample first keeps it, and the last copy is never evicted.
+ * Lobster (section 4.4) as a plan: the first reader of a sample keeps it, and the last copy is never evicted.
  *
- * <p>Samples do not move, so one whose first reader is full of last copies stays with the source. The policy's reuse distance
- * is about the moment, which a plan does not know: what room is left goes by reuse count here, and by reuse distance in
- * {@code FurtherCopies} when the run is under way.
+ * <p>Samples do not move, so one whose first reader is full of last copies stays with the source. The policy's reuse distance depends on
+ * the moment, which a plan does not know: the remaining room goes by reuse count here, and by reuse distance in {@code FurtherCopies} at
+ * run time.
  */
 public final class FirstReaderHolds {
     private FirstReaderHolds() {}
 
+    /** Chooses the homes of all samples. */
     public static Homes choose(PlanRequest request, UseTable uses, Rooms rooms) {
         short[] home = new short[request.samples()];
         Arrays.fill(home, (short) Placement.NONE);

@@ -3,8 +3,8 @@ package io.clairfs.cache.plan.policy;
 import io.clairfs.cache.plan.request.PlanRequest;
 
 /**
- * A node keeps its homes, and spends what room remains on further copies of samples that have their home elsewhere: those
- * first that save most per byte, of as many those already held, of these those used first.
+ * A node keeps its homes, and spends the remaining room on further copies of samples that have their home elsewhere: first those that save
+ * most per byte, among equals those already held, then those used first.
  */
 public final class HomesAndCopies implements Selection {
     private final PlanRequest request;

@@ -9,9 +9,9 @@ import java.util.List;
 /**
  * Spreads what a node keeps over its classes.
  *
- * <p>The fastest class takes the samples with the most local uses, and of as many uses those that it holds already, then those that the
- * next class holds, and so on; of these those used first, so that what is read first is kept as it is read. A further copy goes to no class from which it would come
- * slower than from elsewhere.
+ * <p>The fastest class takes the samples with the most local uses. Among equals, samples that it already holds come first, then those that
+ * the next class holds, and so on, then those used first, so that what is read first is kept as it is read. A further copy goes to no class
+ * from which it would come slower than from elsewhere.
  */
 public final class NodePacker {
     private final PlanRequest request;
@@ -29,11 +29,11 @@ public final class NodePacker {
     }
 
     /**
-     * What a node keeps where.
+     * The samples that a node keeps in each class.
      *
      * @param classOf by sample, {@link Placement#NONE} for one that is not kept
-     * @param bytes by class, of the samples and what they take beside their bytes
-     * @param order by class, the samples that it keeps, those used first by anybody first
+     * @param bytes by class, of the samples, with what they take beside their bytes
+     * @param order by class, the samples that it keeps, in the order of first use by any node
      */
     record Contents(byte[] classOf, long[] bytes, int[][] order) {}
 

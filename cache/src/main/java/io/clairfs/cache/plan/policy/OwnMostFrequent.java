@@ -6,13 +6,13 @@ import java.util.Arrays;
 /**
  * NoPFS (section 5.1): each node keeps the samples that it uses most itself, whatever the others keep.
  *
- * <p>Samples of one frequency are taken in the order of first use, by anyone: at the start of a run that
- * is nearly the node's own access order, and it costs one list instead of one per node. A node ends with the first frequency of which not all fit. The home of
- * a sample is, of the nodes that keep it, the one that uses it most. Two passes over the table serve all nodes: one adds up the
- * bytes of each frequency, one picks.
+ * <p>Samples of one frequency are taken in the order of first use by any node: at the start of a run that is nearly the node's own access
+ * order, and it costs one list instead of one per node. A node ends with the first frequency of which not all samples fit. The home of a
+ * sample is the node that uses it most, of those that keep it. Two passes over the table serve all nodes: one adds up the bytes of each
+ * frequency, one picks.
  */
 public final class OwnMostFrequent implements Selection {
-    /** Frequencies beyond this are one. */
+    /** Higher frequencies count as this one. */
     private static final int MOST_USES = 255;
 
     private final PlanRequest request;
@@ -20,7 +20,7 @@ public final class OwnMostFrequent implements Selection {
     private final Rooms rooms;
     /** By node: the rank of the last frequency that is kept, in part or in full. */
     private final int[] lowest;
-    /** By node: the bytes that are left for that. */
+    /** By node: the bytes that are left for that rank. */
     private final long[] forLowest;
 
     public OwnMostFrequent(PlanRequest request, UseTable uses, Rooms rooms) {
@@ -32,7 +32,7 @@ public final class OwnMostFrequent implements Selection {
         findLowest();
     }
 
-    /** More uses rank higher; of as many uses, what is held already. */
+    /** More uses rank higher; among equals, a sample that is held already. */
     private int rank(int node, int sample, int times) {
         return 2 * Math.min(times, MOST_USES) + (request.held().holds(node, sample) ? 1 : 0);
     }
@@ -49,6 +49,7 @@ public final class OwnMostFrequent implements Selection {
         }
     }
 
+    /** Chooses the homes of all samples. */
     public Homes choose() {
         int nodes = request.nodes().size();
         UseTable.Users users = new UseTable.Users(uses);

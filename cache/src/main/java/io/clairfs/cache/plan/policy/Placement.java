@@ -6,11 +6,11 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which sample is kept where: a plan's result. Immutable to its users; may be shared between threads.
+ * The result of a plan: where each sample is kept. Immutable to its users; may be shared between threads.
  *
- * <p>Homes are known for all samples, two bytes each. What a node keeps in which class is one byte per sample, worked out when
- * that node is first asked for: a daemon needs its own only, a simulator each. Until {@link #onlyFor} is called the placement
- * holds on to the planner's tables for this.
+ * <p>Homes are known for all samples, two bytes each. The classes of one node take one byte per sample, and are computed when that node is
+ * first asked for: a daemon needs its own only, a simulator those of each. Until {@link #onlyFor} is called the placement holds on to the
+ * planner's tables for this.
  */
 public final class Placement {
     /** No node, no class. */
@@ -42,7 +42,7 @@ public final class Placement {
         return small;
     }
 
-    /** Works out now what all nodes keep, for so many nodes at a time; each takes 16 bytes per sample while it is worked at. */
+    /** Computes what all nodes keep, for {@code threads} nodes at a time; each takes 16 bytes per sample meanwhile. */
     public void packAll(int threads) {
         IntStream.range(0, threads).parallel().forEach(first -> {
             for (int node = first; node < nodes(); node += threads) {
@@ -56,7 +56,7 @@ public final class Placement {
         return known != null ? known : pack(node);
     }
 
-    /** Whoever asks for a node at the same moment works out the same. */
+    /** Threads that ask for a node at the same moment compute the same. */
     private NodePacker.Contents pack(int node) {
         if (packer == null) {
             throw new IllegalStateException("this placement was kept for other nodes than " + node);
@@ -73,7 +73,7 @@ public final class Placement {
         return nodes.length();
     }
 
-    /** The node that keeps the copy which the others count on, or {@link #NONE}: such a sample is read from the source. */
+    /** The owner of a sample, or {@link #NONE}: such a sample is read from the source. */
     public int home(int sample) {
         return homes.of()[sample];
     }
@@ -87,19 +87,19 @@ public final class Placement {
     }
 
     /**
-     * The samples that the node keeps in this class, those that anybody uses first from the plan's first epoch on first: the order
-     * in which to fill it. Not to be changed. The first question about a node takes as long as with {@link #storageClass}.
+     * The samples that the node keeps in this class, in the order of first use by any node from the plan's first epoch on: the order in
+     * which to fill it. Not to be changed. The first question about a node takes as long as with {@link #storageClass}.
      */
     public int[] fillOrder(int node, int storageClass) {
         return contents(node).order()[storageClass];
     }
 
-    /** What the node keeps in this class when all is in place takes of its capacity, bytes. */
+    /** Bytes of this class's capacity that are taken when all is in place. */
     public long plannedBytes(int node, int storageClass) {
         return contents(node).bytes()[storageClass];
     }
 
-    /** What the samples with their home at this node take at most ({@link NodeStorage#bytesOf}), in all classes, bytes. */
+    /** Bytes that the samples with their home at this node take at most ({@link NodeStorage#bytesOf}), in all classes. */
     public long homeBytes(int node) {
         return homes.bytes()[node];
     }

@@ -23,7 +23,7 @@ public final class Prices {
     private final Line[][] local;
     private final int[] fastest;
 
-    /** Seconds as a line over bytes: all costs of the model are. */
+    /** Seconds as a line over bytes, as all costs of the model are. */
     private record Line(double latency, double perByte) {
         static Line of(double ofNothing, double ofOneMebibyte) {
             return new Line(ofNothing, (ofOneMebibyte - ofNothing) / (1 << 20));
@@ -77,7 +77,7 @@ public final class Prices {
         return locality(node, fastest[node], bytes);
     }
 
-    /** m - cl for a class of this node; 0 where it is no faster than what is elsewhere. */
+    /** m - cl for a class of this node; 0 where it is no faster than elsewhere. */
     double locality(int node, int storageClass, long bytes) {
         if (storageClass >= local[node].length) {
             return 0;

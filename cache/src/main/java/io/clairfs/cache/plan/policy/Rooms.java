@@ -6,15 +6,15 @@ import io.clairfs.cache.plan.request.PlanRequest;
 import java.util.List;
 
 /**
- * How many bytes of samples each node can be promised, what they take beside their bytes included.
+ * The bytes of samples that each node can be promised, including what samples take beside their bytes.
  *
- * <p>A sample lies in one class only, so the last bytes of a class stay empty. Samples of one size fill whole slots. Otherwise
- * what is promised leaves the size of the largest sample free for each class but one; then first fit always finds a class with
- * room for the next sample, whatever the order.
+ * <p>A sample lies in one class only, so the last bytes of a class stay empty. Samples of one size fill whole slots. Otherwise the promise
+ * leaves the size of the largest sample free for each class but one; then first fit always finds a class with room for the next sample,
+ * whatever the order.
  *
- * <p>What a sample takes beside its bytes depends on the class, which is not known when it is promised room. So each is charged
- * what it takes at most ({@link NodeStorage#bytesOf}), and a class where it takes less counts for more: by what is saved on as many of
- * the largest samples as it holds when nothing more fits into it.
+ * <p>What a sample takes beside its bytes depends on the class, which is not known when it is promised room. So each sample is charged what
+ * it takes at most ({@link NodeStorage#bytesOf}), and a class where it takes less counts for more: by the saving on as many of the largest
+ * samples as it holds when full.
  */
 public final class Rooms {
     private final List<NodeStorage> nodes;
@@ -76,12 +76,12 @@ public final class Rooms {
         return largestClass == 0 ? 0 : Math.max(largestClass, sum);
     }
 
-    /** What samples on this node may add up to, each charged by {@link #bytesOf}. */
+    /** Bytes that samples on this node may add up to, each charged by {@link #bytesOf}. */
     long usable(int node) {
         return usable[node];
     }
 
-    /** What a sample of this size is charged on this node. */
+    /** Bytes that a sample of this size is charged on this node. */
     long bytesOf(int node, long size) {
         return nodes.get(node).bytesOf(size);
     }

@@ -1,6 +1,6 @@
 package io.clairfs.cache.plan.policy;
 
-/** Which samples a node keeps, before it is said in which class. */
+/** The samples that a node keeps, before their classes are chosen. */
 public interface Selection {
     /** A mark that is no class. */
     byte SELECTED = -2;

@@ -2,7 +2,7 @@ package io.clairfs.cache.plan.policy;
 
 import java.util.Arrays;
 
-/** One byte for each node and sample, which stays at 255 when it would overflow, and who was first. */
+/** One byte for each node and sample, which stays at 255 when it would overflow, and the first user of each sample. */
 final class UseCounts extends UseTable {
     private static final char NOBODY = Character.MAX_VALUE;
 

@@ -1,6 +1,6 @@
 package io.clairfs.cache.plan.policy;
 
-/** The users of each sample in the order of use, one or two bytes each; what comes when a list is full is left out. */
+/** The users of each sample in the order of use, one or two bytes each; uses beyond a full list are left out. */
 final class UseLists extends UseTable {
     private final int width;
     private final int idBytes;

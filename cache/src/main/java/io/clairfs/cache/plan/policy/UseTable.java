@@ -3,11 +3,11 @@ package io.clairfs.cache.plan.policy;
 import java.util.Arrays;
 
 /**
- * Who uses which sample how often, over the epochs that the plan looks at (r_k of NoPFS section 3, for all nodes).
+ * How often each node uses each sample, over the epochs that the plan walks (r_k of NoPFS section 3, for all nodes).
  *
- * <p>Two forms, whichever is smaller: a counter per node and sample ({@link UseCounts}), for few nodes and many epochs, or the
- * list of users of each sample ({@link UseLists}), for few epochs and many nodes. Where neither fits the limit, the lists are
- * cut: the plan then looks only so many epochs ahead, which is what bounds memory at 1,024 ranks.
+ * <p>Two forms, whichever is smaller: a counter per node and sample ({@link UseCounts}), for few nodes and many epochs, or the list of
+ * users of each sample ({@link UseLists}), for few epochs and many nodes. Where neither fits the limit, the lists are cut: the plan then
+ * looks only so many epochs ahead, which bounds memory at 1,024 ranks.
  */
 public abstract sealed class UseTable permits UseCounts, UseLists {
     private final int[] byFirstUse;
@@ -22,8 +22,8 @@ public abstract sealed class UseTable permits UseCounts, UseLists {
     /**
      * An empty table.
      *
-     * @param usesPerSample that are expected
-     * @param bytesPerSample that it may take
+     * @param usesPerSample expected
+     * @param bytesPerSample the limit of its size
      */
     static UseTable create(int samples, int nodes, double usesPerSample, int bytesPerSample) {
         int idBytes = nodes <= 1 << 8 ? 1 : 2;
@@ -128,7 +128,7 @@ public abstract sealed class UseTable permits UseCounts, UseLists {
             return uses[i];
         }
 
-        /** How often anybody uses it. */
+        /** How often all nodes use it. */
         int total() {
             return total;
         }

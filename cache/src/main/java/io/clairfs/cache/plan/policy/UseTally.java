@@ -16,11 +16,11 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks through the orders of all jobs and fills a {@link UseTable}.
+ * Walks the orders of all jobs and fills a {@link UseTable}.
  *
- * <p>The first epochs of all jobs come first, then their second ones, and so on; within an epoch, the first steps of all ranks
- * come first. That is the order in which samples count as first used. A second thread computes the next order meanwhile; what
- * is tallied, and in which order, does not depend on it.
+ * <p>The first epochs of all jobs come first, then their second ones, and so on; within an epoch, the first steps of all ranks come first.
+ * That is the order in which samples count as first used. A second thread computes the next order meanwhile; the tally and its order do not
+ * depend on it.
  */
 public final class UseTally {
     private final PlanRequest request;
@@ -38,6 +38,7 @@ public final class UseTally {
         }
     }
 
+    /** The uses of all jobs, up to the limits. */
     public UseTable tally() throws InvalidSpecException {
         double expected = expectedUses();
         int samples = Math.max(1, request.samples());
@@ -74,7 +75,7 @@ public final class UseTally {
                 try {
                     return future.get();
                 } catch (InterruptedException e) {
-                    interrupted = true; // the plan is bounded work; who waits for it may give up on the whole
+                    interrupted = true; // goes on: a plan is bounded work, and its caller may give up the whole
                 } catch (ExecutionException e) {
                     throw unwrapped(e.getCause());
                 }
@@ -108,7 +109,7 @@ public final class UseTally {
         return passes;
     }
 
-    /** Told from the length of each job's first epoch. */
+    /** Estimated from the length of each job's first epoch. */
     private double expectedUses() throws InvalidSpecException {
         double uses = 0;
         for (Need need : request.needs()) {

@@ -3,15 +3,15 @@ package io.clairfs.cache.plan.request;
 import java.util.function.IntUnaryOperator;
 
 /**
- * What one job will read: its orders, from one epoch to another, and the node on which each of its ranks reads.
+ * The reads of one job: its orders, from one epoch to another, and the node on which each of its ranks reads.
  *
  * @param orders of the job's samplers
  * @param sampleOf the plan's number of a sample from its index in the job's order, or -1 for one that the plan leaves out
  * @param firstEpoch the first that is still to be read
- * @param endEpoch behind the last; {@link #NO_KNOWN_END} when nobody said
- * @param nodeOfRank by rank, so as long as the world is large; -1 for a rank that reads elsewhere
- * @param sameInEveryEpoch whether each epoch is the same samples on the same nodes, as where one node reads everything; then one
- *     look does for all epochs
+ * @param endEpoch the end, exclusive; {@link #NO_KNOWN_END} when not known
+ * @param nodeOfRank by rank, as long as the world size; -1 for a rank that reads elsewhere
+ * @param sameInEveryEpoch whether each epoch reads the same samples on the same nodes, as where one node reads everything; then one epoch
+ *     is walked for all
  */
 public record Need(
         EpochSource orders,
@@ -20,7 +20,7 @@ public record Need(
         int endEpoch,
         int[] nodeOfRank,
         boolean sameInEveryEpoch) {
-    /** The end of a job that tells none. */
+    /** The end of a job without a known end. */
     public static final int NO_KNOWN_END = Integer.MAX_VALUE;
 
     public Need {
@@ -33,7 +33,7 @@ public record Need(
         }
     }
 
-    /** A job whose epochs may differ in what is read where. */
+    /** A job whose epochs may differ in the samples read on each node. */
     public Need(EpochSource orders, IntUnaryOperator sampleOf, int firstEpoch, int endEpoch, int[] nodeOfRank) {
         this(orders, sampleOf, firstEpoch, endEpoch, nodeOfRank, false);
     }

@@ -2,13 +2,13 @@ package io.clairfs.cache.plan.request;
 
 import java.util.Locale;
 
-/** How a plan decides what is kept where; the papers' policies are there to be compared with. */
+/** How a plan places samples; the papers' policies are there for comparison. */
 public enum PlacementPolicy {
     /** Every sample gets one copy if the source's price warrants it, then local uses count ({@code CoverageFirst}). */
     CLAIRFS,
     /** Each node keeps its own most frequent samples ({@code OwnMostFrequent}). */
     NOPFS,
-    /** Who reads a sample first keeps it, and last copies stay ({@code FirstReaderHolds}). */
+    /** The first reader of a sample keeps it, and last copies stay ({@code FirstReaderHolds}). */
     LOBSTER;
 
     /** The name that users write. */

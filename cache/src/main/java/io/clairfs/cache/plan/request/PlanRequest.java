@@ -7,12 +7,12 @@ import java.util.List;
 /**
  * All that a plan depends on.
  *
- * @param samples the plan is about; they are numbered from 0
+ * @param samples how many the plan is about; they are numbered from 0
  * @param sizes of these
  * @param needs of all jobs; their uses add up
- * @param nodes what each node offers, at most 32,767 of them
- * @param model by which a copy is weighed
- * @param held already
+ * @param nodes the storage of each node, at most 32,767 of them
+ * @param model that weighs copies
+ * @param held what the nodes hold already
  */
 public record PlanRequest(
         int samples, SampleSizes sizes, List<Need> needs, List<NodeStorage> nodes, PerformanceModel model, Held held) {
@@ -32,7 +32,7 @@ public record PlanRequest(
         }
     }
 
-    /** Where nothing is held yet. */
+    /** A request where nothing is held yet. */
     public PlanRequest(
             int samples, SampleSizes sizes, List<Need> needs, List<NodeStorage> nodes, PerformanceModel model) {
         this(samples, sizes, needs, nodes, model, Held.NOTHING);

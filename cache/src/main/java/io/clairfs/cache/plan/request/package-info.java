@@ -1,5 +1,5 @@
 /**
- * What the planner is asked: which samples the jobs will read when, what the nodes have room for, and what they hold by now.
+ * The planner's input: which samples the jobs read when, the room of the nodes, and what they hold now.
  */
 @NullMarked
 package io.clairfs.cache.plan.request;

@@ -10,22 +10,21 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns dead bytes into room, a step at a time: segments without live samples are deleted; then the one with the fewest live
- * bytes is taken down from its end, dead samples cut off and live ones moved to the segment that is being filled.
+ * Turns dead bytes into room, a step at a time. Segments without live samples are deleted. Then the segment with the fewest live bytes is
+ * shrunk from its end: dead samples are cut off, live ones are moved to the active segment.
  *
- * <p>Cutting from the end needs no more room than a few samples, so all of the capacity can be in use. Where not even that much
- * is free, the samples wait in memory while their old place is cut; a crash then loses them, and the source has them still.
- * Every sample is verified on the way. A segment from which a sample is being sent is left alone, and nothing is sent from the one
- * that is being shrunk. Where all that could be shrunk is being sent from, no segment can be pinned for a moment, and the first segment
- * that comes free is taken. Not for several threads at once.
+ * <p>Cutting from the end needs room for a few samples only, so all of the capacity can be in use. Where even that is not free, the samples
+ * wait in memory while their old place is cut; a crash then loses them, but the source still has them. Every sample is verified on the way.
+ * A segment from which a sample is being sent is pinned and left alone, and nothing is sent from the segment that is being shrunk. When all
+ * segments worth shrinking are pinned, new pins are refused for a moment, and the first segment without pins is taken. Not thread-safe.
  *
- * <p>A write that fails ends a segment early, and so does each mount; the small ones that come of it are merged ({@link #merge}).
+ * <p>A failed write ends a segment early, and so does each mount; the resulting small segments are merged ({@link #merge}).
  */
 final class Compaction {
     /** Samples are moved in batches of about this size, bytes, because each batch costs two calls that cut a file. */
     private static final long BATCH_BYTES = 1 << 20;
 
-    /** How long nothing waits for pins after some did not end: a reader that takes nothing is cut off after as long. */
+    /** How long no step waits for pins after some did not end: a stalled receiver is cut off after the same time. */
     private static final long AFTER_STUCK_PINS_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final SegmentLog log;
@@ -62,11 +61,11 @@ final class Compaction {
         this.clock = clock;
     }
 
-    /** One sample on its way. */
+    /** One sample that is being moved. */
     private record Moving(int file, long place, SampleBuffer sample) {}
 
     /**
-     * Does one step; waits for pins, for a bounded time, where nothing else can be done.
+     * Does one step; waits for pins, for a bounded time, if nothing else can be done.
      *
      * @return false when there is nothing to gain
      * @throws PosixException when a file cannot be removed or cut
@@ -96,7 +95,7 @@ final class Compaction {
         return true;
     }
 
-    /** Waits until there is something to shrink that nothing is sent from. Returns whether there is. */
+    /** Waits until a segment without pins can be shrunk or deleted. Returns whether there is one. */
     private boolean awaitPins() {
         boolean justTried = pinsStuck && clock.getAsLong() - pinsStuckAtNs < AFTER_STUCK_PINS_NS;
         if (justTried || !victims.isRoomPinned()) {
@@ -113,14 +112,14 @@ final class Compaction {
         return !pinsStuck;
     }
 
-    /** Steps are over for now: samples may be sent from all segments again. */
+    /** Ends a series of steps: samples may be sent from all segments again. */
     void rest() {
         if (victim != null) {
             victim.unclaim();
         }
     }
 
-    /** Moves the samples of the smallest segment to the one that is being filled, if there are many small ones and room for it. */
+    /** Moves the samples of the smallest segment to the active one, if there are many small ones and room for it. */
     void merge() throws PosixException {
         Segment small = victims.smallestOfMany();
         if (small == null || !log.hasRoomFor(small) || choose(small) == null) {
@@ -128,16 +127,13 @@ final class Compaction {
         }
         while (victim == small) {
             if (!shrink(small)) {
-                return; // the disk takes nothing
+                return; // the disk accepts no writes
             }
         }
         boolean _ = deleteDead();
     }
 
-    /**
-     * Gives up samples, the oldest segments first, until the disk holds no more than {@code bytes}: the capacity may be less than
-     * at the last mount.
-     */
+    /** Evicts samples, oldest segments first, until the disk holds no more than {@code bytes}: the capacity may be less than at the last mount. */
     void shrinkTo(long bytes) throws PosixException {
         while (log.diskBytes() > bytes && victims.dead() != null) {
             step();
@@ -153,7 +149,7 @@ final class Compaction {
         }
     }
 
-    /** Claims the next segment to shrink; what is being sent from one leaves it for later. */
+    /** Claims the next segment to shrink; a pinned one is left for later. */
     private @Nullable Segment choose(@Nullable Segment next) {
         rest();
         return take(claimed(next));
@@ -171,8 +167,8 @@ final class Compaction {
     }
 
     /**
-     * Cuts off what is dead at the end of the segment or, where the last sample is alive, moves a batch from there. Returns
-     * whether that went well.
+     * Cuts off dead samples at the end of the segment or, where the last sample is live, moves a batch from there. Returns whether that
+     * succeeded.
      */
     private boolean shrink(Segment segment) throws PosixException {
         long last = lastLive(segment);
@@ -226,10 +222,10 @@ final class Compaction {
         return Places.NOWHERE;
     }
 
-    /** Reads the sample and keeps other writers off it; null when it is not at {@code place} any more. */
+    /** Reads the sample and excludes its other writers; null when it is not at {@code place} any more. */
     private @Nullable Moving take(int file, long place) {
         while (!writes.tryBegin(file)) {
-            // Its writer found it here and is about to leave; or it was evicted and is being kept anew.
+            // Its writer found it here and is about to end; or it was evicted and is being written anew.
             if (places.get(file) != place) {
                 return null;
             }
@@ -243,7 +239,7 @@ final class Compaction {
         return new Moving(file, place, sample);
     }
 
-    /** Moves the batch and cuts the segment at {@code cutAt}. Returns false when it did not come to the cut. */
+    /** Moves the batch and cuts the segment at {@code cutAt}. Returns false when nothing was cut. */
     private boolean move(Segment segment, List<Moving> batch, long cutAt) throws PosixException {
         long[] sizes = batch.stream().mapToLong(each -> each.sample.size()).toArray();
         long bytes = 0;
@@ -266,7 +262,7 @@ final class Compaction {
         return true;
     }
 
-    /** Writes the batch to {@code spots}. Returns whether none of it is at its old place any more. */
+    /** Writes the batch to {@code spots}. Returns whether no sample is at its old place any more. */
     private boolean write(List<Moving> batch, List<SegmentLog.Spot> spots, boolean stillThere) {
         for (int i = 0; i < spots.size(); i++) {
             Moving each = batch.get(i);

@@ -1,8 +1,8 @@
 package io.clairfs.cache.tier.ssd;
 
 /**
- * Takes a known beginning out of a CRC32C. A checksum is a remainder of polynomials over two elements, so that of two parts
- * together is that of the first, moved by the length of the second, plus that of the second; as in zlib's crc32_combine.
+ * Removes a known prefix from a CRC32C. A checksum is a remainder of polynomials over GF(2), so the checksum of two parts is that of the
+ * first, shifted by the length of the second, plus that of the second; as in zlib's crc32_combine.
  */
 final class Crc32cSum {
     private static final int POLYNOMIAL = 0x82F63B78; // reflected: the highest bit stands for x to the power of 0
@@ -39,9 +39,9 @@ final class Crc32cSum {
     /**
      * The checksum of the second part.
      *
-     * @param whole of both parts
-     * @param first of the first
-     * @param secondBytes the length of the second
+     * @param whole checksum of both parts
+     * @param first checksum of the first part
+     * @param secondBytes bytes of the second part
      */
     static int second(int whole, int first, long secondBytes) {
         int moved = first;

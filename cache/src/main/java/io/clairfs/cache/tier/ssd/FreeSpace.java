@@ -5,10 +5,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * What the filesystem must keep free for others: measured now and then, estimated in between from what was written.
+ * Keeps a reserve of the filesystem free for others. Free space is measured now and then, and estimated in between from the bytes written.
  *
- * <p>The estimate takes every write for whole blocks and one more, since a filesystem gives space in blocks; when it says no, it is
- * measured anew.
+ * <p>The estimate counts a write as whole blocks and one more, because a filesystem allocates blocks; before a refusal it is measured anew.
  */
 final class FreeSpace {
     private static final long MEASURED_FOR_NS = TimeUnit.SECONDS.toNanos(1);
@@ -49,7 +48,7 @@ final class FreeSpace {
         return (Math.ceilDiv(bytes, BLOCK_BYTES) + 1) * BLOCK_BYTES;
     }
 
-    /** Says that {@code bytes} were written. */
+    /** Records that {@code bytes} were written. */
     synchronized void wrote(long bytes) {
         writtenBytes += inBlocks(bytes);
     }
@@ -58,7 +57,7 @@ final class FreeSpace {
         try {
             freeBytes = directory.freeBytes();
         } catch (PosixException e) {
-            freeBytes = 0; // nobody knows: as if there were none
+            freeBytes = 0; // unknown: as if none were free
         }
         measured = true;
         measuredAtNs = now;

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One entry of a segment's index file: 56 bytes, little-endian, with a checksum of its own.
  *
- * <p>It repeats its segment and its place in it, so that bytes of another file that a crash leaves behind are not taken for an
- * entry. An entry of zeros is none: its checksum is wrong.
+ * <p>It repeats its segment and its place in the index, so that bytes of another file, left by a crash, are not taken for an entry. An
+ * entry of zeros is invalid: its checksum is wrong.
  *
  * @param offset of the sample in the data file, bytes
  * @param segment number of the segment

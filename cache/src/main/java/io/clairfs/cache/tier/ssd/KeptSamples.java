@@ -10,10 +10,10 @@ import java.nio.channels.FileChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The samples of one tree on the disk: reads them with all checks, writes them, forgets them.
+ * Reads the samples of one tree on the disk with all checks, writes them and forgets them.
  *
- * <p>A reader holds no lock. It looks up the place, reads, checks, and when anything is wrong looks whether the sample is still
- * at that place: if it has been moved or evicted meanwhile, nothing was wrong.
+ * <p>A reader holds no lock. It looks up the place, reads and checks. If a check fails, it looks whether the sample is still at that place:
+ * if it was moved or evicted meanwhile, nothing was wrong.
  */
 final class KeptSamples {
     private final DatasetTree tree;
@@ -51,7 +51,7 @@ final class KeptSamples {
         return SampleIdentity.of(entry.listing(), entry.at());
     }
 
-    /** The sample, verified, or null; one that is damaged is counted and forgotten. */
+    /** The sample, verified, or null; a damaged sample is counted and forgotten. */
     @Nullable
     SampleBuffer read(int file) {
         while (true) {
@@ -66,7 +66,7 @@ final class KeptSamples {
         }
     }
 
-    /** The sample as it lies at {@code place}, verified. When this is null, it is not at that place any more. */
+    /** The sample at {@code place}, verified; null when it is not there any more. */
     @Nullable
     SampleBuffer readAt(int file, long place) {
         Segment segment = log.segment(place);
@@ -107,8 +107,8 @@ final class KeptSamples {
     }
 
     /**
-     * The sample as it lies in its data file, held there; null unless it is here, the file is open, and the page cache has it.
-     * Waits neither for the disk nor for anybody who does.
+     * The sample in its data file, pinned there; null unless it is here, the file is open, and the page cache has it. Waits neither for the
+     * disk nor for a thread that does.
      */
     @Nullable
     StoredSample openStored(int file) {
@@ -121,7 +121,7 @@ final class KeptSamples {
         SampleIdentity identity = identity(file);
         OpenFiles.Handle handle = openFiles.acquireIfOpen(segment.number());
         boolean there = handle != null
-                && places.get(file) == place // then the checksum belongs to it, and pinned it stays
+                && places.get(file) == place // then the checksum belongs to it, and the pin keeps it there
                 && CachedPages.isCached(handle.fd(), Places.offset(place), identity.size());
         FileChannel channel = handle == null || !there ? null : handle.channel();
         Runnable done = () -> {

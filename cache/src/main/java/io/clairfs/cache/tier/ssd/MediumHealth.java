@@ -8,10 +8,10 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * What went wrong with a medium, and whether it may be written to again.
+ * The failures of a medium, and whether it may be written to again.
  *
- * <p>After a write that failed nothing is written for a while: a full or read-only disk stays so for longer than it takes to
- * read the next sample. Of each kind of failure a line is logged at most once a minute; all are counted.
+ * <p>After a failed write nothing is written for a while: a full or read-only disk stays so for longer than it takes to read the next
+ * sample. Each kind of failure is logged at most once a minute; all failures are counted.
  */
 final class MediumHealth {
     private static final long BACK_OFF_NS = TimeUnit.SECONDS.toNanos(10);
@@ -33,7 +33,7 @@ final class MediumHealth {
         this.errors = errors;
     }
 
-    /** One kind of failure: how often, and when it was told last. */
+    /** One kind of failure: its count, and when it may be logged next. */
     private static final class Kind {
         private final LongAdder count = new LongAdder();
         private final AtomicLong nextLineNs = new AtomicLong();
@@ -54,7 +54,7 @@ final class MediumHealth {
         happened(writes, message);
     }
 
-    /** There is room in the tier and none on the disk: nobody's failure, but somebody should know. */
+    /** The tier has room and the disk has none: no failure, but logged at most once an hour. */
     void diskFull(String message) {
         long now = clock.getAsLong();
         long next = fullLineNs.get();

@@ -12,8 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Descriptors of data files for readers: those used last stay open, up to a bound, because a large cache has more segments
- * than a process may have descriptors. One in use is closed when its last reader is done, even when its file is gone already.
+ * Descriptors of data files for readers. Those used last stay open, up to a bound: a large cache has more segments than a process may have
+ * descriptors. One in use is closed when its last reader is done, even when its file is deleted already.
  */
 final class OpenFiles implements AutoCloseable {
     private final TierDirectory directory;
@@ -26,7 +26,7 @@ final class OpenFiles implements AutoCloseable {
         this.most = most;
     }
 
-    /** A descriptor with the number of those who use it. */
+    /** A descriptor with its number of users. */
     static final class Handle {
         private final int fd;
         private int users = 1;
@@ -41,7 +41,7 @@ final class OpenFiles implements AutoCloseable {
             return fd;
         }
 
-        /** The same file for those who take channels only, open as long as the descriptor; null when there can be none. */
+        /** The same file as a channel, open as long as the descriptor; null when it cannot be opened. */
         @Nullable
         FileChannel channel() {
             FileChannel known = channel;
@@ -72,7 +72,7 @@ final class OpenFiles implements AutoCloseable {
         }
     }
 
-    /** The data file of a segment, to be given back with {@link #release}. */
+    /** The data file of a segment; the caller must {@link #release} it. */
     Handle acquire(int number) throws PosixException {
         Handle known = acquireIfOpen(number);
         if (known != null) {
@@ -82,7 +82,7 @@ final class OpenFiles implements AutoCloseable {
         lock.lock();
         try {
             Handle handle = open.get(number);
-            if (handle != null) { // somebody was faster
+            if (handle != null) { // another thread was faster
                 opened.close();
                 handle.users++;
                 return handle;
@@ -125,7 +125,7 @@ final class OpenFiles implements AutoCloseable {
         }
     }
 
-    /** Lets go of a segment's file, after it was deleted. */
+    /** Closes a segment's file when its last reader is done. */
     void drop(int number) {
         lock.lock();
         try {

@@ -11,9 +11,9 @@ import java.util.Arrays;
 /**
  * Where each file's sample lies on the disk, and its checksum: 12 bytes per file, outside the heap.
  *
- * <p>A place is one word, so that it changes at once for every reader: 20 bits for the segment, 26 for the offset in its data
- * file, 18 for its entry in the index file. Zero means that the sample is not here. The checksum belongs to the place: it is
- * written before it, and whoever finds it wrong looks whether the place is still the same.
+ * <p>A place is one word, so that it changes atomically: 20 bits for the segment, 26 for the offset in its data file, 18 for its entry in
+ * the index file. Zero means that the sample is not here. The checksum belongs to the place and is written before it; a reader that finds
+ * it wrong checks whether the place is still the same.
  */
 final class Places {
     /** The sample is not here. */
@@ -30,7 +30,7 @@ final class Places {
     private final MemorySegment places;
     private final MemorySegment crcs;
 
-    /** A table for the files 0 to {@code files - 1}, none of which is anywhere. */
+    /** A table for the files 0 to {@code files - 1}, all {@link #NOWHERE}. */
     Places(int files) {
         this.files = files;
         // Freed with the last use of this object: a query may come while the tier closes.
@@ -57,7 +57,7 @@ final class Places {
         return (int) place & ((1 << ENTRY_BITS) - 1);
     }
 
-    /** How many files it is for. */
+    /** The number of files. */
     int files() {
         return files;
     }

@@ -19,11 +19,11 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * Finds what earlier mounts left: reads all index files and matches their entries to the tree by path, size and modification
- * time. What does not match stays dead on the disk until room is needed, in case the tree is whole again next time.
+ * Finds the samples of earlier mounts: reads all index files and matches their entries to the tree by path, size and modification time.
+ * Entries without a match stay dead on the disk until room is needed, in case the tree is whole again next time.
  *
- * <p>For the time of the match a hash table takes about 16 bytes per file of the tree. It goes by 64 bits of the path's hash; the
- * other 64 take part in the checksum that every read verifies.
+ * <p>During the match a hash table takes about 16 bytes per file of the tree. It uses 64 bits of the path's hash; the other 64 are part of
+ * the checksum that every read verifies.
  */
 final class Recovery {
     private static final int PIECE = 8192;
@@ -48,7 +48,7 @@ final class Recovery {
         }
     }
 
-    /** Fills the places and the log; on a disk that fails, with as much as it gives. */
+    /** Fills the places and the log; on a failing disk, with as much as can be read. */
     void run() {
         List<Segment> segments = new ArrayList<>();
         try {
@@ -71,7 +71,7 @@ final class Recovery {
         });
     }
 
-    /** The newest first. One that cannot be looked at, or removed, costs no other. */
+    /** Newest first. A segment that cannot be read or removed does not stop the others. */
     private void findSegments(Collection<String> all, List<Segment> into) {
         Set<String> names = new HashSet<>(all);
         List<Integer> numbers = new ArrayList<>();
@@ -148,7 +148,7 @@ final class Recovery {
                 && entry.offset() + entry.identity().size() <= segment.dataBytes;
     }
 
-    /** The newest copy of a sample is the one that counts. */
+    /** The newest copy of a sample counts. */
     private void settle(int file, Segment segment, IndexEntry entry) {
         if (file < 0) {
             return;
@@ -212,7 +212,7 @@ final class Recovery {
             });
         }
 
-        /** The file that is what {@code identity} says, or -1. */
+        /** The file with this identity, or -1. */
         int find(SampleIdentity identity) {
             for (long slot = identity.pathHigh() & mask; ; slot = (slot + 1) & mask) {
                 int file = slots.get(JAVA_INT, slot * Integer.BYTES) - 1;

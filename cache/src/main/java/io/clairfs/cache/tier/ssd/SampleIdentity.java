@@ -13,7 +13,7 @@ import java.util.HexFormat;
 import java.util.zip.CRC32C;
 
 /**
- * Which version of which file a stored sample is: what makes it the same sample after a restart, when file numbers are others.
+ * The file of a stored sample and its version. It identifies the sample after a restart, when file numbers differ.
  *
  * @param pathHigh first half of 128 bits of SHA-256 of the path in the dataset
  * @param pathLow second half
@@ -35,7 +35,7 @@ record SampleIdentity(long pathHigh, long pathLow, long size, long mtimeNs) {
         }
     });
 
-    /** The file that is entry {@code at} of {@code listing}. */
+    /** The identity of entry {@code at} of {@code listing}. */
     static SampleIdentity of(Listing listing, int at) {
         MemorySegment hash = MemorySegment.ofArray(SHA_256.get().digest(listing.path(at)));
         return new SampleIdentity(
@@ -58,12 +58,12 @@ record SampleIdentity(long pathHigh, long pathLow, long size, long mtimeNs) {
         return crc;
     }
 
-    /** CRC32C of the data alone that has this {@link #crc} with the identity before it. */
+    /** CRC32C of the data alone, from its {@link #crc} with this identity. */
     int crcOfData(int crc) {
         return Crc32cSum.second(crc, (int) crcOfThis().getValue(), size);
     }
 
-    /** CRC32C of this identity and {@code data} behind it: right bytes of the wrong sample do not pass either. */
+    /** CRC32C of this identity followed by {@code data}: intact bytes of another sample do not pass. */
     int crc(MemorySegment data) {
         CRC32C crc = crcOfThis();
         for (long at = 0; at < data.byteSize(); at += CRC_PIECE) {

@@ -11,12 +11,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  * One pair of files: {@code 000001.data} with the bytes of samples and nothing else, and {@code 000001.index} with an
  * {@link IndexEntry} for each.
  *
- * <p>Entries stand in the order of their samples, so that cutting both files at one sample leaves a good pair; the sample's
- * bytes are written before its entry, so that an entry means a sample. The sums belong to {@link SegmentLog} and are read and
- * changed under its lock; the files have a lock of their own.
+ * <p>Entries have the order of their samples, so that cutting both files at one sample leaves a valid pair. A sample's bytes are written
+ * before its entry, so that an entry implies its sample. The sums belong to {@link SegmentLog} and are read and changed under its lock; the
+ * files have a lock of their own.
  */
 final class Segment {
-    /** The most that a data file takes before the next one is begun, bytes; a sample larger than that gets one of its own. */
+    /** The most bytes of a data file before the next one is begun; a larger sample gets a file of its own. */
     static final long LARGEST_BYTES = 1L << Places.OFFSET_BITS;
 
     static final int MOST_ENTRIES = 1 << Places.ENTRY_BITS;
@@ -31,14 +31,14 @@ final class Segment {
     /** From this entry on, the index file has been cut. */
     private int cutAt = Integer.MAX_VALUE;
 
-    /** Length of the data file, written or about to be. */
+    /** Bytes of the data file, written or reserved. */
     long dataBytes;
-    /** Entries of the index file, written or about to be. */
+    /** Entries of the index file, written or reserved. */
     int entries;
 
     long liveBytes;
     int liveSamples;
-    /** Bytes that somebody is writing now, their entries included. */
+    /** Bytes that are being written, their entries included. */
     long pendingBytes;
 
     int writers;
@@ -88,7 +88,7 @@ final class Segment {
         return number;
     }
 
-    /** What stands for it in a {@link Places place}; 0 is no slot. */
+    /** Its number in a {@link Places place}; 0 is no slot. */
     static int slot(int number) {
         return number & SLOT_MASK;
     }
@@ -97,27 +97,27 @@ final class Segment {
         return slot(number);
     }
 
-    /** What both files take, bytes. */
+    /** Bytes of both files. */
     long diskBytes() {
         return dataBytes + (long) entries * IndexEntry.BYTES;
     }
 
-    /** What nobody needs any more, bytes. */
+    /** Bytes that are neither live nor pending. */
     long deadBytes() {
         return diskBytes() - liveBytes - pendingBytes;
     }
 
-    /** Nobody adds to it, and nobody is about to. */
+    /** Whether it is sealed and no write to it is under way. */
     boolean isSettled() {
         return sealed && writers == 0;
     }
 
-    /** Holds the data file's bytes where they are, until {@link #unpin}. Returns false when somebody has claimed the segment. */
+    /** Keeps the data file's bytes in place until {@link #unpin}. Returns false when the segment is claimed. */
     boolean pin() {
         return pins.updateAndGet(now -> now == CLAIMED ? CLAIMED : now + 1) != CLAIMED;
     }
 
-    /** Returns whether nothing is being sent from it any more. */
+    /** Ends a pin. Returns whether nothing is being sent from the segment any more. */
     boolean unpin() {
         int left = pins.decrementAndGet();
         assert left >= 0 : "unpinned too often";
@@ -129,7 +129,7 @@ final class Segment {
         return pins.get() <= 0;
     }
 
-    /** Nothing more is sent from it from now on, until {@link #unclaim}. Returns false when something is being sent. */
+    /** Refuses pins until {@link #unclaim}. Returns false when something is being sent. */
     boolean claim() {
         return pins.compareAndSet(0, CLAIMED) || pins.get() == CLAIMED;
     }
@@ -161,7 +161,7 @@ final class Segment {
         }
     }
 
-    /** Cuts both files; the index first, because an entry promises its data. */
+    /** Cuts both files; the index first, because an entry implies its data. */
     synchronized void cut(int toEntries, long toDataBytes) throws PosixException {
         cutAt = toEntries;
         directory.truncate(indexName(number), (long) toEntries * IndexEntry.BYTES);
@@ -175,7 +175,7 @@ final class Segment {
         directory.delete(dataName(number));
     }
 
-    /** Ends writing. */
+    /** Closes the write descriptors of both files. */
     void closeFiles() {
         if (dataFd != CLOSED) {
             Posix.close(dataFd);

@@ -10,13 +10,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The segments of one dataset and the sums over them: who writes where, what is live, what the disk holds.
+ * The segments of one dataset and the sums over them: reserved room, live bytes, bytes on the disk.
  *
- * <p>Room is reserved here, under one lock, and written to outside it; so are files made, which happens once per segment. What
- * the disk holds is counted when it is reserved and given back after it is removed, so it is never more than the capacity.
+ * <p>Room is reserved under one lock and written to outside it. Files are made under the lock, once per segment. Bytes count from their
+ * reservation until after their removal, so the disk never holds more than the capacity.
  */
 final class SegmentLog {
-    /** Segments are this part of the capacity or less, so that one that is half empty does not waste much of it. */
+    /** A segment is at most this part of the capacity, so that a half-empty one wastes little of it. */
     private static final int LEAST_SEGMENTS = 16;
 
     private static final int MOST_SEGMENTS = (1 << Places.SEGMENT_BITS) - 1;
@@ -54,16 +54,16 @@ final class SegmentLog {
         }
     }
 
-    /** The segment that holds {@code place}; null when it has been deleted, and then the place is out of date. */
+    /** The segment that holds {@code place}; null when it has been deleted, and the place is stale. */
     @Nullable
     Segment segment(long place) {
         return bySlot.get(Places.slot(place));
     }
 
     /**
-     * Takes room for a sample; {@link #publish} or {@link #giveBack} must follow.
+     * Reserves room for a sample; {@link #publish} or {@link #giveBack} must follow.
      *
-     * @return null when the capacity does not allow it as things are
+     * @return null when there is no room now
      * @throws PosixException when a new segment is needed and cannot be made
      */
     synchronized @Nullable Spot reserve(long size) throws PosixException {
@@ -107,7 +107,7 @@ final class SegmentLog {
         return made;
     }
 
-    /** Nothing more is added to the segment that is being filled; the next sample begins a new one. */
+    /** Seals the active segment; the next sample begins a new one. */
     synchronized void sealActive() {
         Segment segment = active;
         active = null;
@@ -131,7 +131,7 @@ final class SegmentLog {
         closeIfSettled(segment);
     }
 
-    /** Says that the room could not be written to; if it was the last of its segment, the disk gets it back. */
+    /** Gives up room that could not be written to; the last room of a settled segment is removed from the disk. */
     synchronized void giveBack(Spot spot) {
         settle(spot);
         Segment segment = spot.segment;
@@ -153,9 +153,9 @@ final class SegmentLog {
     }
 
     /**
-     * Puts a sample that was written into the books: {@code file} was at {@code expected} and is at {@code spot} now.
+     * Records a written sample: {@code file} was at {@code expected} and is at {@code spot} now.
      *
-     * @return false when it was not at {@code expected} any more; then what was written is dead
+     * @return false when it was not at {@code expected} any more; then the written bytes are dead
      */
     synchronized boolean publish(Places places, int file, long expected, Spot spot) {
         settle(spot);
@@ -169,7 +169,7 @@ final class SegmentLog {
         return true;
     }
 
-    /** Takes a sample of {@code size} bytes out of the books if it is still at {@code place}. */
+    /** Forgets a sample of {@code size} bytes if it is still at {@code place}. Returns whether it was. */
     synchronized boolean retract(Places places, int file, long place, long size) {
         if (!places.replace(file, place, Places.NOWHERE)) {
             return false;
@@ -178,7 +178,7 @@ final class SegmentLog {
         return true;
     }
 
-    /** Books a sample that an earlier mount left at {@code place}. */
+    /** Counts a sample that an earlier mount left at {@code place}. */
     synchronized void count(long place, long size) {
         add(place, 1, size + IndexEntry.BYTES);
     }
@@ -195,7 +195,7 @@ final class SegmentLog {
         assert liveBytes >= 0 && segment.liveBytes >= 0 && segment.liveSamples >= 0 : "negative sum";
     }
 
-    /** Takes over a segment of an earlier mount. Returns false when there is no slot for it. */
+    /** Takes over a segment of an earlier mount. Returns false when its slot is not free. */
     synchronized boolean adopt(Segment segment) {
         if (segment.slot() == 0 || bySlot.putIfAbsent(segment.slot(), segment) != null) {
             return false;
@@ -205,12 +205,12 @@ final class SegmentLog {
         return true;
     }
 
-    /** Files of this number stay where they are, and no new segment is to have their names. */
+    /** Leaves files of this number in place; no new segment gets their names. */
     synchronized void leaveOut(int number) {
         lastNumber = Math.max(lastNumber, number);
     }
 
-    /** How many entries the segment has, alive or dead. */
+    /** How many entries the segment has, live or dead. */
     synchronized int entries(Segment segment) {
         return segment.entries;
     }
@@ -220,34 +220,34 @@ final class SegmentLog {
         return segment.isSettled() && segment.deadBytes() > 0;
     }
 
-    /** All segments, to be looked at under the lock of this log. */
+    /** All segments, to be read under the lock of this log. */
     Collection<Segment> segments() {
         return bySlot.values();
     }
 
-    /** Whether a segment was begun since it was {@link #setFragmented found} that few are small. */
+    /** Whether a segment was begun since {@link #setFragmented} recorded that few are small. */
     boolean mayBeFragmented() {
         return mayBeFragmented;
     }
 
-    /** Says whether there are small segments to merge. */
+    /** Records whether there are small segments to merge. */
     void setFragmented(boolean fragmented) {
         mayBeFragmented = fragmented;
     }
 
-    /** Whether the segment is closed and not half full, in bytes and entries. */
+    /** Whether the segment is settled and at most half full, in bytes and entries. */
     boolean isSmall(Segment segment) {
         return segment.isSettled()
                 && segment.dataBytes <= segmentBytes / 2
                 && segment.entries <= Segment.MOST_ENTRIES / 2;
     }
 
-    /** Whether all that lives in the segment would fit elsewhere as things are. */
+    /** Whether the live samples of the segment fit elsewhere now. */
     synchronized boolean hasRoomFor(Segment segment) {
         return diskBytes + segment.liveBytes <= capacityBytes;
     }
 
-    /** Ends the segment that is being filled if it could be compacted then. Returns whether it did. */
+    /** Seals the active segment if it could be compacted then. Returns whether it did. */
     synchronized boolean sealActiveIfWorthwhile() {
         Segment segment = active;
         if (segment == null || segment.writers > 0 || segment.deadBytes() == 0) {
@@ -268,7 +268,7 @@ final class SegmentLog {
         }
     }
 
-    /** Ends a settled segment before {@code entry}, whose sample begins at {@code offset}; nothing behind it may be live. */
+    /** Cuts off a settled segment from {@code entry} on, whose sample begins at {@code offset}; no sample from there on may be live. */
     void cut(Segment segment, int entry, long offset) throws PosixException {
         segment.cut(entry, offset);
         cutInBooks(segment, entry, offset);
@@ -282,8 +282,8 @@ final class SegmentLog {
     }
 
     /**
-     * As {@link #cut}, and takes room for samples of {@code sizes} before anybody else can take what was freed. Some may be
-     * missing at the end of the result if there is no room after all.
+     * As {@link #cut}, and reserves room for samples of {@code sizes} before another thread can take the freed room. Some may be missing at
+     * the end of the result if there is no room after all.
      */
     List<Spot> cutAndReserve(Segment segment, int entry, long offset, long[] sizes) throws PosixException {
         segment.cut(entry, offset);
@@ -293,7 +293,7 @@ final class SegmentLog {
         }
     }
 
-    /** Takes room for samples of {@code sizes}; some may be missing at the end of the result. */
+    /** Reserves room for samples of {@code sizes}; some may be missing at the end of the result. */
     synchronized List<Spot> reserveAll(long[] sizes) {
         List<Spot> spots = new ArrayList<>(sizes.length);
         for (long size : sizes) {
@@ -301,7 +301,7 @@ final class SegmentLog {
             try {
                 spot = reserve(size);
             } catch (PosixException e) {
-                break; // the next keep() meets the same error and tells of it
+                break; // the next keep() meets the same error and reports it
             }
             if (spot == null) {
                 break;
@@ -311,12 +311,12 @@ final class SegmentLog {
         return spots;
     }
 
-    /** Whether {@code bytes} more, entries included, would fit as things are. */
+    /** Whether {@code bytes} more, entries included, fit now. */
     synchronized boolean hasRoom(long bytes) {
         return diskBytes + bytes <= capacityBytes;
     }
 
-    /** Whether a sample of {@code size} bytes would fit if nothing dead were left. */
+    /** Whether a sample of {@code size} bytes would fit if all dead bytes were removed. */
     synchronized boolean couldFit(long size) {
         return TierDirectory.fixedBytes() + liveBytes + pendingBytes + size + IndexEntry.BYTES <= capacityBytes;
     }
@@ -328,12 +328,12 @@ final class SegmentLog {
         return all;
     }
 
-    /** What the directory holds, bytes. */
+    /** Bytes in the directory. */
     synchronized long diskBytes() {
         return diskBytes;
     }
 
-    /** What the live samples and their entries take, bytes. */
+    /** Bytes of the live samples and their entries. */
     synchronized long liveBytes() {
         return liveBytes;
     }

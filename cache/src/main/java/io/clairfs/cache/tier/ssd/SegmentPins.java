@@ -4,25 +4,24 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * Which segments samples are being sent from. A pinned segment keeps its bytes where they are. If every segment were always pinned,
- * compaction would never gain room. So compaction may hold new pins back for a moment: those that are there end, and a segment comes
- * free.
+ * Pins the segments that samples are being sent from. A pinned segment keeps its bytes in place. If every segment were always pinned,
+ * compaction would never gain room. So compaction may hold new pins back for a moment: present pins end, and a segment comes free.
  */
 final class SegmentPins {
     private final long mostNs;
     private volatile boolean heldBack;
 
-    /** Pins that are held back for {@code mostNs} at most; one takes milliseconds. */
+    /** New pins are held back for {@code mostNs} at most; a pin takes milliseconds. */
     SegmentPins(long mostNs) {
         this.mostNs = mostNs;
     }
 
-    /** Holds the segment's bytes where they are, until {@link #unpin}. Returns false when that cannot be now; never waits. */
+    /** Keeps the segment's bytes in place until {@link #unpin}. Returns false when that is not possible now; never waits. */
     boolean pin(Segment segment) {
         return !heldBack && segment.pin();
     }
 
-    /** Ends what {@link #pin} began. */
+    /** Ends a {@link #pin}. */
     void unpin(Segment segment) {
         if (segment.unpin() && heldBack) {
             synchronized (this) {
@@ -32,11 +31,11 @@ final class SegmentPins {
     }
 
     /**
-     * Pins nothing until {@code free} returns true; it is asked again whenever a segment has lost its last pin.
+     * Holds new pins back until {@code free} returns true; it is called again whenever a segment has lost its last pin.
      *
-     * <p>The thread that unpins waits for {@code free}, which therefore must be quick.
+     * <p>A thread that unpins waits for {@code free}, which must be quick.
      *
-     * @return false when it did not in time, or when this thread was interrupted
+     * @return false on a timeout, or when this thread was interrupted
      */
     synchronized boolean holdBackUntil(BooleanSupplier free) {
         heldBack = true;

@@ -19,19 +19,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Samples on a local disk; they survive a restart.
  *
- * <p>Samples are packed into {@link Segment segments}, so that small ones do not cost a file each, and keyed by path, size and
- * modification time, so that they are found again when the dataset is listed anew. Nothing is synchronised to the disk: a
- * checksum over identity and bytes is verified whenever a sample is read, and what a crash or the disk has damaged is forgotten
- * and fetched from the source again. Until {@link #recover} the tier is empty and takes nothing.
+ * <p>Samples are packed into {@link Segment segments}, so that small ones do not cost a file each, and keyed by path, size and modification
+ * time, so that they are found again when the dataset is listed anew. Nothing is synchronised to the disk: a checksum over identity and
+ * bytes is verified whenever a sample is read, and a sample damaged by a crash or the disk is forgotten and fetched from the source again.
+ * Until {@link #recover} the tier is empty and accepts nothing.
  *
- * <p>The directory of the dataset never holds more than the capacity, dead samples and index included; see {@link Compaction}
- * for how dead ones make room.
+ * <p>The directory of the dataset never holds more than the capacity, dead samples and index included; {@link Compaction} turns dead ones
+ * into room.
  */
 public final class SsdTier implements Tier {
-    /** What a sample takes of the capacity beside its bytes. */
+    /** Bytes of the capacity that a sample takes beside its own. */
     public static final int ENTRY_BYTES = IndexEntry.BYTES;
 
-    /** How long who needs room waits for samples that are being sent; one takes milliseconds. */
+    /** How long a writer that needs room waits for samples that are being sent; one takes milliseconds. */
     private static final long PINS_END_WITHIN_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /** Data files that stay open for readers. */
@@ -47,24 +47,24 @@ public final class SsdTier implements Tier {
     private final LongSupplier clock;
     private final WritesUnderWay writes = new WritesUnderWay();
     private final ReentrantLock makingRoom = new ReentrantLock();
-    /** Held for reading while files are used, for writing to end that. */
+    /** The read lock is held while files are used; {@link #close} takes the write lock. */
     private final ReadWriteLock use = new ReentrantReadWriteLock();
 
     private volatile @Nullable Contents contents;
     private boolean closed;
 
-    /** What there is once the tree is known. */
+    /** The state once the tree is known. */
     private record Contents(Places places, KeptSamples samples, Compaction compaction) {}
 
     /**
      * Opens the tier.
      *
-     * @param root a directory on a local disk; made if the one above it exists
+     * @param root a directory on a local disk; made if its parent exists
      * @param sourcePath the real path of the source, which names the dataset's directory below {@code root}
-     * @param capacityBytes what the dataset's directory may take
-     * @param reserveBytes what the filesystem must keep free for others
+     * @param capacityBytes most bytes of the dataset's directory
+     * @param reserveBytes bytes of the filesystem that stay free for others
      * @param clock nanoseconds, as {@link System#nanoTime}
-     * @param errors takes a line for a person now and then when the disk fails
+     * @param errors takes a line now and then when the disk fails
      * @throws IOException when the directory cannot be used, or another mount uses it; the message says what to do
      */
     public SsdTier(
@@ -98,7 +98,7 @@ public final class SsdTier implements Tier {
     }
 
     /**
-     * Makes available what earlier mounts of the same source left here; from then on the tier takes samples. To be called once.
+     * Makes the samples of earlier mounts of the same source available; from then on the tier accepts samples. To be called once.
      *
      * @param tree completely listed; files are numbered as in it from now on
      */
@@ -223,10 +223,10 @@ public final class SsdTier implements Tier {
         }
     }
 
-    /** Not while this thread writes a sample, which may be in the segment that goes. */
+    /** Not called while this thread writes a sample, which may be in the merged segment. */
     private void merge(Compaction compaction) {
         if (!makingRoom.tryLock()) {
-            return; // the next sample will do
+            return; // the next sample tries again
         }
         try {
             compaction.merge();
@@ -267,7 +267,7 @@ public final class SsdTier implements Tier {
         return sampleBytes + ENTRY_BYTES;
     }
 
-    /** Bytes of the samples that are here and of their index entries; what is dead counts as room. */
+    /** Bytes of the live samples and their index entries; dead samples count as room. */
     @Override
     public long usedBytes() {
         return contents == null ? 0 : log.liveBytes();
@@ -288,12 +288,12 @@ public final class SsdTier implements Tier {
         return health.failures();
     }
 
-    /** What the dataset's directory takes on the disk, dead samples included, bytes. */
+    /** Bytes of the dataset's directory on the disk, dead samples included. */
     long diskBytes() {
         return log.diskBytes();
     }
 
-    /** Waits for reads and writes under way and gives up the directory; the samples stay on the disk for the next mount. */
+    /** Waits for reads and writes under way and releases the directory; the samples stay on the disk for the next mount. */
     @Override
     public void close() {
         use.writeLock().lock();

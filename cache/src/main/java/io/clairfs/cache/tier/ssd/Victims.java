@@ -2,9 +2,9 @@ package io.clairfs.cache.tier.ssd;
 
 import org.jspecify.annotations.Nullable;
 
-/** Chooses which segment goes next: for the room that its dead samples take, or because there are many small ones. */
+/** Chooses the next segment to remove: for the room of its dead samples, or because there are many small ones. */
 final class Victims {
-    /** So many segments may be less than half full: those of the last mounts, and those that a failed write ended. */
+    /** This many segments may be small: those of the last mounts, and those that a failed write ended. */
     private static final int MOST_SMALL = 8;
 
     private final SegmentLog log;
@@ -13,7 +13,7 @@ final class Victims {
         this.log = log;
     }
 
-    /** A segment that holds nothing alive, that nobody writes to, and from which nothing is sent, or null. */
+    /** A settled segment without live samples and without pins, or null. */
     @Nullable
     Segment dead() {
         synchronized (log) {
@@ -26,10 +26,7 @@ final class Victims {
         }
     }
 
-    /**
-     * Of the segments that hold something dead and from which nothing is sent, the one with the fewest live bytes; null when there is
-     * none.
-     */
+    /** Of the settled segments with dead bytes and without pins, the one with the fewest live bytes; null when there is none. */
     @Nullable
     Segment sparsest() {
         synchronized (log) {
@@ -45,14 +42,14 @@ final class Victims {
         }
     }
 
-    /** Whether something is dead in a segment that something is being sent from. */
+    /** Whether a settled segment with dead bytes is pinned. */
     boolean isRoomPinned() {
         synchronized (log) {
             return log.segments().stream().anyMatch(segment -> log.isWorthwhile(segment) && !segment.isUnpinned());
         }
     }
 
-    /** The smallest segment that nothing is sent from, if there are more small ones than there need be; else null. */
+    /** The smallest segment without pins, if there are more than {@link #MOST_SMALL} small ones; else null. */
     @Nullable
     Segment smallestOfMany() {
         synchronized (log) {

@@ -5,11 +5,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.BooleanSupplier;
 
-/** One writer at a time for each sample: who comes second gets the answer of the first. */
+/** One writer at a time for each sample: a second caller gets the result of the first. */
 final class WritesUnderWay {
     private final ConcurrentMap<Integer, CompletableFuture<Boolean>> byFile = new ConcurrentHashMap<>();
 
-    /** Runs {@code write}, or waits for the writer who is at it and returns what that one returned. */
+    /** Runs {@code write}, or waits for the writer under way and returns its result. */
     boolean runOrJoin(int file, BooleanSupplier write) {
         CompletableFuture<Boolean> mine = new CompletableFuture<>();
         CompletableFuture<Boolean> other = byFile.putIfAbsent(file, mine);
@@ -30,7 +30,7 @@ final class WritesUnderWay {
         return byFile.putIfAbsent(file, new CompletableFuture<>()) == null;
     }
 
-    /** Ends the write of {@code file} and tells {@code result} to whoever waits. */
+    /** Ends the write of {@code file}; waiting callers get {@code result}. */
     void end(int file, boolean result) {
         CompletableFuture<Boolean> mine = byFile.remove(file);
         if (mine == null) {
