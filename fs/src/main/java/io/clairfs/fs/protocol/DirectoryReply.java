@@ -17,14 +17,24 @@ final class DirectoryReply implements NodeFilesystem.EntrySink {
     private static final int DOTS = 2;
 
     private final NodeFilesystem filesystem;
-    private final boolean plus;
+    private final Layout layout;
     private final MemorySegment body;
     private long filled;
     private long offset;
 
-    DirectoryReply(NodeFilesystem filesystem, boolean plus, MemorySegment body) {
+    /** What an entry is. */
+    enum Layout {
+        /** {@code struct fuse_dirent}. */
+        NAMES,
+        /** {@code struct fuse_direntplus}. */
+        WITH_ATTRIBUTES,
+        /** The same without a node, by which the kernel knows that there are no attributes. */
+        ATTRIBUTES_LEFT_OUT
+    }
+
+    DirectoryReply(NodeFilesystem filesystem, Layout layout, MemorySegment body) {
         this.filesystem = filesystem;
-        this.plus = plus;
+        this.layout = layout;
         this.body = body;
     }
 
@@ -46,12 +56,12 @@ final class DirectoryReply implements NodeFilesystem.EntrySink {
 
     @Override
     public boolean add(byte[] name, int type, long node) throws IOException {
-        return put(name, type, node, plus);
+        return put(name, type, node, layout == Layout.WITH_ATTRIBUTES);
     }
 
     /** Without attributes the kernel takes a name of a page with attributes for a name and no more. */
     private boolean put(byte[] name, int type, long node, boolean withAttributes) throws IOException {
-        long entry = plus ? EntryReply.BYTES : 0;
+        long entry = layout == Layout.NAMES ? 0 : EntryReply.BYTES;
         long length = (entry + DIRENT_BYTES + name.length + 7) & ~7L;
         if (filled + length > body.byteSize()) {
             return false;

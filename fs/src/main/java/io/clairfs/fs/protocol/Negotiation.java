@@ -31,7 +31,7 @@ record Negotiation(int major, int minor, int maxReadAhead, int flags) {
     static final int CACHE_SYMLINKS = 1 << 23;
 
     /**
-     * What is asked for where the kernel offers it. Attributes with names, always: whoever walks then looks nothing up, and neither does a read after a walk.
+     * What is asked for where the kernel offers it. The kernel always takes attributes with names; {@link AttributesAdvice} decides when it gets them.
      * Not asked for: that reads past the page cache be asynchronous, for then they would wait behind those that read ahead.
      */
     static final int WANTED = ASYNC_READ | DO_READDIRPLUS | PARALLEL_DIROPS | MAX_PAGES | CACHE_SYMLINKS;

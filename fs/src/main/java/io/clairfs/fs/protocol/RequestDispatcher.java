@@ -28,6 +28,7 @@ final class RequestDispatcher {
     private final ErrnoTable errnos;
     private final SharedDescriptor channel;
     private final CompletableFuture<Negotiation> accepted;
+    private final AttributesAdvice advice = new AttributesAdvice();
     private final LongAdder[] requests =
             Stream.generate(LongAdder::new).limit(Operation.values().length).toArray(LongAdder[]::new);
 
@@ -142,6 +143,7 @@ final class RequestDispatcher {
     }
 
     private void lookup(KernelRequest request) throws IOException {
+        advice.lookedUp(request.node());
         long node = filesystem.lookup(request.node(), request.name());
         if (node == NodeFilesystem.NONE) {
             fail(request, Errno.ENOENT);
@@ -159,7 +161,12 @@ final class RequestDispatcher {
     private void list(Opcode opcode, KernelRequest request) throws IOException {
         long from = request.longInteger(8);
         int size = Math.clamp(request.integer(16), 0, Negotiation.LARGEST_REQUEST_PAGES * 4096);
-        DirectoryReply page = new DirectoryReply(filesystem, opcode == Opcode.READDIRPLUS, body(size));
+        DirectoryReply.Layout layout = opcode == Opcode.READDIR
+                ? DirectoryReply.Layout.NAMES
+                : advice.isToBring(request.node(), from)
+                        ? DirectoryReply.Layout.WITH_ATTRIBUTES
+                        : DirectoryReply.Layout.ATTRIBUTES_LEFT_OUT;
+        DirectoryReply page = new DirectoryReply(filesystem, layout, body(size));
         send(request, page.fill(request.node(), from));
     }
 

@@ -13,6 +13,7 @@ import io.clairfs.cache.posix.SharedDescriptor;
 import io.clairfs.cache.source.SourceTimeoutException;
 import io.clairfs.fs.mount.ErrnoTable;
 import io.clairfs.fs.mount.FuseCallbacks.Operation;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -35,6 +36,7 @@ final class RequestDispatcherTest {
     private static final long UNIQUE = 0x1122334455667788L;
     private static final int FILES = 300;
     private static final int BYTES = 1000;
+    private static final int O_APPEND = 02000;
 
     @TempDir
     private Path directory;
@@ -51,7 +53,7 @@ final class RequestDispatcherTest {
     void open() throws Exception {
         kernel = Files.createFile(directory.resolve("kernel"));
         channel = new SharedDescriptor(
-                Posix.openAt(Posix.AT_FDCWD, kernel.toString().getBytes(UTF_8), Posix.O_WRONLY));
+                Posix.openAt(Posix.AT_FDCWD, kernel.toString().getBytes(UTF_8), Posix.O_WRONLY | O_APPEND));
         FlatFilesystem filesystem = new FlatFilesystem(FILES, BYTES, (f, o, n, r) -> reads.read(f, o, n, r));
         ErrnoTable errnos = new ErrnoTable((operation, path, _) -> log.add(operation + " " + new String(path, UTF_8)));
         dispatcher = new RequestDispatcher(filesystem, errnos, channel, accepted);
@@ -61,6 +63,10 @@ final class RequestDispatcherTest {
     void close() {
         channel.close();
         arena.close();
+    }
+
+    private void forgetReplies() throws IOException {
+        Files.write(kernel, new byte[0]);
     }
 
     private static ByteBuffer buffer(int bytes) {
@@ -159,27 +165,28 @@ final class RequestDispatcherTest {
         List<String> names = new ArrayList<>();
         long offset = 0;
         while (true) {
-            channel.close();
-            Files.delete(kernel);
-            open();
+            forgetReplies();
             ByteBuffer page = answer(opcode, NodeFilesystem.ROOT, page(offset, size));
             if (!page.hasRemaining()) {
                 return names;
             }
             assertThat(page.remaining()).isLessThanOrEqualTo(size);
             while (page.hasRemaining()) {
-                offset = entry(opcode, page, names);
+                offset = entry(opcode, false, page, names);
             }
         }
     }
 
-    private static long entry(Opcode opcode, ByteBuffer page, List<String> names) {
+    /** @param used whether the kernel is to be told the attributes, if it asks for them */
+    private static long entry(Opcode opcode, boolean used, ByteBuffer page, List<String> names) {
         boolean dots = names.size() < 2;
         if (opcode == Opcode.READDIRPLUS) {
             ByteBuffer entry = page.slice(page.position(), 128).order(ByteOrder.nativeOrder());
             page.position(page.position() + 128);
-            if (dots) {
-                assertThat(entry.getLong()).as("nothing is told of . and ..").isZero();
+            if (dots || !used) {
+                assertThat(entry.getLong())
+                        .as("nothing is told of . and .., nor of what nobody uses")
+                        .isZero();
             } else {
                 requireEntryOfFile(entry, FlatFilesystem.FIRST + names.size() - 2);
             }
@@ -203,6 +210,24 @@ final class RequestDispatcherTest {
         }
         assertThat(list(Opcode.READDIR, size)).isEqualTo(expected);
         assertThat(list(Opcode.READDIRPLUS, size)).isEqualTo(expected);
+    }
+
+    @Test
+    void namesThatAreLookedUp_bringAttributesWithTheNextDirectory() throws Exception {
+        ByteBuffer before = answer(Opcode.READDIRPLUS, NodeFilesystem.ROOT, page(0, 4096));
+        for (int file = 0; file < 3; file++) {
+            forgetReplies();
+            answer(Opcode.LOOKUP, NodeFilesystem.ROOT, ("file-" + file + "\0").getBytes(UTF_8));
+        }
+        forgetReplies();
+        ByteBuffer after = answer(Opcode.READDIRPLUS, NodeFilesystem.ROOT, page(0, 4096));
+
+        assertThat(after.remaining()).isEqualTo(before.remaining());
+        List<String> names = new ArrayList<>();
+        while (after.hasRemaining()) {
+            entry(Opcode.READDIRPLUS, true, after, names);
+        }
+        assertThat(names).hasSizeGreaterThan(10);
     }
 
     @ParameterizedTest
