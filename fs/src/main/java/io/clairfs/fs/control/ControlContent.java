@@ -4,15 +4,15 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 
-/** What an open control file says: of one moment, read in pieces. May be read by several threads. */
+/** The content of an open control file: of one moment, read in pieces. Thread-safe. */
 public interface ControlContent {
-    /** Copies what there is from {@code offset} on, as much as {@code into} takes. Returns how many bytes; 0 behind the end. */
+    /** Copies the content from {@code offset} on, as much as {@code into} takes. Returns the bytes copied; 0 past the end. */
     int read(long offset, MemorySegment into);
 
-    /** How much heap it holds for as long as it is open, bytes. */
+    /** Heap that it holds while it is open, bytes. */
     long heldBytes();
 
-    /** These bytes, which must not change any more. */
+    /** A content of these bytes, which must not change afterwards. */
     static ControlContent of(byte[] bytes) {
         return new ControlContent() {
             @Override

@@ -1,12 +1,12 @@
 package io.clairfs.fs.control;
 
-/** One control file. Its content is made when it is opened, so that a reader sees one moment throughout. */
+/** One control file. Its content is made at open, so that a reader sees one moment throughout. */
 @FunctionalInterface
 public interface ControlFile {
     /**
      * The content now.
      *
-     * @throws UnavailableException when there is none to be had now; who opens the file gets its errno
+     * @throws UnavailableException when there is none now; the open fails with its errno
      */
     ControlContent content() throws UnavailableException;
 
@@ -16,18 +16,18 @@ public interface ControlFile {
     }
 
     /**
-     * Takes what was written to it.
+     * Takes written text.
      *
-     * @throws RejectedException when it is not taken; then it has changed nothing
+     * @throws RejectedException when the text is refused; then nothing has changed
      */
     default void accept(String text) throws RejectedException {
         throw new RejectedException("this file is read only");
     }
 
-    /** Takes note of something that was refused before it was read. */
+    /** Notes a write that was refused before its text was read. */
     default void refused(String reason) {}
 
-    /** What was written is not acceptable; the writer gets EINVAL. */
+    /** The written text was refused; the writer gets EINVAL. */
     final class RejectedException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -36,7 +36,7 @@ public interface ControlFile {
         }
     }
 
-    /** A file that is empty would say something else. */
+    /** There is no content now. An empty file would say something else. */
     final class UnavailableException extends Exception {
         private static final long serialVersionUID = 1L;
 

@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The control files as a filesystem: always live, never cached by the kernel.
  *
- * <p>Content is made at open and belongs to that open file. A write is taken at once, whole: what one {@code write(2)} brings is
- * one message, and a message that is not accepted fails that very call with EINVAL.
+ * <p>Content is made at open and belongs to that open file. One {@code write(2)} is one message, which takes effect at once. A message
+ * that is refused fails that call with EINVAL.
  */
 public final class ControlMount implements FuseCallbacks {
-    /** How it is to be mounted: nothing about it is remembered. */
+    /** Mount options: the kernel caches nothing. */
     public static final List<String> OPTIONS =
             List.of("direct_io", "entry_timeout=0", "attr_timeout=0", "negative_timeout=0", "subtype=clairfs-control");
 
@@ -34,8 +34,8 @@ public final class ControlMount implements FuseCallbacks {
     private static final long MOST_HELD_BYTES = 256L << 20;
 
     /**
-     * The kernel brings a write in pieces of at most 32 pages, fewer bytes if they do not begin with a page. What is at most 31
-     * pages long comes whole; the first piece of something longer is longer than that, and is refused.
+     * The kernel splits a write into pieces of at most 32 pages, fewer bytes if they do not begin with a page. A write of at most 31
+     * pages comes whole. The first piece of a longer write is longer than that, and is refused.
      */
     private static final int LONGEST_MESSAGE = 31 * 4096;
 

@@ -3,9 +3,9 @@ package io.clairfs.fs.control;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The control files by their paths; directories may be without end, since names are looked up one by one. */
+/** The control files by path. Directories may be endless, because names are looked up one by one. */
 public interface ControlTree {
-    /** What lies at {@code path}, segments from the root; null when nothing does. */
+    /** The node at {@code path}, which is segments from the root; null if there is none. */
     @Nullable
     Node find(List<String> path);
 

@@ -7,10 +7,11 @@ import java.util.Arrays;
 import java.util.function.IntFunction;
 
 /**
- * A content of many lines that are made again whenever they are read, so that a file with a line for each of millions of samples holds a few of them.
+ * A content of many lines that are made whenever they are read, so that a file with a line for each of millions of samples holds few of them.
  *
- * <p>Where each line of a multiple of {@value #MARK_EVERY} begins is remembered once it was passed, and where the last read ended: reading from front to
- * back makes each line once, a jump at most {@value #MARK_EVERY} more than it needs.
+ * <p>It remembers where the last read ended, and the offset of every line passed whose number is a multiple of {@value #MARK_EVERY}. Reading from
+ * front to back makes each line once, and again only where a read ended within it. A jump back makes at most {@value #MARK_EVERY} lines more than
+ * it needs, a jump forward all lines between.
  */
 public final class LineContent implements ControlContent {
     private static final int MARK_EVERY = 1024;
@@ -27,9 +28,9 @@ public final class LineContent implements ControlContent {
     private long lastOffset;
 
     /**
-     * So many lines.
+     * A content of {@code count} lines.
      *
-     * @param lines makes a line, its end included; the same whenever it is asked
+     * @param lines makes the line of a number, its end included; always the same one
      * @param heldElsewhere heap that {@code lines} needs, bytes
      */
     public LineContent(int count, IntFunction<byte[]> lines, long heldElsewhere) {
@@ -51,14 +52,14 @@ public final class LineContent implements ControlContent {
         int copied = 0;
         while (line < count && copied < into.byteSize()) {
             byte[] text = lines.apply(line);
-            int from = (int) Math.max(0, offset + copied - at); // the line may begin before, or end before
+            int from = (int) Math.max(0, offset + copied - at); // the line may begin or end before the offset
             int length = (int) Math.clamp(text.length - from, 0L, into.byteSize() - copied);
             if (length > 0) {
                 MemorySegment.copy(text, from, into, JAVA_BYTE, copied, length);
                 copied += length;
             }
             if (from + length < text.length) {
-                break; // the rest of it is for the next read
+                break; // the next read takes the rest of it
             }
             at += text.length;
             line++;

@@ -4,9 +4,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The contents of control files that are open: so many at most, and so much heap for all of them. One may be larger, when no other is open. */
+/** The contents of open control files, bounded in number and in heap. One that is open alone may hold more heap. */
 final class OpenContents {
-    /** In place of a handle: there are too many open, or they hold too much. */
+    /** In place of a handle: the contents would hold too much heap. */
     static final long NONE = -1;
 
     private final int mostOpen;
@@ -20,7 +20,7 @@ final class OpenContents {
         this.mostBytes = mostBytes;
     }
 
-    /** Whether one more may be opened at all. */
+    /** Whether the number allows one more. */
     boolean hasRoom() {
         return open.size() < mostOpen;
     }

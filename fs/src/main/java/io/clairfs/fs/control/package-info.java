@@ -1,6 +1,6 @@
 /**
  * The control files under {@code .clairfs}: a second small FUSE mount whose files are made when they are opened.
- * What a file says or does is given from outside; nothing here knows jobs or tiers.
+ * Callers supply what a file says and does; nothing here knows jobs or tiers.
  */
 @NullMarked
 package io.clairfs.fs.control;

@@ -26,18 +26,25 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Learns which files were read, without a message from the kernel to the daemon on the reader's path: inotify on the mount's
- * directories, which tells of every file that a reader closes.
+ * Learns which files were read, without a message from the kernel to the daemon on the reader's path. Inotify on the mount's
+ * directories reports every file that a reader closes.
  *
- * <p>While somebody reads, the queue is drained every few milliseconds rather than waited for, because waking a sleeping thread is
- * what would cost the reader time. When nobody has read for a while, the next read wakes the watcher. Where a directory cannot be watched, and when the queue overflows, the {@link Reader} is told, and works
- * with less knowledge.
+ * <p>During reads the queue is drained every few milliseconds rather than waited for, because waking a sleeping thread would cost
+ * the reader time. After a while without reads, the next read wakes the watcher. Reads are followed less closely where a directory
+ * cannot be watched, which {@link #watch} reports, and after the queue overflows, which the {@link Reader} is told.
+ *
+ * <p>Life cycle: the daemon makes it once the mount is there, which starts its worker if the kernel gives a queue. {@link #watch} adds
+ * directories. The daemon closes it before the prefetcher, so that no read is reported to a job that ended. The worker closes the
+ * queue when it ends.
+ *
+ * <p>Locks: its one lock guards {@code byWatch}. A directory is looked up through the mount under it, so no thread that answers the
+ * kernel takes it: {@link #isWatched} takes none. The {@link Reader} and the listing are called without it.
  */
 public final class ConsumptionWatcher implements AutoCloseable {
     private static final Logger LOG = System.getLogger(ConsumptionWatcher.class.getName());
     private static final long DRAIN_EVERY_MS = 5;
 
-    /** After so many looks in vain the watcher waits for the next read. */
+    /** After so many looks that found nothing the watcher waits for the next read. */
     private static final int IDLE_LOOKS = 100;
 
     private static final int BUFFER_BYTES = 256 * 1024;
@@ -49,40 +56,40 @@ public final class ConsumptionWatcher implements AutoCloseable {
     private final Reader reader;
     private final OwnCloses ownCloses;
     private final @Nullable WatchQueue queue;
-    /** Why there is none. */
+    /** Why there is no queue. */
     private final String noQueue;
 
     private final Set<Directory> watched = ConcurrentHashMap.newKeySet();
     private final Set<Directory> unwatched = ConcurrentHashMap.newKeySet();
 
     /**
-     * The kernel's watches by number. Guarded by itself: a watch is made and put here as one step, for its first events may be read before
-     * whoever made it knows its number.
+     * The kernel's watches by number. Guarded by itself: making a watch and adding it here is one step, because its first events may be read
+     * before its number is known.
      */
     private final Map<Integer, Directory> byWatch = new HashMap<>();
 
     private final Worker worker;
 
-    /** Looks in a row at which there was nothing; the worker's own, as are the next two. */
+    /** Looks in a row that found nothing. Only the worker uses this and the next two fields. */
     private int inVain;
 
     private int[] files = new int[1024];
     private final MemorySegment buffer = Arena.ofAuto().allocate(BUFFER_BYTES, 8);
 
-    /** What is told of reads; called by the watcher's worker, and must not touch the mount. */
+    /** Receives reports of reads. The watcher's worker calls it; it must not touch the mount. */
     public interface Reader {
-        /** The first {@code count} of these files were closed by readers, in this order. */
+        /** Readers closed the first {@code count} of these files, in this order. */
         void read(int[] files, int count);
 
         /**
-         * Whether a reader had to ask for this file since its last close, which is forgotten. Its close and one of this process's own that comes right behind it are reported as
-         * one; then it counts.
+         * Returns whether a reader sent a request for this file since its last close, and forgets it. The kernel reports a reader's close and
+         * one of this process right behind it as one; that one counts as a read if this returns true.
          */
         default boolean takeAsked(int file) {
             return false;
         }
 
-        /** The queue overflowed: an unknown number of files was read besides. */
+        /** Reports were lost, as when the queue overflowed: readers closed an unknown number of other files. */
         void reportsLost();
     }
 
@@ -92,9 +99,9 @@ public final class ConsumptionWatcher implements AutoCloseable {
     }
 
     /**
-     * Starts to watch; nothing is watched before {@link #watch}, and nothing ever where the kernel gives no queue.
+     * Starts the worker. Nothing is watched before {@link #watch}, and nothing ever if the kernel gives no queue.
      *
-     * @param pages what this process opens and closes in that mount itself
+     * @param pages knows the files of that mount that this process closes itself
      */
     public ConsumptionWatcher(DatasetTree tree, Path mountPoint, Reader reader, ErrorLog errors, PageCache pages) {
         this(tree, mountPoint, reader, errors, pages.ownCloses(), WatchQueue::open);
@@ -127,7 +134,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
         }
     }
 
-    /** Watches these directories. Returns how many of them cannot be watched; {@code failures} takes one line if any. */
+    /** Watches these directories. Returns how many of them cannot be watched; if any, {@code failures} gets one line. */
     public int watch(List<Directory> directories, java.util.function.Consumer<String> failures) {
         int missing = 0;
         String reason = "";
@@ -164,7 +171,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
         }
     }
 
-    /** How many directories should be watched and are not. */
+    /** How many directories could not be watched. */
     public int unwatched() {
         return unwatched.size();
     }
@@ -198,12 +205,12 @@ public final class ConsumptionWatcher implements AutoCloseable {
             worker.end();
         } catch (SourceException | RuntimeException | Error e) {
             ownCloses.forget();
-            reader.reportsLost(); // those of this look
+            reader.reportsLost(); // those that this look took from the queue
             throw new IllegalStateException("reports of reads were lost", e);
         }
     }
 
-    /** Handles what is in the queue. Returns how many bytes there were; when the buffer was rather full, there may be more. */
+    /** Handles the events in the queue. Returns their bytes; if they fill more than half of the buffer, there may be more. */
     private long drain(WatchQueue events) throws PosixException, SourceException {
         long filled = events.read(buffer);
         int count = 0;

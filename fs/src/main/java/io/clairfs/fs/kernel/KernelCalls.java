@@ -13,7 +13,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** The Linux calls of this package: inotify, and a descriptor to be woken by. */
+/** The Linux calls of this package: inotify, and an eventfd for wake-ups. */
 final class KernelCalls {
     static final int IN_CLOSE_NOWRITE = 0x10;
     static final int IN_ONLYDIR = 0x01000000;
@@ -33,7 +33,7 @@ final class KernelCalls {
 
     private KernelCalls() {}
 
-    /** A queue of events that is read without blocking. The caller closes it. */
+    /** Opens a queue of events whose reads do not block. The caller closes it. */
     static int inotify() throws PosixException {
         try {
             return checked("inotify_init", (int)
@@ -70,7 +70,7 @@ final class KernelCalls {
         throw new PosixException("read events", (int) -n);
     }
 
-    /** A descriptor that can be read from once {@link #makeReadable} was called. The caller closes it. */
+    /** Opens a descriptor that is readable after {@link #makeReadable}. The caller closes it. */
     static int event() throws PosixException {
         try {
             return checked(
@@ -82,7 +82,7 @@ final class KernelCalls {
         }
     }
 
-    /** Lets all who wait for {@code event} go on. */
+    /** Ends all waits for {@code event}. */
     static void makeReadable(int event) throws PosixException {
         try {
             checked("eventfd_write", (int) EVENTFD_WRITE.invokeExact(NativeCall.state(), event, 1L));

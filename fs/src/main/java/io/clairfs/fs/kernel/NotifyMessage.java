@@ -7,7 +7,7 @@ import io.clairfs.cache.posix.MessageIo;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** One thread's memory for a message to the kernel that nobody asked for: its header, its parameters, and the list of its pieces. */
+/** One thread's memory for a notification to the kernel: its header, its parameters, and the list of its pieces. */
 final class NotifyMessage {
     // Linux, include/uapi/linux/fuse.h
     private static final int NOTIFY_INVALIDATE_INODE = 2;
@@ -31,7 +31,7 @@ final class NotifyMessage {
         return MessageIo.writev(session, pieces, 2);
     }
 
-    /** Has the kernel forget all pages of the file. Returns as {@link #store}. */
+    /** Makes the kernel forget all pages of the file. Returns as {@link #store}. */
     int invalidate(int session, long node) {
         header(HEADER_BYTES + INVALIDATE_BYTES, NOTIFY_INVALIDATE_INODE);
         head.set(JAVA_LONG, HEADER_BYTES, node);

@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The files that this process is just closing itself, so that their reports are not taken for reads. A report comes within milliseconds, or never, where
- * nobody watches. Thread-safe.
+ * The files that this process is closing itself, so that their reports are not taken for reads. A report comes within milliseconds, or never
+ * where the directory is not watched. Thread-safe.
  */
 final class OwnCloses {
     private static final long LATEST_NS = TimeUnit.SECONDS.toNanos(2);
@@ -21,7 +21,7 @@ final class OwnCloses {
         this.clockNs = clockNs;
     }
 
-    /** This process closes {@code file} right after this. */
+    /** Notes that this process closes {@code file} next. */
     synchronized void closing(int file) {
         long now = clockNs.getAsLong();
         if (closing.size() >= MANY) {
@@ -30,13 +30,13 @@ final class OwnCloses {
         closing.put(file, now);
     }
 
-    /** A close of {@code file} is reported. Returns whether it is this process's own, which is reported once. */
+    /** Takes a reported close of {@code file}. Returns whether it is this process's own, which is reported once. */
     synchronized boolean take(int file) {
         Long since = closing.isEmpty() ? null : closing.remove(file);
         return since != null && clockNs.getAsLong() - since <= LATEST_NS;
     }
 
-    /** Reports were lost, these among them perhaps. */
+    /** Forgets all of them: reports were lost, perhaps theirs. */
     synchronized void forget() {
         closing.clear();
     }

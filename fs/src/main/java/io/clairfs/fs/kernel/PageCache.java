@@ -19,26 +19,30 @@ import java.nio.file.Path;
 /**
  * The kernel's page cache of our own mount as a staging area.
  *
- * <p>How it works: the file is opened through the mount, which makes the kernel know the inode and keeps it from
- * forgetting it; the inode's number is the node id of the FUSE protocol ({@code fs.dataset.DatasetMount}); and a FUSE_NOTIFY_STORE message
- * with that id on the session's descriptor puts the bytes into the inode's pages. A reader then reads at the speed of a local
- * file and asks nobody. The kernel may reclaim the pages at any time, and then simply asks.
+ * <p>How it works: the file is opened through the mount, which makes the kernel know the inode and keep it. The inode's number is the
+ * node id of the FUSE protocol ({@code fs.dataset.DatasetMount}). A FUSE_NOTIFY_STORE message with that id on the session's descriptor
+ * puts the bytes into the inode's pages. A reader then reads at the speed of a local file, without a request. The kernel may reclaim
+ * the pages at any time; then it sends a request.
  *
- * <p>The descriptor stays open as long as the sample is staged, which keeps the kernel from forgetting it when it wants memory back. When the
- * process has many descriptors open already, further samples do without: their pages lie there all the same, only less safely, and
- * everything else that needs a descriptor gets one. A descriptor's number says how many are open, for the kernel gives out the lowest.
- * One that stays open is open for reading: by it the kernel tells whether the pages are still there. When it is closed that is reported as if somebody had
- * read the file, which {@link OwnCloses} keeps apart.
+ * <p>The descriptor stays open while the sample is staged, so that the kernel keeps the inode when memory is short. When the process has
+ * many descriptors open, further samples keep none: their pages are less safe, and the rest of the process finds free descriptors. A
+ * descriptor's number says how many are open, because the kernel gives out the lowest. The file is open for reading if possible, because
+ * the kernel tells only then whether the pages are still there. Its close is reported as a reader's would be; {@link OwnCloses} tells
+ * the two apart.
  *
- * <p>A push waits while a read of the same file is being answered, so it must not be made on a thread that answers.
+ * <p>A push waits while a read of the same file is being answered, so a thread that answers reads must not push.
+ *
+ * <p>Life cycle: the daemon makes it when the session is mounted, and closes it after the prefetcher, which drops all staged samples, and
+ * before the session. Locks: it has none of its own. Each staged sample has one, so that a drop closes no descriptor whose pages are being
+ * checked; that of {@link OwnCloses} is taken inside. Nothing is pushed or invalidated under a lock.
  */
 public final class PageCache implements StagingArea, AutoCloseable {
     /**
-     * Bytes per message: what the kernel collects per processor (31 pages) before it puts new pages on its lists.
+     * Bytes per message: less than the 31 pages that the kernel collects per processor before it puts new pages on its lists.
      *
-     * <p>Each piece is stored twice. A page is moved to the active list when it is used for the second time, which the first
-     * store and the first reader would be: the reader would pay for it, a third of its time. Repeated while the pages are
-     * still being collected, it costs a copy within the processor's cache. See docs/decisions/push-twice.md.
+     * <p>Each piece is stored twice. The kernel moves a page to the active list at its second use. After one store, the first
+     * reader would be that use and pay for the move, a third of its time. A second store while the pages are still being
+     * collected costs a copy within the processor's cache. See docs/decisions/push-twice.md.
      */
     private static final long PIECE = 30 * 4096;
 
@@ -49,7 +53,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
     private static final long SHORTEST_QUEUE = 4096;
     private static final int NO_PIN = -1;
 
-    /** So many may be opened at once before one of them sees how many there are. */
+    /** How many files may be opened at once before one of the threads sees how many are open. */
     private static final int MARGIN = 128;
 
     private static final ThreadLocal<NotifyMessage> MESSAGE = ThreadLocal.withInitial(NotifyMessage::new);
@@ -68,8 +72,8 @@ public final class PageCache implements StagingArea, AutoCloseable {
     /**
      * The page cache of the mount at {@code point}.
      *
-     * @param session on which that mount's session talks to the kernel
-     * @param descriptors no staged sample keeps a descriptor open while the process has as many as this
+     * @param session the descriptor on which that mount's session talks to the kernel
+     * @param descriptors no further staged sample keeps a descriptor while the process has this many open
      */
     public PageCache(DatasetTree tree, Path point, SharedDescriptor session, int descriptors) throws PosixException {
         this.tree = tree;
@@ -80,8 +84,8 @@ public final class PageCache implements StagingArea, AutoCloseable {
     }
 
     /**
-     * Whether the mount is still in the tree. One that was detached lives on, unseen, for as long as somebody holds one of its
-     * files, which this class does.
+     * Whether the mount is still in the tree. A detached mount lives on, unseen, while one of its files is open, and this class
+     * holds some open.
      */
     public boolean isMounted() throws IOException {
         if (!root.enter()) {
@@ -117,7 +121,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
         return new IOException("the mount is gone");
     }
 
-    /** A file of this kind gives its value to a single read only. */
+    /** Whether the kernel's queue of reports is long enough. A file of this kind gives its value to a single read only. */
     private static boolean reportsHaveRoom() {
         try (InputStream in = Files.newInputStream(QUEUE_LENGTH)) {
             byte[] text = new byte[64];
@@ -128,7 +132,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
         }
     }
 
-    /** The files that this closes. */
+    /** The files that this class closes. */
     OwnCloses ownCloses() {
         return ownCloses;
     }
@@ -154,7 +158,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
         }
     }
 
-    /** A file may be one that this process may not read through its own mount. */
+    /** Returns {@code NO_PIN} for a file that this process may not read through its own mount. */
     private int openReadable(int file) throws IOException {
         try {
             return open(file, Posix.O_RDONLY);
@@ -213,7 +217,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
             bytes = status.size();
         }
 
-        /** Into the file that is open: closing it would be reported, and could not always be told from a reader's close. */
+        /** Pushes into the open file. Its close would be reported, and could not always be told from a reader's close. */
         @Override
         public boolean stageAgain(MemorySegment content) throws IOException {
             if (!readable || !session.enter()) {
@@ -232,7 +236,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
             return !readable || dropped || !CachedPages.isMissing(pin, bytes);
         }
 
-        /** By the file where it is open: that leaves the kernel its size, which it would ask for at the next open. */
+        /** Uses the file if it is open for reading: the kernel then keeps its size, which it would otherwise request at the next open. */
         @Override
         public void drop() {
             if (!(readable && isDroppedByFile()) && session.enter()) {
@@ -254,7 +258,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
             }
         }
 
-        /** The kernel leaves pages that are in use or on their way to its lists, and does not say so. */
+        /** Whether no page is left. The kernel leaves pages that are in use or on their way to its lists, and reports no error. */
         private boolean isDroppedByFile() {
             try {
                 CachedPages.drop(pin);

@@ -5,7 +5,7 @@ import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.Readiness;
 import java.lang.foreign.MemorySegment;
 
-/** A queue of inotify's. */
+/** An inotify queue. */
 interface WatchQueue extends AutoCloseable {
     /** Watches the directory at {@code path} from now on. Returns the watch's number in the queue's events. */
     int watch(byte[] path, int events) throws PosixException;
@@ -16,13 +16,13 @@ interface WatchQueue extends AutoCloseable {
     /** Waits until there are events, or {@link #wake} was called. */
     void await() throws PosixException;
 
-    /** Ends every wait, also those to come. */
+    /** Ends every wait, later ones too. */
     void wake() throws PosixException;
 
     @Override
     void close();
 
-    /** A new one of the kernel's. */
+    /** Opens a queue of the kernel. */
     static WatchQueue open() throws PosixException {
         int fd = KernelCalls.inotify();
         int wakeUp = KernelCalls.event();

@@ -18,6 +18,8 @@ import java.util.concurrent.TimeUnit;
  * A mount that libfuse serves: small ones, whose paths are strings and whose files are live.
  *
  * <p>libfuse's blocking main loop runs on a thread of its own.
+ *
+ * <p>Life cycle: as that of {@link MountedSession}; libfuse's loop ends with the connection. It has no lock of its own: callbacks run on libfuse's threads, many at once.
  */
 public final class FuseSession extends MountedSession {
     private static final Logger LOG = System.getLogger(FuseSession.class.getName());

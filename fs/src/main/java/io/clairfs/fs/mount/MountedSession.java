@@ -24,6 +24,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>{@link #begin} returns when the kernel has accepted the session and answered a probe; from then on the {@link Watchdog} knows it.
  * {@link #close} takes the mount out of the tree and waits, within a bound, for the session to end.
+ *
+ * <p>Locks: one for all sessions of the process, held while a session starts and for nothing else.
  */
 public abstract class MountedSession implements AutoCloseable {
     /** How long the kernel may take to accept a session, milliseconds. */

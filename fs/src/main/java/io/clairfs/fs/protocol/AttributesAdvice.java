@@ -5,17 +5,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Decides which pages of a directory bring attributes with the names.
  *
- * <p>A name with attributes costs the process that lists it about three microseconds, and the kernel a KB of memory. Without them a later {@code stat} or
- * open costs a request. So pages bring attributes while names are looked up behind a listing, and none while a process only walks. The kernel's automatic mode
- * brings them with the first page of each directory even then, and for {@code ls -l}, which lists a directory before it looks at any entry, with no other.
+ * <p>A name with attributes costs the process that lists it about three microseconds, and the kernel a KB of memory. Without them a later
+ * {@code stat} or open costs a request. So pages bring attributes while names are looked up behind a listing, and none while a process only
+ * walks. The kernel's automatic mode brings them with the first page of each directory even for a walk. For {@code ls -l}, which lists a
+ * directory before it looks at any entry, it brings them with no other page.
  *
- * <p>Many threads may call at once; a race costs time at most.
+ * <p>Thread-safe; a race costs time at most.
  */
 final class AttributesAdvice {
-    /** So many look-ups in the directory that was listed last are no accident. */
+    /** So many look-ups in the last listed directory are no accident. */
     private static final int LOOK_UPS = 3;
 
-    /** For how many directories the look-ups hold. Names that came with attributes are looked up no more, so one directory in so many is without. */
+    /** For how many directories the look-ups count. Names with attributes are not looked up again, so one directory in so many comes without. */
     private static final int DIRECTORIES = 64;
 
     private final AtomicInteger credit = new AtomicInteger();

@@ -18,7 +18,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /**
- * Puts a session into the tree. Root does so by the kernel's own call; where that is refused, and for everybody else, fusermount does.
+ * Mounts a session. Root uses {@code mount(2)}; where that is refused, and for other users, fusermount mounts.
  */
 final class DeviceMount {
     private static final byte[] DEVICE = "/dev/fuse".getBytes(UTF_8);
@@ -27,7 +27,7 @@ final class DeviceMount {
 
     private DeviceMount() {}
 
-    /** Mounts at {@code point}. Returns the descriptor on which the kernel will talk; the caller closes it. */
+    /** Mounts at {@code point}. Returns the session's descriptor; the caller closes it. */
     static int mount(Path point, MountOptions options) throws MountException {
         if (ProcessIdentity.userId() != 0) {
             return HelperMount.mount(point, options.helper());

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** {@code struct fuse_entry_out} and {@code struct fuse_attr_out}: a node, and for how long the kernel may believe what it is told. */
+/** {@code struct fuse_entry_out} and {@code struct fuse_attr_out}: a node, and how long the kernel may rely on the reply. */
 final class EntryReply {
     /** Bytes of {@code fuse_entry_out}. */
     static final int BYTES = 40 + NodeStat.BYTES;

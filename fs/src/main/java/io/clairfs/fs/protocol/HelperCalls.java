@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 
-/** The calls for a process that hands a descriptor over: sockets, {@code posix_spawn}, and a message with a descriptor in it. */
+/** The calls for a program that hands over a descriptor: sockets, {@code posix_spawn}, and a message with a descriptor. */
 final class HelperCalls {
     private static final int AF_UNIX = 1;
     private static final int SOCK_STREAM = 1;
@@ -51,7 +51,7 @@ final class HelperCalls {
 
     private HelperCalls() {}
 
-    /** Two ends of a connection, which no process inherits. The caller closes both. */
+    /** Two ends of a connection that no process inherits. The caller closes both. */
     static int[] socketPair() throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment both = arena.allocate(JAVA_INT, 2);
@@ -65,7 +65,7 @@ final class HelperCalls {
         }
     }
 
-    /** Has the processes that are started by {@link #spawn} inherit {@code fd}; those that the JDK starts close it. */
+    /** Lets processes that {@link #spawn} starts inherit {@code fd}. Processes that the JDK starts close it. */
     static void inherit(int fd) throws PosixException {
         try {
             checked("fcntl", (int) FCNTL.invokeExact(NativeCall.state(), fd, F_SETFD, 0));
@@ -76,7 +76,7 @@ final class HelperCalls {
         }
     }
 
-    /** Starts a program, whose standard error is {@code error}. Returns the process's number. */
+    /** Starts a program with {@code error} as its standard error. Returns the process's number. */
     static int spawn(List<String> command, List<String> environment, int error) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment actions = arena.allocate(FILE_ACTIONS_BYTES, 16);
@@ -152,7 +152,7 @@ final class HelperCalls {
         return result;
     }
 
-    /** Of calls that return their errno. */
+    /** Throws if a call returned an errno. */
     private static void returned(String call, int errno) throws PosixException {
         if (errno != 0) {
             throw new PosixException(call, errno);

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Mounts by fusermount, which may do so for an ordinary user: it opens the device, mounts, and hands the descriptor over on a socket whose number the
- * variable {@code _FUSE_COMMFD} tells it. The JDK gives no socket to a process that it starts, so the process is started by {@link HelperCalls}.
+ * Mounts by fusermount, which may mount for an ordinary user. It opens the device, mounts, and hands the descriptor over on the socket that the
+ * variable {@code _FUSE_COMMFD} names. The JDK passes no socket to a process that it starts, so {@link HelperCalls} starts fusermount.
  */
 final class HelperMount {
     private static final long TIMEOUT_MS = 10_000;
@@ -73,7 +73,7 @@ final class HelperMount {
         }
     }
 
-    /** What the program says until it ends, in one line. */
+    /** Waits for the program's end and returns its messages in one line. */
     private static String said(Path point, int complaints) throws PosixException, MountException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
         StringBuilder text = new StringBuilder();

@@ -7,19 +7,19 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** One request as it lies in the memory of the thread that took it: {@code struct fuse_in_header} and what follows. Valid until that thread takes the next. */
+/** One request in the memory of the thread that took it: {@code struct fuse_in_header} and what follows. Valid until that thread takes the next. */
 final class KernelRequest {
     /** Bytes of the header. */
     static final int HEADER_BYTES = 40;
 
     private final MemorySegment bytes;
 
-    /** What is read into {@code bytes} is the request. */
+    /** A view of the request that is read into {@code bytes}. */
     KernelRequest(MemorySegment bytes) {
         this.bytes = bytes;
     }
 
-    /** Bytes of all of it, as it says itself. */
+    /** Bytes of the whole request, from its header. */
     int length() {
         return bytes.get(JAVA_INT, 0);
     }
@@ -28,13 +28,13 @@ final class KernelRequest {
         return bytes.get(JAVA_INT, 4);
     }
 
-    /** What is asked for; null if nobody here knows. */
+    /** The operation; null if {@link Opcode} does not know it. */
     @Nullable
     Opcode opcode() {
         return Opcode.of(opcodeNumber());
     }
 
-    /** What the reply has to bear. */
+    /** The number that the reply must carry. */
     long unique() {
         return bytes.get(JAVA_LONG, 8);
     }
@@ -43,7 +43,7 @@ final class KernelRequest {
         return bytes.get(JAVA_LONG, 16);
     }
 
-    /** The number of the thread that waits; 0 for the kernel itself, or somebody whom this process cannot see. */
+    /** The number of the thread that waits; 0 for the kernel itself, or a thread that this process cannot see. */
     int thread() {
         return bytes.get(JAVA_INT, 32);
     }

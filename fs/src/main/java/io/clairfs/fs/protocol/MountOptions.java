@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is said after {@code -o}, for the two ways to mount: {@code mount(2)} and fusermount. Set-user-id files and devices are always ignored, and
- * the mount is read only.
+ * The options after {@code -o}, for the two ways to mount: {@code mount(2)} and fusermount. The mount is always read only and without
+ * set-user-id files and devices.
  *
  * @param source the first field of the mount table
  * @param type such as {@code fuse.clairfs}

@@ -3,9 +3,9 @@ package io.clairfs.fs.protocol;
 import java.io.IOException;
 
 /**
- * A read-only tree whose files and directories have numbers: what a {@link ProtocolSession} asks to answer the kernel.
+ * A read-only tree whose files and directories have numbers. A {@link ProtocolSession} answers the kernel from it.
  *
- * <p>A number means the same for as long as the tree lives, so nothing has to be remembered of what the kernel knows. The root has {@link #ROOT}.
+ * <p>A number means the same for the life of the tree, so the session keeps no record of what the kernel knows. The root has {@link #ROOT}.
  * Methods run on the session's threads, many at once. What they throw becomes an errno.
  */
 public interface NodeFilesystem {
@@ -21,37 +21,38 @@ public interface NodeFilesystem {
     /** The directory above; the root is its own. */
     long parent(long directory);
 
+    /** Writes the attributes of a node to {@code into}. */
     void attributes(long node, NodeStat into) throws IOException;
 
-    /** What a symbolic link says. */
+    /** The target of a symbolic link. */
     byte[] linkTarget(long link) throws IOException;
 
-    /** Gives the entries of a directory to {@code into}, from the one with index {@code first} on, "." and ".." not among them, until it takes no more. */
+    /** Gives the entries of a directory, without "." and "..", to {@code into}, from index {@code first} on until it takes no more. */
     void list(long directory, long first, EntrySink into) throws IOException;
 
-    /** Answers with the bytes from {@code offset} on, {@code length} of them or up to the file's end; now, or later on any thread. */
+    /** Answers with {@code length} bytes from {@code offset} on, or up to the file's end; now, or later on any thread. */
     void read(long file, long offset, int length, int thread, ReadReply reply) throws IOException;
 
-    /** What the tree holds. */
+    /** The size of the tree. */
     Content content();
 
-    /** Where a node is, for messages: a path that begins with a slash. */
+    /** The path of a node, for messages. It begins with a slash. */
     byte[] path(long node);
 
     /** Takes the entries of a directory. */
     @FunctionalInterface
     interface EntrySink {
         /**
-         * One entry.
+         * Takes one entry.
          *
          * @param type the type bits of {@code st_mode}
-         * @return whether there was room for it; if not, no further one is taken
+         * @return false if there was no room; then it takes no further entry
          */
         boolean add(byte[] name, int type, long node) throws IOException;
     }
 
     /**
-     * What {@code statfs} tells.
+     * What {@code statfs} reports.
      *
      * @param bytes of all files
      * @param entries files, directories and links

@@ -5,14 +5,14 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 
-/** Where a filesystem puts the attributes of a node: a {@code struct fuse_attr} of a reply. */
+/** The attributes of a node, for a filesystem to set: a {@code struct fuse_attr} of a reply. */
 public final class NodeStat {
     /** Bytes of the struct. */
     static final int BYTES = 88;
 
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
 
-    /** What readers that follow {@code st_blksize} read at a time, bytes: what the kernel reads ahead unless told otherwise. */
+    /** Bytes that a reader which follows {@code st_blksize} reads at a time: the kernel's default read-ahead. */
     private static final int BLOCK_SIZE = 128 * 1024;
 
     private final MemorySegment reply;
@@ -24,7 +24,7 @@ public final class NodeStat {
     }
 
     /**
-     * Fills all of it.
+     * Sets all attributes.
      *
      * @param node the node's number, which is its inode number
      * @param mode type and permission bits

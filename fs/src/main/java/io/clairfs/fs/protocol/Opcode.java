@@ -4,7 +4,7 @@ import io.clairfs.fs.mount.FuseCallbacks.Operation;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What the kernel asks for, by the protocol's numbers. */
+/** The kernel's requests, by the protocol's numbers. */
 enum Opcode {
     LOOKUP(1, Operation.GETATTR),
     FORGET(2),
@@ -61,7 +61,7 @@ enum Opcode {
         this.counted = counted;
     }
 
-    /** The one with this number; null for all that a read-only tree does not know. */
+    /** The opcode with this number; null for those that a read-only tree does not know. */
     static @Nullable Opcode of(int number) {
         return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : null;
     }
@@ -70,13 +70,13 @@ enum Opcode {
         return number;
     }
 
-    /** What it is counted as; null if it is not. */
+    /** The operation that it counts as; null if it is not counted. */
     @Nullable
     Operation counted() {
         return counted;
     }
 
-    /** As the kernel's calls are written. */
+    /** In lower case, as the kernel's calls are written. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

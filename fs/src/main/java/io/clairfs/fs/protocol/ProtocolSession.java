@@ -19,15 +19,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A mount whose requests this process takes from the kernel itself. For a tree that is read only and never changes: that is a dozen of the protocol's
- * operations, and nothing has to be remembered of what the kernel knows.
+ * A mount whose requests this process takes from the kernel itself. A read-only tree that never changes needs a dozen of the protocol's operations
+ * and no record of what the kernel knows. Why not libfuse: docs/decisions/own-protocol.md.
  *
- * <p>Why not libfuse: docs/decisions/own-protocol.md.
+ * <p>Life cycle: {@link #mount} mounts, starts the {@link RequestThreads}, and returns a session that answers. The daemon closes it after the page
+ * cache. It ends when the kernel ends the connection, by {@link #close}, any other unmount, or {@link #cut}.
+ *
+ * <p>Locks: it has none beside those of {@link MountedSession}. That of {@link RequestThreads} guards their counts, and none is held while a
+ * request is answered. A request thread never takes the lock under which sessions start, because a start waits for a probe that it answers.
  */
 public final class ProtocolSession extends MountedSession {
     private static final Logger LOG = System.getLogger(ProtocolSession.class.getName());
 
-    /** Requests that nobody waits for are bounded by the negotiation; of those that somebody waits for each has a thread of its reader's. */
+    /** The negotiation bounds requests that no thread waits for. Each other request has a waiting thread of its reader. */
     private static final int MOST_THREADS = Negotiation.MAX_BACKGROUND + 896;
 
     private static final Path DEVICES = Path.of("/sys/class/bdi");
@@ -87,7 +91,7 @@ public final class ProtocolSession extends MountedSession {
         }
     }
 
-    /** The kernel reads 128 KiB ahead at most, unless root says otherwise; a request may bring a MiB. */
+    /** Raises the kernel's read-ahead from 128 KiB to the largest request, a MiB, where this process may: as root. */
     private static void readAhead(Path point) {
         try {
             Path setting = DEVICES.resolve(FuseConnection.device(point)).resolve("read_ahead_kb");

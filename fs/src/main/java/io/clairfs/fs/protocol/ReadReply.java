@@ -22,18 +22,18 @@ public final class ReadReply {
         this.errnos = errnos;
     }
 
-    /** Answers with these bytes of native memory, which may be let go when this returns. Fewer than were asked for mean the file's end. */
+    /** Answers with bytes of native memory, which the caller may free afterwards. Fewer than requested mean the file's end. */
     public void bytes(MemorySegment data) {
         if (given.compareAndSet(false, true)) {
             try {
                 ReplyMessage.ofThread().send(channel, unique, data);
             } catch (Throwable t) {
-                fail(t); // who waits must not wait for ever
+                fail(t); // the reader must not wait for ever
             }
         }
     }
 
-    /** Answers with the errno of what went wrong. */
+    /** Answers with the errno for {@code reason}. */
     public void failed(Throwable reason) {
         if (given.compareAndSet(false, true)) {
             fail(reason);

@@ -26,7 +26,7 @@ final class ReplyMessage {
 
     private ReplyMessage() {}
 
-    /** The calling thread's. */
+    /** The calling thread's instance. */
     static ReplyMessage ofThread() {
         return OF_THREAD.get();
     }
@@ -46,7 +46,7 @@ final class ReplyMessage {
         write(channel, unique, 1);
     }
 
-    /** Sends bytes that lie elsewhere, and are not copied on their way to the kernel. */
+    /** Sends {@code data} from where it lies, without a copy in this process. */
     void send(SharedDescriptor channel, long unique, MemorySegment data) {
         header(unique, 0, data.byteSize());
         MessageIo.piece(pieces, 0, memory.address(), HEADER_BYTES);
@@ -54,7 +54,7 @@ final class ReplyMessage {
         write(channel, unique, 2);
     }
 
-    /** The same of an array. */
+    /** Sends an array. */
     void send(SharedDescriptor channel, long unique, byte[] data) {
         MemorySegment.copy(data, 0, body(data.length), JAVA_BYTE, 0, data.length);
         send(channel, unique, data.length);
@@ -73,7 +73,7 @@ final class ReplyMessage {
         memory.set(JAVA_LONG, 8, unique);
     }
 
-    /** Nobody waits any more for what the kernel does not know: who asked was killed, or the mount is gone. */
+    /** Ignores errors by which the kernel says that no reader waits any more: it was killed, or the mount is gone. */
     private void write(SharedDescriptor channel, long unique, int count) {
         if (!channel.enter()) {
             return;
@@ -89,7 +89,7 @@ final class ReplyMessage {
         }
         LOG.log(Level.ERROR, "the kernel refused a reply of " + memory.get(JAVA_INT, 0) + " bytes with errno " + -rc);
         if (memory.get(JAVA_INT, 4) == 0) {
-            fail(channel, unique, -Errno.EIO); // who waits must not wait for ever
+            fail(channel, unique, -Errno.EIO); // the reader must not wait for ever
         }
     }
 

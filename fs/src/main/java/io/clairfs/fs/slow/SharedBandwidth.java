@@ -6,15 +6,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * One line that all readers share: each request gets its time on it, in the order of arrival.
+ * One line that all readers share. Each request gets its time on it, in the order of arrival.
  *
  * <p>A request of n bytes occupies the line for n / bandwidth from the moment it is free, so concurrent readers that each have
- * one request under way get equal shares, and the sum never exceeds the bandwidth. Waits that end late would lose capacity; to
- * make up for that, an idle line may be used for up to {@link #CREDIT_NS} in the past. So over a time t at most
- * (t + credit) x bandwidth bytes pass.
+ * one request under way get equal shares. Waits that end late would lose capacity, so an idle line may be used for up to
+ * {@link #CREDIT_NS} in the past. So over a time t at most (t + credit) x bandwidth bytes pass.
  */
 final class SharedBandwidth {
-    /** How much unused time may be made up for. */
+    /** The most unused time that may be made up for. */
     static final long CREDIT_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /** The longest queue; a request that would have to wait longer fails instead. */
@@ -34,9 +33,9 @@ final class SharedBandwidth {
     }
 
     /**
-     * Takes the line for {@code bytes}. Returns the time by the clock at which the last of them is through.
+     * Reserves the line for {@code bytes}. Returns the time of the clock at which the last byte has passed.
      *
-     * @throws PosixException with ETIMEDOUT when that is too far off; the line is then left as it was
+     * @throws PosixException with ETIMEDOUT when that is more than {@link #LONGEST_WAIT_NS} away; the line is then unchanged
      */
     synchronized long reserve(long bytes) throws PosixException {
         long now = clock.getAsLong();

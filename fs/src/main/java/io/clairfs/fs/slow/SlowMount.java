@@ -12,7 +12,7 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A {@link SlowSource} that is mounted in this process. Its own JVM must not read it through the JDK's file classes. */
+/** A {@link SlowSource} that this process mounts. The same JVM must not read it through the JDK's file classes. */
 public final class SlowMount implements AutoCloseable {
     static final String SUBTYPE = "clairfs-slow";
 
@@ -27,7 +27,7 @@ public final class SlowMount implements AutoCloseable {
     }
 
     /**
-     * Shows {@code directory} at {@code point}, an empty directory. What a killed process left mounted there is removed first.
+     * Mounts {@code directory} at {@code point}, an empty directory. A slow source that a killed process left there is removed first.
      *
      * @throws MountException with the reason when that is not possible
      */
@@ -61,7 +61,7 @@ public final class SlowMount implements AutoCloseable {
         LOG.log(Level.DEBUG, "{0}: {1}", operation, reason);
     }
 
-    /** Takes away whatever slow sources are mounted at {@code point}. */
+    /** Detaches all slow sources that are mounted at {@code point}. */
     public static void removeLeftover(Path point) throws IOException {
         while (MountTable.at(point)
                 .filter(m -> m.type().equals("fuse." + SUBTYPE))
@@ -74,7 +74,7 @@ public final class SlowMount implements AutoCloseable {
         return session.point();
     }
 
-    /** What was opened and read until now. */
+    /** The opens and reads so far. */
     public SourceReads counted() {
         return source.counted();
     }

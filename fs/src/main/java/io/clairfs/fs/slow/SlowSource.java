@@ -20,14 +20,14 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A directory as a slow shared store would show it: every open takes a while, and all reads share one bandwidth.
+ * A directory that behaves as a slow shared store: every open has a latency, and all reads share one bandwidth.
  *
- * <p>Names and attributes are as fast as the directory's own, and nothing of a file's content is kept by the kernel, so each
- * epoch pays for all its bytes again, as with a dataset that is larger than the page cache. Errors of the directory reach the
- * reader unchanged. What was opened and read is counted here, independently of what any reader says of itself.
+ * <p>Names and attributes are as fast as the directory's own. The kernel keeps no file content, so each epoch pays for all its
+ * bytes again, as with a dataset that is larger than the page cache. Errors of the directory reach the reader unchanged. Opens
+ * and reads are counted here, independently of any reader's own figures.
  */
 public final class SlowSource implements FuseCallbacks, AutoCloseable {
-    /** How it is to be mounted: no page is kept, names and attributes are. */
+    /** Mount options: the kernel keeps names and attributes, but no pages. */
     public static final List<String> OPTIONS = List.of(
             "ro",
             "direct_io",
@@ -54,7 +54,7 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
         bandwidth = new SharedBandwidth(spec.bytesPerSecond(), System::nanoTime);
     }
 
-    /** What was opened and read until now. */
+    /** The opens and reads so far. */
     public SourceReads counted() {
         return new SourceReads(opens.sum(), reads.sum(), bytes.sum());
     }
@@ -94,7 +94,7 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
     }
 
     /**
-     * The handle is the descriptor of the open file below. A directory may have become a link since the kernel looked it up; then this fails,
+     * The handle is the descriptor of the underlying file. This fails if a directory of the path has become a link since the kernel looked it up,
      * as on a filesystem that knows its directories by number.
      */
     @Override
@@ -117,7 +117,7 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
         return n;
     }
 
-    /** Takes as long as {@code n} bytes take, and counts them: for who answers a read in this source's place. */
+    /** Waits as long as {@code n} bytes take, and counts them. For a caller that answers a read in this source's place. */
     public void charge(int n) throws PosixException {
         sleepUntil(bandwidth.reserve(n));
         reads.increment();
@@ -134,7 +134,7 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
         return path.length <= 1 ? HERE : Arrays.copyOfRange(path, 1, path.length);
     }
 
-    /** Both things that are waited for are bounded: the latency by the spec, the line by its longest queue. */
+    /** Both waits are bounded: the latency by the spec, the line by its longest queue. */
     private static void sleepUntil(long timeNs) {
         long left;
         while ((left = timeNs - System.nanoTime()) > 0) {
@@ -142,7 +142,7 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
         }
     }
 
-    /** To be called when no callback can come any more. */
+    /** Called when no callback can come any more. */
     @Override
     public void close() {
         Posix.close(root);

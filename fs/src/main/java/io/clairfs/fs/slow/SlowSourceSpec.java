@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * How slow a slow source is.
  *
- * @param bytesPerSecond what all readers together get
- * @param openLatency what every open takes, however many are under way
+ * @param bytesPerSecond of all readers together
+ * @param openLatency of every open, however many are under way
  */
 public record SlowSourceSpec(long bytesPerSecond, Duration openLatency) {
     private static final long MOST_BYTES_PER_SECOND = 1L << 40;

@@ -123,9 +123,8 @@ final class ProtocolSessionTest {
                 .isEqualTo("0\n" + BYTES + "\n");
     }
 
-    // Promise N12
     @Test
-    void walk_bringsAttributes_soThatNothingIsLookedUpAfterwards() throws Exception {
+    void filesWhoseAttributesWereSeen_areReadWithoutALookUp() throws Exception {
         String walk = "find \"$1\" -type f -size " + BYTES + "c | wc -l";
         assertThat(NativeReader.sh(walk, POINT).output().strip()).isEqualTo(Integer.toString(FILES));
         long asked = session.requests(Operation.GETATTR);

@@ -26,7 +26,12 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** This node's seat in the group: who else is there, which jobs run, and who holds what. */
+/**
+ * This node's seat in the group: who else is there, which jobs run, and who holds what.
+ *
+ * <p>Life cycle: joined once, by a static factory that takes seconds; closed by {@code PeerGroup}. One thread of its own tells and refreshes. The only lock is held while the
+ * list of members changes; listeners are called on that thread, without it.
+ */
 public final class GroupMembership implements AutoCloseable {
     private static final Logger LOG = System.getLogger(GroupMembership.class.getName());
 

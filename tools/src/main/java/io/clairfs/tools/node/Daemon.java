@@ -63,7 +63,8 @@ import org.jspecify.annotations.Nullable;
  * One mount and everything behind it, wired together.
  *
  * <p>{@link #start} returns when the mount and its control files answer; listing goes on meanwhile. {@link #close} lets go of the readers that
- * wait, for a push may wait for one of them, and ends the parts in the reverse order of their beginning; each has its bound.
+ * wait, for a push may wait for one of them, and ends the parts in the reverse order of their beginning; each has its bound. Its lock is held by {@link #close} alone,
+ * so that a second caller waits for the first.
  */
 public final class Daemon implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Daemon.class.getName());

@@ -126,6 +126,33 @@ class MountTreeTest {
         assertThat(kernel.path("readdir").asLong()).isPositive();
     }
 
+    // Promise N12
+    @Test
+    void looking_at_the_entries_of_many_directories_costs_a_request_for_those_of_the_first_alone() throws Exception {
+        Path tree = FIXTURE.newDirectory("looked-at");
+        for (int directory = 0; directory < 6; directory++) {
+            Files.createDirectory(tree.resolve("d" + directory));
+            for (int i = 0; i < 50; i++) {
+                Files.createFile(tree.resolve("d" + directory).resolve("file-" + i));
+            }
+        }
+        LiveMount typed = FIXTURE.mount(tree);
+        typed.awaitReady();
+        String look = """
+                import os, sys
+                looked = 0
+                for here, below, names in os.walk(sys.argv[1]):
+                    for name in names:
+                        looked += os.stat(os.path.join(here, name)).st_size == 0
+                print(looked)
+                """;
+        assertThat(FIXTURE.python(look, typed.point())).isEqualTo("300\n");
+        JsonNode kernel = typed.status().path("kernel");
+        assertThat(kernel.path("getattr").asLong())
+                .as("of 50 files, and of the root, its control directory and six directories, in %s", kernel)
+                .isBetween(50L, 50L + 6 + 2 + MOUNTING);
+    }
+
     // Promise N6
     @Test
     void a_pipe_is_left_out() {

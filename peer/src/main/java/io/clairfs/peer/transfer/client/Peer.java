@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Callers put requests into a queue; the peer's event loop takes all that are there at once and sends them in one frame, as
  * far as its window allows, and looks again after every batch of answers. So requests that come close together travel
  * together, and a single one does not wait for company.
+ *
+ * <p>Life cycle: {@link TransferClient} makes it when it is first asked for the address, and closes it with itself. Its state belongs to one event
+ * loop; what callers touch is concurrent, so there is no lock.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
 public final class Peer {

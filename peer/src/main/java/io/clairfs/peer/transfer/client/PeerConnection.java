@@ -20,7 +20,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One connection to a peer: what was asked over it, what it may still be asked, and the answers. Lives on one event loop. */
+/**
+ * One connection to a peer: what was asked over it, what it may still be asked, and the answers.
+ *
+ * <p>Life cycle: {@link Peer} makes it for each connection; it ends with its channel, and fails what is still unanswered. It lives on one event loop and has no lock.
+ */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
 final class PeerConnection extends ChannelInboundHandlerAdapter implements ReplyStream.Receiver {
     private static final int SOL_SOCKET = 1;

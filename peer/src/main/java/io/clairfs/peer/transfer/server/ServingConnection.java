@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Requests wait here, not in the connection's send queue: a sample is served only when there is room to send it, so a slow
  * reader holds up to one queue's worth of samples and no more. Answers that come later are written as they come; while
  * too many bytes are promised, nothing else is asked for.
+ *
+ * <p>Life cycle: it lives from the handshake to the end of the channel, on one event loop, and has no lock. The service answers on threads of its own; its answers are
+ * handed to the event loop.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
 final class ServingConnection extends ByteToMessageDecoder {

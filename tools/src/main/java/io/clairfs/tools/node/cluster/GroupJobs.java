@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Telling may take as long as the group takes to agree on who is there, so a worker of its own does it, and nobody who
  * writes a job waits for it. What was written before this node joined is told when it has. While something is still to be
  * told, nothing of the others is done: it might be older.
+ *
+ * <p>Life cycle: made with the group, begun when it has joined, closed before it leaves. Its lock guards the list of what is untold and is held for no call of another class;
+ * {@code JobTable} calls it under its own.
  */
 public final class GroupJobs implements AutoCloseable {
     private static final long LOOK_EVERY_MS = 1_000;

@@ -41,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Before {@link #join}, which needs the whole listing, there are no peers, and nothing is planned. A sample is asked of a node that holds it, or else
  * of the node that the plan made its home, which fetches it from the source if it has not done so yet: so each sample
  * that some node is to keep is read from the source once in the whole group.
+ *
+ * <p>Life cycle: the daemon makes it, joins it once when the listing is complete, and closes it, which ends what {@link #join} began in the reverse order. Its lock is held
+ * while it joins and closes; fetches, reports of residents and status read one volatile field and take no lock.
  */
 public final class PeerGroup implements PeerFetch, ResidencyListener, AutoCloseable {
     private static final int TRANSFER_THREADS = 2;

@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * done here the group is told, and what the group says is done here.
  *
  * <p>Its own lock is also that of who looks at several things of it at once.
+ *
+ * <p>Life cycle: the daemon makes it, and it has nothing to close. Its lock comes first: that of the prefetcher's jobs, of planning and of {@code GroupJobs} are
+ * taken inside, and nothing that holds one of these calls this class.
  */
 public final class JobTable {
     private static final Logger LOG = System.getLogger(JobTable.class.getName());
