@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.HexFormat;
 
 /**
- * The 128 bits that tell one dataset, and with it one numbering of samples, from any other.
+ * The 128 bits that identify a dataset, and with it its numbering of samples.
  *
  * @param high the first eight bytes, big-endian
  * @param low the last eight

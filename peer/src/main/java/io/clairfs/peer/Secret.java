@@ -16,17 +16,17 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * What all nodes of one group know and nobody else does. It never leaves this object: it is used as the key of
- * HMAC-SHA256 only, over a purpose and data, so that an answer for one purpose is worth nothing for another.
+ * A secret that only the nodes of one group know. It never leaves this object: it is only the key of an HMAC-SHA256
+ * over a purpose and data, so an answer for one purpose is worth nothing for another.
  */
 public final class Secret {
-    /** Fewer bytes than these could be guessed by trying. */
+    /** Fewer bytes could be guessed by trying. */
     public static final int LEAST_BYTES = 16;
 
     public static final int MOST_BYTES = 4096;
     public static final int MAC_BYTES = 32;
 
-    /** A group's read permission is how schedulers give a secret to a job, so that is left out. */
+    /** Schedulers give a secret to a job by the group's read permission, so that one is left out. */
     private static final Set<PosixFilePermission> FOR_OTHERS = EnumSet.of(
             PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_READ, PosixFilePermission.OTHERS_WRITE);
 
@@ -45,7 +45,7 @@ public final class Secret {
         return new Secret(bytes.clone());
     }
 
-    /** The bytes of a file without line ends behind them; an {@link IOException} says what is wrong with the file. */
+    /** Reads a file, without its trailing line ends; an {@link IOException} says what is wrong with the file. */
     public static Secret read(Path file) throws IOException {
         byte[] bytes;
         try (InputStream in = Files.newInputStream(file)) {
@@ -62,7 +62,7 @@ public final class Secret {
         }
     }
 
-    /** What is wrong with who may read or write the file, in one line with the remedy. */
+    /** What is wrong with the file's permissions, in one line with the remedy; empty if nothing is. */
     public static Optional<String> warning(Path file) {
         try {
             Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(file);
@@ -80,7 +80,7 @@ public final class Secret {
         return mac(key, purpose, parts);
     }
 
-    /** The same with a key that everybody knows, for a group without a secret: it proves nothing and keeps the form. */
+    /** The same with a key that all know, for a group without a secret: it proves nothing and keeps the message format. */
     public static byte[] openMac(String purpose, byte[]... parts) {
         return mac(new byte[MAC_BYTES], purpose, parts);
     }

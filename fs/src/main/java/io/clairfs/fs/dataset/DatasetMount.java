@@ -25,18 +25,18 @@ import org.jspecify.annotations.Nullable;
  * <p>Names, sizes and times come from the listing alone, so walking the mount costs the source nothing. The kernel opens and closes files without
  * asking, and keeps their pages; a read comes here only when its pages are not in the page cache.
  *
- * <p>A node's number, which is its inode number, is that of its entry in the listing and a constant. So nothing is remembered of what the kernel knows, and
- * whoever has the same listing can go on answering.
+ * <p>A node's number, which is also its inode number, is that of its entry in the listing plus a constant. So there is no record of what the kernel
+ * knows, and any process with the same listing can go on answering.
  *
- * <p>The root has a hidden, empty directory {@code .clairfs}, on which the control files are mounted: a data file could not be
- * one of them, for on a mount whose opens are not asked for, a file's content must never change. Where they cannot be mounted
- * inside this mount, {@code .clairfs} is a link to where they are.
+ * <p>The root has a hidden, empty directory {@code .clairfs}, on which the control files are mounted. They cannot be files of this
+ * mount: the kernel opens files here without a request, so their content must never change. Where they cannot be mounted inside
+ * this mount, {@code .clairfs} is a link to their mount.
  */
 public final class DatasetMount implements NodeFilesystem {
     /** The name of the directory of the control files. */
     public static final String CONTROL_DIRECTORY = ".clairfs";
 
-    /** How it is to be mounted: read only, and the kernel checks permissions. */
+    /** Mount options: read only, and the kernel checks permissions. */
     public static final List<String> OPTIONS = List.of("ro", "default_permissions", "subtype=clairfs");
 
     private static final byte[] CONTROL = CONTROL_DIRECTORY.getBytes(US_ASCII);
@@ -72,9 +72,9 @@ public final class DatasetMount implements NodeFilesystem {
     @FunctionalInterface
     public interface ReadRequests {
         /**
-         * Answers with {@code length} bytes of a file from {@code offset} on, or with those up to its end; now or later.
+         * Answers with {@code length} bytes of a file from {@code offset} on, or up to its end; now or later.
          *
-         * @param thread who waits for them, by the system's number; 0 if not known
+         * @param thread the system's number of the thread that waits; 0 if not known
          */
         void read(Entry file, long offset, int length, int thread, ReadReply reply) throws SourceException;
     }
@@ -96,7 +96,7 @@ public final class DatasetMount implements NodeFilesystem {
         return FIRST_NODE + number;
     }
 
-    /** The kernel knows only numbers that it was told, so any other is of a mount that was another one. */
+    /** Fails with ESTALE for an unknown number: the kernel uses only numbers that it was told, so it is from another mount. */
     private Entry entry(long node) throws SourceException {
         long number = node - FIRST_NODE;
         if (number < 0 || number >= tree.entryCount()) {

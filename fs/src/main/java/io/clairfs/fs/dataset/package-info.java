@@ -1,6 +1,6 @@
 /**
- * The dataset as the kernel sees it: names and attributes from the listing, bytes from whoever answers reads. Every entry of the listing is a node of the
- * protocol by its number; no paths are taken apart here.
+ * The dataset as the kernel sees it: names and attributes from the listing, bytes from {@code DatasetMount.ReadRequests}. Every entry of the listing
+ * is a node of the protocol by its number; no paths are parsed here.
  */
 @NullMarked
 package io.clairfs.fs.dataset;

@@ -58,7 +58,7 @@ final class KernelCalls {
         }
     }
 
-    /** Reads what is there. Returns the bytes read, or 0 when there is nothing. */
+    /** Reads the bytes that are there. Returns their number, or 0 when there are none. */
     static long readAvailable(int fd, MemorySegment into) throws PosixException {
         long n = MessageIo.read(fd, into);
         if (n >= 0) {

@@ -12,8 +12,9 @@ import java.lang.System.Logger.Level;
 /**
  * The one place where a throwable becomes an errno.
  *
- * <p>The source's own errno is passed on; a source that is silent is {@code EIO}, one that changed under us {@code ESTALE};
- * anything else is a bug, logged with its trace, and {@code EIO} to the reader. Every failure is reported to {@code log}.
+ * <p>An errno of the source or of a system call is passed on. A source that does not answer is {@code EIO}, a changed source
+ * {@code ESTALE}, a lack of memory {@code ENOMEM}. Anything else is a bug, logged with its trace, and {@code EIO} to the reader.
+ * Every failure is reported to {@code log}.
  */
 public final class ErrnoTable {
     private static final Logger LOG = System.getLogger(ErrnoTable.class.getName());
@@ -24,7 +25,7 @@ public final class ErrnoTable {
         this.log = log;
     }
 
-    /** Takes note of a failed operation; {@code path} begins with a slash. */
+    /** Notes a failed operation; {@code path} begins with a slash. */
     @FunctionalInterface
     public interface FailureLog {
         void failed(String operation, byte[] path, String reason);

@@ -14,7 +14,7 @@ public final class FileStat {
     private static final long SIZE = jnr.ffi.Struct.size(LAYOUT);
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
 
-    /** What readers that follow {@code st_blksize} read at a time, bytes; the largest piece that libfuse 2 asks for. */
+    /** Bytes that a reader which follows {@code st_blksize} reads at a time: the largest piece that libfuse 2 requests. */
     private static final int BLOCK_SIZE = 128 * 1024;
 
     private final MemorySegment stat;
@@ -46,22 +46,22 @@ public final class FileStat {
         setTime(LAYOUT.st_ctim.tv_sec.offset(), seconds, nanos);
     }
 
-    /** An answer of its own, for an entry of a directory. */
+    /** A new answer, for an entry of a directory. */
     static FileStat in(Arena arena) {
         return new FileStat(arena.allocate(SIZE, Long.BYTES));
     }
 
-    /** Where it lies. */
+    /** The memory of the answer. */
     MemorySegment memory() {
         return stat;
     }
 
-    /** Tells the type and nothing else; 0 if it is not known. */
+    /** Sets the type alone; 0 if it is not known. */
     void setType(int type) {
         stat.set(JAVA_INT, LAYOUT.st_mode.offset(), type);
     }
 
-    /** Puts another size and modification time in a whole answer's place. */
+    /** Replaces the size and the modification time of a whole answer. */
     public void change(long size, long mtimeNs) {
         set(
                 stat.get(JAVA_INT, LAYOUT.st_mode.offset()),

@@ -26,22 +26,22 @@ public interface FuseCallbacks {
         FLUSH,
         RELEASE;
 
-        /** As the kernel's calls are written. */
+        /** In lower case, as the kernel's calls are written. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);
         }
     }
 
-    /** What this filesystem answers itself; libfuse has its defaults for the rest. */
+    /** The operations that this filesystem answers; libfuse has defaults for the rest. */
     Set<Operation> operations();
 
     int getattr(byte[] path, FileStat stat) throws IOException;
 
-    /** Calls {@code entries} once per entry, in the order in which they are to be seen, without "." and "..". */
+    /** Calls {@code entries} once per entry, in the order of the listing, without "." and "..". */
     int readdir(byte[] path, Filler entries) throws IOException;
 
-    /** Fills {@code into} with as much as there is from {@code offset} on. Returns the bytes filled; 0 only at the end. */
+    /** Fills {@code into} from {@code offset} on, as far as the file goes. Returns the bytes filled; 0 only at the end. */
     int read(byte[] path, MemorySegment into, long offset, FileHandle handle) throws IOException;
 
     default byte[] readlink(byte[] path) throws IOException {
@@ -72,13 +72,13 @@ public interface FuseCallbacks {
     @FunctionalInterface
     interface Filler {
         /**
-         * One entry.
+         * Takes one entry.
          *
-         * @param type the type bits of {@code st_mode}, with which a reader that walks a tree need not look each name up; 0 if not known
+         * @param type the type bits of {@code st_mode}, which save a tree walk the look-up of each name; 0 if not known
          */
         void add(byte[] name, int type);
 
-        /** An entry whose type is not known. */
+        /** Takes an entry whose type is not known. */
         default void add(byte[] name) {
             add(name, 0);
         }

@@ -12,11 +12,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The kernel's side of a FUSE mount whose process does not serve it any more.
+ * The kernel's side of a FUSE mount that its process no longer serves.
  *
- * <p>Such a process may be unable to end, because a thread of it waits in the kernel for a reader that waits for the process, and the mount's
- * {@link Watchdog}, which ends the connection then, may have been killed as well. The owner can still do it through the control files of the kernel, where
- * these are mounted, or root by force.
+ * <p>Such a process may be unable to end, because one of its threads waits in the kernel for a reader that waits for the process. The mount's
+ * {@link Watchdog}, which then ends the connection, may have been killed as well. The mount's user can still end it through the kernel's control
+ * files, where these are mounted, and root can by force.
  */
 public final class FuseConnection {
     private static final Logger LOG = System.getLogger(FuseConnection.class.getName());
@@ -27,7 +27,7 @@ public final class FuseConnection {
 
     private FuseConnection() {}
 
-    /** Ends the connection of the mount at {@code point}, if that is possible: whoever waits for it gets an error. */
+    /** Ends the connection of the mount at {@code point}, if possible. All who wait for it get an error. */
     public static void abort(Path point) {
         try {
             Path abort = CONNECTIONS.resolve(number(point)).resolve("abort");
@@ -48,7 +48,7 @@ public final class FuseConnection {
         return device.substring(device.indexOf(':') + 1);
     }
 
-    /** The device of the newest mount there, such as {@code 0:57}; its minor number is the connection's. */
+    /** The device of the newest mount at {@code point}, such as {@code 0:57}, or {@code none}. Its minor number is the connection's. */
     public static String device(Path point) throws IOException {
         String escaped =
                 point.toString().replace("\\", "\\134").replace(" ", "\\040").replace("\n", "\\012");

@@ -15,18 +15,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A mount that libfuse serves: small ones, whose paths are strings and whose files are live.
+ * A mount that libfuse serves: a small one, whose paths are strings and whose files are live.
  *
- * <p>libfuse's blocking main loop runs on a thread of its own.
- *
- * <p>Life cycle: as that of {@link MountedSession}; libfuse's loop ends with the connection. It has no lock of its own: callbacks run on libfuse's threads, many at once.
+ * <p>Life cycle: as that of {@link MountedSession}. {@link #mount} runs libfuse's blocking main loop on a thread of its own; the loop ends with the
+ * connection. Locks: it has none of its own. It starts under that of {@link MountedSession}, because libfuse's descriptor is found as the one that
+ * appears meanwhile. Callbacks run on libfuse's threads, many at once, without a lock.
  */
 public final class FuseSession extends MountedSession {
     private static final Logger LOG = System.getLogger(FuseSession.class.getName());
 
     private final GuardedCallbacks callbacks;
 
-    /** libfuse's own, which it closes when the loop ends. */
+    /** libfuse's own descriptor, which it closes when the loop ends. */
     private final int descriptor;
 
     private FuseSession(
@@ -67,8 +67,8 @@ public final class FuseSession extends MountedSession {
     }
 
     /**
-     * The one that libfuse has opened. It may have the number of an earlier session that has just ended, so what counts is whose a number is, not whether
-     * it was there before; and that session may not have said yet that it has ended.
+     * Finds the descriptor that libfuse has opened. It may have the number of an earlier session that has just ended. So what counts is which
+     * session a number belongs to, not whether it was there before. That session's end may not be known yet, so this looks again for a while.
      */
     private static int freshDescriptor(Set<Integer> strangers) throws IOException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(START_TIMEOUT_MS);

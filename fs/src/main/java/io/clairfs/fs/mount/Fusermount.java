@@ -23,7 +23,7 @@ public final class Fusermount {
 
     private Fusermount() {}
 
-    /** Where the program is; null when it is nowhere on the PATH. */
+    /** The program's path; null when it is not on the PATH. */
     public static @Nullable Path find() {
         String path = System.getenv("PATH");
         for (String directory : (path == null ? "" : path).split(File.pathSeparator, -1)) {
@@ -35,13 +35,13 @@ public final class Fusermount {
         return null;
     }
 
-    /** Whether {@code program} runs as root, whoever starts it. */
+    /** Whether {@code program} runs as root for every user. */
     public static boolean mayMountForUsers(Path program) {
         try {
             FileStatus status = Posix.statAt(Posix.AT_FDCWD, program.toString().getBytes(UTF_8), 0);
             return status.uid() == 0 && (status.mode() & SET_USER_ID) != 0;
         } catch (IOException e) {
-            return true; // then its own line says what is wrong
+            return true; // then its own message says what is wrong
         }
     }
 
@@ -52,8 +52,7 @@ public final class Fusermount {
 
     /** Takes {@code point} out of the tree at once, with everything mounted below it, used or not. */
     public static void detach(Path point) throws MountException {
-        if (find() == null
-                && ProcessIdentity.userId() == 0) { // removed while this process was at work; root can do without
+        if (find() == null && ProcessIdentity.userId() == 0) { // removed since this process started; root needs none
             try {
                 Unmount.detach(point);
                 return;

@@ -66,7 +66,7 @@ final class GuardedCallbacks {
         return initialized;
     }
 
-    /** How often the kernel has asked for this, answered or not. */
+    /** How often the kernel has requested this, answered or not. */
     long requests(Operation operation) {
         return requests[operation.ordinal()].sum();
     }

@@ -7,15 +7,15 @@ import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.Readiness;
 
 /**
- * Waits until something is mounted or unmounted, anywhere that this process sees. The kernel tells it ({@code proc_pid_mounts(5)}), so that nobody
- * has to read the table in turns. One thread calls.
+ * Waits until something is mounted or unmounted, anywhere that this process sees. The kernel signals it ({@code proc_pid_mounts(5)}), so the
+ * table need not be read again and again. For one thread.
  */
 public final class MountChanges implements AutoCloseable {
     private static final byte[] TABLE = "/proc/self/mounts".getBytes(US_ASCII);
 
     private final int table;
 
-    /** Changes from now on. */
+    /** Waits for changes from now on. */
     public MountChanges() throws PosixException {
         table = Posix.openAt(Posix.AT_FDCWD, TABLE, Posix.O_RDONLY);
     }

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What is mounted where, as this process sees it: /proc/self/mounts. */
+/** The mounts that this process sees: /proc/self/mounts. */
 public final class MountTable {
     private static final Path TABLE = Path.of("/proc/self/mounts");
 
@@ -19,7 +19,7 @@ public final class MountTable {
     /**
      * One line of the table.
      *
-     * @param device the first field; for FUSE what the {@code fsname} option said
+     * @param device the first field; for FUSE the {@code fsname} option
      * @param type such as {@code ext4} or {@code fuse.clairfs}
      */
     public record Mount(String device, Path point, String type) {}
@@ -39,12 +39,12 @@ public final class MountTable {
         return mounts;
     }
 
-    /** What is mounted exactly at {@code point}: the newest, if several lie over one another. */
+    /** The mount exactly at {@code point}: the newest, if there are several. */
     public static Optional<Mount> at(Path point) throws IOException {
         return all().stream().filter(m -> m.point().equals(point)).reduce((_, newest) -> newest);
     }
 
-    /** Undoes the octal escapes (\040 for a space) of the table; what results is UTF-8 to the JDK. */
+    /** Undoes the octal escapes (\040 for a space) of the table, and reads the result as UTF-8. */
     private static String unescape(String field) {
         byte[] out = new byte[field.length()];
         int length = 0;

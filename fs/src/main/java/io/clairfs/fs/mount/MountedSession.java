@@ -22,10 +22,11 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * One FUSE mount of this process, from mount to unmount.
  *
- * <p>{@link #begin} returns when the kernel has accepted the session and answered a probe; from then on the {@link Watchdog} knows it.
+ * <p>Life cycle: {@link #begin} starts a session, makes it known to the {@link Watchdog}, and returns when the mount has answered a probe.
  * {@link #close} takes the mount out of the tree and waits, within a bound, for the session to end.
  *
- * <p>Locks: one for all sessions of the process, held while a session starts and for nothing else.
+ * <p>Locks: one for all sessions of the process, held while a session starts and for nothing else. That of the {@link Watchdog} is taken inside it,
+ * and alone when a session ends.
  */
 public abstract class MountedSession implements AutoCloseable {
     /** How long the kernel may take to accept a session, milliseconds. */
@@ -39,7 +40,7 @@ public abstract class MountedSession implements AutoCloseable {
     /** Sessions start one after the other, so that a descriptor that appears meanwhile is the new session's. */
     private static final ReentrantLock STARTING = new ReentrantLock();
 
-    /** Those whose descriptors may still be open; guarded by the lock. */
+    /** Sessions whose descriptors may still be open; guarded by {@code STARTING}. */
     private static final List<MountedSession> SESSIONS = new ArrayList<>();
 
     private final Path point;
@@ -49,8 +50,8 @@ public abstract class MountedSession implements AutoCloseable {
     /**
      * A session that the kernel has accepted.
      *
-     * @param served completes when nobody serves it any more
-     * @param channel a descriptor of its own, which is closed then
+     * @param served completes when it is served no more
+     * @param channel its own descriptor, which is closed then
      */
     protected MountedSession(Path point, CompletableFuture<Integer> served, SharedDescriptor channel) {
         this.point = point;
@@ -64,7 +65,7 @@ public abstract class MountedSession implements AutoCloseable {
         S start() throws IOException;
     }
 
-    /** Starts a session while no other starts, and sees that it works. */
+    /** Starts a session while no other starts, and checks that it works. */
     protected static <S extends MountedSession> S begin(Start<S> start) throws IOException {
         STARTING.lock();
         try {
@@ -87,11 +88,11 @@ public abstract class MountedSession implements AutoCloseable {
         }
     }
 
-    /** Descriptors on which the kernel talks to somebody, and to no session here. For {@link Start}. */
+    /** The open descriptors of FUSE sessions, without those of known sessions. For {@link Start}. */
     static Set<Integer> unknownDescriptors() throws IOException {
         SESSIONS.removeIf(session -> session.ended.isDone() && session.channel.isGivenBack());
         Set<Integer> known =
-                new HashSet<>(); // before what there is: one that ends meanwhile is then not taken for unknown
+                new HashSet<>(); // listed first, so that a session that ends meanwhile is not taken for unknown
         for (MountedSession session : SESSIONS) {
             known.addAll(session.libraryDescriptors());
             if (!session.channel.isGivenBack()) {
@@ -117,7 +118,7 @@ public abstract class MountedSession implements AutoCloseable {
         }
     }
 
-    /** One answer of the new mount shows that it works. */
+    /** Checks that the new mount answers. */
     private void probe() throws IOException {
         FileStatus root = Posix.statAt(Posix.AT_FDCWD, bytes(point), 0);
         if (!root.isDirectory()) {
@@ -150,20 +151,20 @@ public abstract class MountedSession implements AutoCloseable {
         return point;
     }
 
-    /** On which the kernel talks to this session, for notifications. It is this session's own, and closed when the session has ended. */
+    /** The descriptor on which the kernel talks to this session, for notifications. The session closes it when it has ended. */
     public final SharedDescriptor channel() {
         return channel;
     }
 
-    /** How often the kernel has asked for {@code operation}. Looking a name up is asking for its attributes. */
+    /** How often the kernel has requested {@code operation}. A look-up of a name counts as {@code GETATTR}. */
     public abstract long requests(Operation operation);
 
-    /** Completes when nobody answers the kernel any more, be it by {@link #close} or by somebody's {@code umount}. */
+    /** Completes when the kernel is answered no more, after {@link #close} or any other unmount. */
     public final CompletableFuture<Integer> ended() {
         return ended;
     }
 
-    /** Unmounts: in the ordinary way if nobody uses it, else detached, so that it is gone for everybody who comes later. */
+    /** Unmounts. A mount in use is detached: it is gone for later users, and the session ends with its last use. */
     @Override
     public final void close() {
         if (!ended.isDone()) {
@@ -177,8 +178,8 @@ public abstract class MountedSession implements AutoCloseable {
     }
 
     /**
-     * Gives up the connection to the kernel, so that nobody is left waiting for an answer; for a process that is about to end. The kernel would do
-     * so when the process has ended, but a thread of it that waits for a dead source may keep it from ending.
+     * Gives up the connection to the kernel, so that no reader waits for an answer. For a process that is about to end: the kernel would do so
+     * when the process has ended, but a thread that waits for a dead source may keep it from ending.
      */
     public final void cut() {
         if (ended.isDone()) {
@@ -199,7 +200,7 @@ public abstract class MountedSession implements AutoCloseable {
         }
     }
 
-    /** Waits for the end. Returns whether it came; it does not while somebody holds a file of a detached mount open. */
+    /** Waits for the end, {@code timeoutMs} milliseconds at most. Returns whether it came; it does not while a file of a detached mount is open. */
     public final boolean awaitEnd(long timeoutMs) {
         try {
             ended.get(timeoutMs, TimeUnit.MILLISECONDS);

@@ -17,7 +17,7 @@ final class Native {
         return Loaded.LIBFUSE;
     }
 
-    /** Memory for a struct of which only the layout is of interest. */
+    /** Memory for a struct of which only the layout is used. */
     static Pointer anyPointer() {
         return Memory.allocate(Runtime.getSystemRuntime(), ANY_STRUCT_BYTES);
     }

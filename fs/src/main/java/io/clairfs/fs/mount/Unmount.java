@@ -11,7 +11,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-/** Unmounting by the kernel's own call, which is for root. */
+/** Unmounts by {@code umount2(2)}, which is for root. */
 final class Unmount {
     private static final int MNT_FORCE = 1;
     private static final int MNT_DETACH = 2;
@@ -26,7 +26,7 @@ final class Unmount {
         unmount(point, MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW);
     }
 
-    /** Takes what is mounted at {@code point} out of the tree at once, used or not, with everything mounted below it. */
+    /** Takes the mount at {@code point} out of the tree at once, used or not, with everything mounted below it. */
     static void detach(Path point) throws PosixException {
         unmount(point, MNT_DETACH);
     }

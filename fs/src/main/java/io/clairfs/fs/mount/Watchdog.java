@@ -11,21 +11,22 @@ import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A small process beside the one that serves FUSE mounts, which ends their connections if the serving process is killed and cannot end.
+ * A small process beside the one that serves FUSE mounts. It ends their connections if the serving process is killed and cannot end.
  *
- * <p>The kernel ends a killed process when none of its threads waits in the kernel any more. One that pushes pages may wait for a reader that waits for
- * the process, and one that looks up a name on the mount of its own process for an answer that will never come: without help they and all readers would
- * wait for ever. The same goes for a thread that waits for a dead source.
+ * <p>The kernel ends a killed process when none of its threads waits in the kernel any more. A thread that pushes pages may wait for a reader that
+ * waits for the process. A thread that looks up a name on its own process's mount may wait for an answer that never comes. Without help they and all
+ * readers would wait for ever. The same goes for a thread that waits for a dead source.
  *
- * <p>It sleeps until the kernel sends it a signal, which the kernel does when the thread that started it ends: so a thread of this process does nothing else
- * for as long as it is wanted. Where nothing can ask the kernel for that signal, it looks once a second. See docs/decisions/watchdog.md.
+ * <p>It sleeps until the kernel signals the end of the thread that started it, so a thread of this process does nothing else while the watchdog runs.
+ * Where that signal cannot be requested, it looks once a second. See docs/decisions/watchdog.md.
  *
- * <p>There is one for all mounts of this process. When they change it is replaced, for its arguments are the mounts.
+ * <p>One watchdog serves all mounts of this process. Its arguments are the mounts, so it is replaced when they change. The lock of {@code WATCHED}
+ * guards both.
  */
 final class Watchdog {
     private static final String SCRIPT = "watchdog.sh";
 
-    /** Begins the shell with the signal, if that can be had. The first argument of the script says whether it is. */
+    /** Starts the shell with that signal, if possible. The script's first argument says whether the signal comes. */
     private static final String BEGIN =
             "setpriv --pdeathsig URG true && exec setpriv --pdeathsig URG /bin/sh -s told \"$@\";"
                     + " exec /bin/sh -s look \"$@\"";
@@ -82,7 +83,7 @@ final class Watchdog {
         }
     }
 
-    /** The new one begins before the old one ends. */
+    /** Starts the new watchdog before it ends the old one. */
     private static void replace() throws IOException {
         Process old = process;
         process = WATCHED.isEmpty() ? null : start();
@@ -91,7 +92,7 @@ final class Watchdog {
         }
     }
 
-    /** What watches over {@code pid}; it takes the script on its standard input, which stays open. */
+    /** The command that watches over {@code pid}. It reads the script from its standard input, which stays open. */
     static List<String> command(long pid, List<String> devicesAndPoints) {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", BEGIN, "sh", Long.toString(pid)));
         command.addAll(devicesAndPoints);

@@ -13,7 +13,7 @@ final class EntryReply {
     /** Bytes of {@code fuse_attr_out}. */
     static final int ATTRIBUTES_BYTES = 16 + NodeStat.BYTES;
 
-    /** A day: nothing about a listed tree changes, but somebody may have set the clock. */
+    /** A day: nothing about a listed tree changes, but the clock may have been set. */
     private static final long VALID_S = 86_400;
 
     private EntryReply() {}

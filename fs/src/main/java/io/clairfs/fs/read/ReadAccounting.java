@@ -5,10 +5,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Keeps account of opens that needed the daemon.
+ * Counts opens, and those that needed the daemon.
  *
- * <p>The kernel asks in pieces and reports a close once; so a file counts from its first request until it is closed. Where
- * closes are not reported, a request for the first byte counts.
+ * <p>The kernel requests a file in pieces and reports its close once, so a file counts from its first request until it is closed.
+ * Where closes are not reported, a request for the first byte counts.
  */
 public final class ReadAccounting {
     private final Counters counters;
@@ -18,7 +18,7 @@ public final class ReadAccounting {
         this.counters = counters;
     }
 
-    /** A request for a piece of a file. Returns whether it is the first of an open. */
+    /** Counts a request for a piece of a file. Returns whether it is the first of an open. */
     boolean request(int file, long offset, boolean closesReported) {
         counters.readRequests.increment();
         boolean first = closesReported ? asked.add(file) : offset == 0;
@@ -31,7 +31,7 @@ public final class ReadAccounting {
         return first;
     }
 
-    /** Whether a reader has asked for this file since its last close; not any more. */
+    /** Returns whether a reader sent a request for this file since its last close, and forgets it. */
     boolean takeAsked(int file) {
         return asked.remove(file);
     }
@@ -40,7 +40,7 @@ public final class ReadAccounting {
         counters.readRequestBytes.add(bytes);
     }
 
-    /** Readers closed these files. */
+    /** Counts the first {@code count} of these files, which readers closed. */
     void closed(int[] files, int count) {
         counters.opened.add(count);
         if (!asked.isEmpty()) {

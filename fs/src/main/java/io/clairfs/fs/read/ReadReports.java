@@ -4,7 +4,7 @@ import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.fs.kernel.ConsumptionWatcher;
 
-/** Hands on which files the kernel says were read. */
+/** Passes on which files were read, as the kernel reports it. */
 public record ReadReports(ReadAccounting accounting, SamplesInUse inUse, Prefetcher prefetcher)
         implements ConsumptionWatcher.Reader {
     @Override

@@ -12,7 +12,13 @@ import io.clairfs.fs.protocol.ReadReply;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Answers the kernel's read requests and keeps account of them. */
+/**
+ * Answers the kernel's read requests and counts them.
+ *
+ * <p>Life cycle: the daemon makes it before the mount, and connects it when the watcher and the prefetcher exist; reads are answered before that
+ * too. It has no thread, no lock, and nothing to close. {@link #read} runs on the session's request threads, many at once, and may fetch the
+ * sample there; another thread that has the bytes may answer later.
+ */
 public final class ReadRequests implements DatasetMount.ReadRequests {
     private final SampleReader reader;
     private final ReadAccounting accounting;
@@ -25,7 +31,7 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
         this.accounting = accounting;
     }
 
-    /** Those that are to know of requests where closing is not reported; they need the mount, so they come after it. */
+    /** Sets the watcher, which knows where closes are reported, and the prefetcher, which is told of requests. They are made after the mount. */
     public void connect(ConsumptionWatcher theWatcher, Prefetcher thePrefetcher) {
         prefetcher = thePrefetcher;
         watcher = theWatcher;
@@ -53,7 +59,7 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
         reader.read(number, offset, length, patienceMs, new ReadAnswer(number, thread, patienceMs < timeoutMs, reply));
     }
 
-    /** What becomes of one request. */
+    /** Answers one request. */
     private final class ReadAnswer implements SampleReader.Asker {
         private final int file;
         private final int thread;
@@ -73,7 +79,7 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
             reply.bytes(bytes);
         }
 
-        /** Who is told asks again at once, so what he was told is known before. */
+        /** The kernel repeats the request at once, so a timeout is noted before the reply. */
         @Override
         public void failed(Throwable reason) {
             if (reason instanceof SourceTimeoutException) {

@@ -5,34 +5,37 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * How long who asks for bytes of a file may wait for a source that has just let somebody else wait in vain.
+ * How long a read may wait for a source that has just let another read of the file time out.
  *
- * <p>The kernel reads ahead; when the page that somebody waits for did not come with that, it asks for this page once more, for the same
- * thread; a mapping asks a third time. A source that hangs would cost each read two timeouts or three. So who has just been told that the
- * source does not answer is told the same at once, for a second.
+ * <p>The kernel reads ahead. When the page that a thread waits for did not come with that, the kernel requests this page once more for the same
+ * thread; a mapping requests it a third time. A source that hangs would cost each read two timeouts or three. So the next requests of a thread
+ * that timed out fail at once, for a second.
  *
- * <p>Others who wait for the same page ask for it one after the other when the first has been told. They come at its heels, for the kernel lets the next one
- * go on at once, and would wait for a timeout each. So the first of them waits for a part of the timeout, and the others, however many, are told at once
- * for a second. Then somebody waits for the whole timeout again, for the source may be well by now.
+ * <p>Other threads that wait for the same page request it one after another once the first has failed. They come at its heels, because the
+ * kernel lets the next one go on at once, and would wait for a timeout each. So the first of them waits for a part of the timeout, and the
+ * others, however many, fail at once for a second. Then a read waits for the whole timeout again, because the source may be well by now.
+ *
+ * <p>Life cycle: {@link ReadRequests} makes it; it has no thread and nothing to close. An entry counts for a second, and a later call
+ * removes it. Thread-safe without a lock.
  */
 final class RepeatedReads {
-    /** The next question of the same thread comes as soon as it runs again. */
+    /** The next request of the same thread comes as soon as it runs again. */
     private static final long WITHIN_NS = TimeUnit.SECONDS.toNanos(1);
 
-    /** How soon after the one before the next thread asks, on a busy machine. */
+    /** How soon the next thread's request follows the one before, on a busy machine. */
     private static final long AT_HEELS_NS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Who has probably waited before his request came waits for so small a part of the timeout. */
+    /** A thread that has probably waited before its request waits for the timeout divided by this. */
     private static final int SHARE_AT_HEELS = 10;
 
     private static final int MOST = 4096;
 
-    /** In place of a thread: the kernel itself, or somebody whom this process cannot see. */
+    /** In place of a thread: the kernel itself, or a thread that this process cannot see. */
     static final int UNKNOWN = 0;
 
     private final LongSupplier clock;
 
-    /** When a thread was told that a file's source does not answer. */
+    /** When a thread's read of a file failed by a timeout. */
     private final ConcurrentHashMap<Question, Long> threads = new ConcurrentHashMap<>();
 
     private final ConcurrentHashMap<Integer, Told> files = new ConcurrentHashMap<>();
@@ -40,11 +43,11 @@ final class RepeatedReads {
     private record Question(int file, int thread) {}
 
     /**
-     * What readers of a file were told last.
+     * The last failures of reads of a file.
      *
-     * @param atNs when somebody was told that its source does not answer
-     * @param waitedNs when somebody was told so who had waited
-     * @param shared whether he waited for a part of the timeout only
+     * @param atNs when a read last failed, after a wait or at once
+     * @param waitedNs when a read last failed after a wait
+     * @param shared whether that wait was a part of the timeout only
      */
     private record Told(long atNs, long waitedNs, boolean shared) {}
 
@@ -53,7 +56,7 @@ final class RepeatedReads {
         this.clock = clock;
     }
 
-    /** How long a read of {@code file} for {@code thread}, or for nobody knows whom, may wait now: {@code timeoutMs}, a part of it, or 0. */
+    /** How long a read of {@code file} for {@code thread}, or {@link #UNKNOWN}, may wait now: {@code timeoutMs}, a part of it, or 0. */
     long patienceMs(int file, int thread, long timeoutMs) {
         if (files.isEmpty() && threads.isEmpty()) {
             return timeoutMs;
@@ -77,7 +80,7 @@ final class RepeatedReads {
         return 0;
     }
 
-    /** A read of {@code file} for {@code thread}, or for nobody knows whom, has waited in vain; for the whole timeout, or for a part of it. */
+    /** Notes that a read of {@code file} for {@code thread}, or {@link #UNKNOWN}, timed out; {@code shared} if after a part of the timeout. */
     void timedOut(int file, int thread, boolean shared) {
         long now = clock.getAsLong();
         forgetOld(now);

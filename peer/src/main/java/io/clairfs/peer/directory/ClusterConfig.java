@@ -29,12 +29,12 @@ public record ClusterConfig(
         }
     }
 
-    /** What members must know to join; see the package's comment. */
+    /** The name that a member must know to join; see the package's comment. */
     String clusterName() {
         return "clairfs-" + java.util.HexFormat.of().formatHex(sign("clairfs cluster name"));
     }
 
-    /** What a member signs its attributes with. */
+    /** The signature of a member over its attributes. */
     byte[] sign(String purpose, byte[]... parts) {
         byte[][] all = new byte[parts.length + 1][];
         all[0] = dataset.bytes();

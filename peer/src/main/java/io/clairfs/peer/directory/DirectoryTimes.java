@@ -1,14 +1,14 @@
 package io.clairfs.peer.directory;
 
 /**
- * How quickly a group notices things.
+ * The times of the control plane.
  *
  * @param publishMs between two deltas of one node's holdings at least
- * @param repeatMs between two reminders of how far they have got, by which who missed one notices
- * @param askMs between two questions to one node for the whole of its holdings
- * @param heartbeatSeconds between two signs of life
- * @param goneSeconds without a sign of life until a member is taken for dead; a closed connection is noticed at once
- * @param mergeSeconds between two looks for another half of the group
+ * @param repeatMs between two reminders of a node's newest states, by which others notice that they missed a delta
+ * @param askMs between two requests to one node for the whole of its holdings, and between two answers to one
+ * @param heartbeatSeconds between two heartbeats of Hazelcast
+ * @param goneSeconds without such a heartbeat until a member is taken for dead; a closed connection is noticed at once
+ * @param mergeSeconds between two searches for another half of the group
  */
 public record DirectoryTimes(
         int publishMs, int repeatMs, int askMs, int heartbeatSeconds, int goneSeconds, int mergeSeconds) {

@@ -5,7 +5,7 @@ import java.util.Map;
 
 /** How the first other member is found. Never by multicast. */
 public sealed interface Discovery {
-    /** By a list of names, each with {@code :port} behind it or without: then this node's own port is meant. Empty: alone. */
+    /** By a list of names, each with {@code :port}, or without for this node's own port. With an empty list the node is alone. */
     record Members(List<String> hosts) implements Discovery {
         public Members {
             hosts = List.copyOf(hosts);

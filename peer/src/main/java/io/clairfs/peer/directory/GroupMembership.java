@@ -27,18 +27,21 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This node's seat in the group: who else is there, which jobs run, and who holds what.
+ * This node's membership in the group: the other nodes, the jobs, and which node holds which sample.
  *
- * <p>Life cycle: joined once, by a static factory that takes seconds; closed by {@code PeerGroup}. One thread of its own tells and refreshes. The only lock is held while the
- * list of members changes; listeners are called on that thread, without it.
+ * <p>Life cycle: {@link #open} joins once, which takes seconds, and starts the directory's one thread. {@code PeerGroup} opens it after the transfer
+ * client, and closes it before. When two halves of the group merge, this node gets a new id and listens under it.
+ *
+ * <p>Locks: its only lock is held while the list of members changes; that of {@link HeldElsewhere} is taken inside. Publishing, refreshing and calls
+ * of listeners after a change happen on the directory's thread, without it. Reads take no lock and make no network call.
  */
 public final class GroupMembership implements AutoCloseable {
     private static final Logger LOG = System.getLogger(GroupMembership.class.getName());
 
-    /** Between two heartbeats of this node, by which others judge whether it answers. */
+    /** The time between two heartbeats of this node, by which others judge whether it answers. */
     private static final int HEARTBEAT_MS = 1_000;
 
-    /** How often a join is begun. */
+    /** How many times a join is tried. */
     private static final int JOINS = 3;
 
     private final ClusterConfig config;
@@ -65,10 +68,10 @@ public final class GroupMembership implements AutoCloseable {
     }
 
     /**
-     * Joins the group, or founds it. Takes some seconds; a join that hangs is given up and begun anew a few times.
+     * Joins the group, or founds it. Takes some seconds; a join that hangs is given up and tried again a few times.
      *
      * @param samples in the dataset
-     * @throws IOException if the address cannot be had, or no group can be joined
+     * @throws IOException if the address is not available, or no group can be joined
      */
     public static GroupMembership open(ClusterConfig config, Node.Introduction self, int samples) throws IOException {
         HazelcastInstance hazelcast = join(config, self);
@@ -88,7 +91,7 @@ public final class GroupMembership implements AutoCloseable {
             long start = System.nanoTime();
             try {
                 return Hazelcast.newHazelcastInstance(HazelcastSettings.of(config, self));
-            } catch (RuntimeException e) { // Hazelcast's own kinds, and plain ones
+            } catch (RuntimeException e) { // Hazelcast's own exceptions, and plain ones
                 long tookSeconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
                 if (attempt == JOINS || tookSeconds < HazelcastSettings.JOIN_SECONDS) {
                     throw new IOException(
@@ -148,7 +151,7 @@ public final class GroupMembership implements AutoCloseable {
                 times.repeatMs());
     }
 
-    /** Members get new ids when they merge, and topics named after them. */
+    /** Listens again: members get new ids when they merge, and topics are named after these. */
     private void afterMerge() {
         exchange.begin();
         exchange.remind();
@@ -191,22 +194,22 @@ public final class GroupMembership implements AutoCloseable {
         }
     }
 
-    /** The members, this node among them, in the order of their names: no call to anybody. */
+    /** The members, this node included, in the order of their names. */
     public List<Node> nodes() {
         return nodes;
     }
 
-    /** A member by its id; null if it is none any more. */
+    /** The member with this id; null if it has left. */
     public @Nullable Node node(UUID id) {
         return byId.get(id);
     }
 
-    /** For how long a member has said nothing, milliseconds; a second or two is usual. */
+    /** How long a member has been silent, milliseconds; a second or two is usual. */
     public long silentMs(Node node) {
         return node.self() ? 0 : signs.silentMs(node.id());
     }
 
-    /** Called with all members after every change, on the directory's thread; must not block. */
+    /** Calls {@code listener} with all members: now, and after every change on the directory's thread. It must not block. */
     public void onNodesChange(Consumer<List<Node>> listener) {
         listeners.add(listener);
         listener.accept(nodes);
@@ -216,12 +219,12 @@ public final class GroupMembership implements AutoCloseable {
         return jobs;
     }
 
-    /** To report what this node's tiers hold. */
+    /** Takes reports of what this node's tiers hold. */
     public HeldHere heldHere() {
         return heldHere;
     }
 
-    /** To look up who else holds a sample. */
+    /** Says which other nodes hold a sample. */
     public HeldElsewhere heldElsewhere() {
         return heldElsewhere;
     }
@@ -233,7 +236,7 @@ public final class GroupMembership implements AutoCloseable {
         hazelcast.shutdown();
     }
 
-    /** Leaves without a word, as a crash would. */
+    /** Leaves without notice, as a crash would. */
     void terminate() {
         thread.shutdownNow();
         hazelcast.getLifecycleService().terminate();

@@ -17,7 +17,7 @@ final class HazelcastSettings {
     private static final int MERGE_BATCH = 100;
     private static final int CONNECT_SECONDS = 3;
 
-    /** After which a join that nobody answers is given up. */
+    /** A join without an answer is given up after this time. */
     static final int JOIN_SECONDS = 30;
 
     private HazelcastSettings() {}
@@ -75,7 +75,7 @@ final class HazelcastSettings {
                 Map.entry("hazelcast.partition.count", "31"),
                 Map.entry("hazelcast.phone.home.enabled", "false"),
                 Map.entry("hazelcast.logging.type", "slf4j"),
-                // Otherwise every line that is logged begins with the cluster's name, which strangers need to join.
+                // Otherwise every log line begins with the cluster's name, which strangers need to join.
                 Map.entry("hazelcast.logging.details.enabled", "false"),
                 Map.entry("hazelcast.shutdownhook.enabled", "false"),
                 Map.entry("hazelcast.socket.bind.any", "false"),

@@ -7,8 +7,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds which sample, as far as it is known here: a copy of what the other nodes published. It may be a second old, so
- * a node may well answer that it does not have a sample (any more). Reading takes no lock and calls nobody.
+ * Which other node holds which sample: a copy of what these nodes published. It may be a second old, so a node may answer
+ * that it does not have a sample (any more). A read takes no lock and makes no network call.
  */
 public final class HeldElsewhere {
     private volatile View view = new View(List.of());
@@ -42,7 +42,7 @@ public final class HeldElsewhere {
             return holders;
         }
 
-        /** The first node from this number on that holds the sample, or -1: a way to go through any number of nodes. */
+        /** The first node from this number on that holds the sample, or -1. It works for any number of nodes. */
         public int nextHolder(int sample, int from) {
             for (int i = from; i < nodes.length; i++) {
                 if (nodes[i].holds(sample)) {
@@ -62,13 +62,13 @@ public final class HeldElsewhere {
             return nodes[number].held(tier).getCardinality();
         }
 
-        /** Memory of what is known of a node's tier, bytes. */
+        /** Memory of the set of samples of a node's tier, bytes. */
         public long memoryBytes(int number, int tier) {
             return nodes[number].held(tier).getLongSizeInBytes();
         }
     }
 
-    /** The nodes with their numbers; take one and ask it everything about one sample. */
+    /** The nodes with their numbers. All questions about one sample go to one view. */
     public View view() {
         return view;
     }
@@ -83,7 +83,7 @@ public final class HeldElsewhere {
         return null;
     }
 
-    /** These are the nodes now; who is new holds nothing yet, who is gone is forgotten. */
+    /** Sets the nodes. A new node holds nothing yet; a node that left is forgotten. */
     synchronized void nodes(List<Node> nodes) {
         List<HeldThere> next = new ArrayList<>();
         for (Node node : nodes) {

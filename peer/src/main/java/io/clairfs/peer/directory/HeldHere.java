@@ -6,7 +6,7 @@ import java.util.List;
 import org.roaringbitmap.RoaringBitmap;
 
 /**
- * What this node holds, as its tiers report it, on its way to the others: changes are gathered and published together.
+ * What this node holds, as its tiers report it, for the other nodes. Changes are gathered and published together.
  * Reporting takes a short lock and sends nothing.
  */
 public final class HeldHere {
@@ -59,7 +59,7 @@ public final class HeldHere {
         }
     }
 
-    /** What changed since it was asked last; each change is in one delta. */
+    /** What changed since the last call; each change is in one delta. */
     List<HoldingsMessage> deltas() {
         List<HoldingsMessage> deltas = new ArrayList<>();
         for (int tier = 0; tier < MOST_TIERS; tier++) {
@@ -76,7 +76,7 @@ public final class HeldHere {
         return deltas;
     }
 
-    /** The states of the tiers that hold anything or ever did. */
+    /** The newest states of the tiers that have ever published a sample. */
     List<HoldingsMessage> reminders() {
         List<HoldingsMessage> reminders = new ArrayList<>();
         for (int tier = 0; tier < MOST_TIERS; tier++) {
@@ -90,7 +90,7 @@ public final class HeldHere {
         return reminders;
     }
 
-    /** All that is held in the states that were published last. */
+    /** All samples in the states that were published last. */
     List<HoldingsMessage> whole() {
         List<HoldingsMessage> whole = new ArrayList<>();
         for (int tier = 0; tier < MOST_TIERS; tier++) {

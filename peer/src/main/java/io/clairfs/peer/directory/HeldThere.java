@@ -5,15 +5,15 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.roaringbitmap.RoaringBitmap;
 
 /**
- * What one other node holds, as far as it is known here. A set is never changed once it can be seen: a delta makes a new one,
- * a few times a second at most, so that readers need no lock.
+ * What one other node holds, as far as it is known here. A set never changes once it is visible: a delta makes a new one, a few
+ * times a second at most. So readers need no lock.
  */
 final class HeldThere {
     private final Node node;
     private final AtomicReferenceArray<RoaringBitmap> tiers = new AtomicReferenceArray<>(HeldHere.MOST_TIERS);
     private final At[] states = new At[HeldHere.MOST_TIERS];
 
-    /** Behind the last tier that anything was told of: a node has two, not as many as there may be. */
+    /** One more than the last tier that was ever reported: a node has two, fewer than there may be. */
     private volatile int told;
 
     HeldThere(Node node) {
@@ -55,7 +55,7 @@ final class HeldThere {
         told = Math.max(told, tier + 1);
     }
 
-    /** Takes a message in. Returns false if something before it is missing, so that the whole is needed. */
+    /** Applies a message. Returns false if an earlier one is missing, so that the whole is needed. */
     synchronized boolean apply(HoldingsMessage message) {
         return switch (message) {
             case HoldingsMessage.Whole(At at, RoaringBitmap held) -> {

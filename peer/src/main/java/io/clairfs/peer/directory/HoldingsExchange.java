@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Carries holdings between nodes: deltas to all over one topic, the whole to one node over that node's own topic.
  *
- * <p>Messages of topics may be lost. Every delta has a number, so a gap is noticed with the next delta or the next reminder,
- * and healed by asking for the whole; a node that joins asks everybody. So nothing depends on any one message.
+ * <p>Topics may lose messages. Every delta has a number, so the next delta or reminder shows a gap, and the node asks for the
+ * whole. A node that joins asks all others. So nothing depends on any one message.
  */
 final class HoldingsExchange {
     private static final Logger LOG = System.getLogger(HoldingsExchange.class.getName());
@@ -51,7 +51,7 @@ final class HoldingsExchange {
         this.askNs = TimeUnit.MILLISECONDS.toNanos(times.askMs());
     }
 
-    /** Begins to listen, or begins anew under a new id, and asks all that are there for what they hold. */
+    /** Starts to listen, again for each new id of this node, and asks all nodes for what they hold. */
     void begin() {
         listening.forEach((topic, registration) -> hazelcast.getTopic(topic).removeMessageListener(registration));
         listening.clear();
@@ -65,17 +65,17 @@ final class HoldingsExchange {
         listening.put(topic, from.addMessageListener(this::received));
     }
 
-    /** Tells all what changed here. */
+    /** Sends all nodes what changed here. */
     void publish() {
         send(TO_ALL, here.deltas());
     }
 
-    /** Tells all how far this node has got. */
+    /** Sends all nodes the numbers of this node's newest states. */
     void remind() {
         send(TO_ALL, here.reminders());
     }
 
-    /** Tells all that this node is there. */
+    /** Sends all nodes a heartbeat. */
     void sayHere() {
         send(TO_ALL, List.of(new HoldingsMessage.Here()));
     }
@@ -84,7 +84,7 @@ final class HoldingsExchange {
         send(TO_ALL, List.of(new HoldingsMessage.Ask()));
     }
 
-    /** Forgets when who was asked; for a node that left. */
+    /** Forgets the times of requests to and from a node that left. */
     void forget(UUID node) {
         askedNs.remove(node);
         toldNs.remove(node);
@@ -105,7 +105,7 @@ final class HoldingsExchange {
         signs.heard(node);
         HeldThere there = elsewhere.of(node);
         if (there == null) {
-            return; // not listed yet, or never will be; it reminds us
+            return; // not listed yet, or never will be; it sends reminders
         }
         try {
             HoldingsMessage said = HoldingsMessage.read(message.getMessageObject(), samples);

@@ -5,11 +5,11 @@ import java.nio.ByteBuffer;
 import org.roaringbitmap.IntIterator;
 import org.roaringbitmap.RoaringBitmap;
 
-/** What nodes say to each other about what they hold, as bytes. */
+/** A message between nodes about what they hold. */
 sealed interface HoldingsMessage {
     int HEAD_BYTES = 1 + 1 + 8 + 8;
 
-    /** Which state of a node is meant. */
+    /** Identifies a state of a node's tier. */
     record At(int tier, long incarnation, long sequence) {}
 
     /** What changed between the state before and this one. */
@@ -18,16 +18,16 @@ sealed interface HoldingsMessage {
     /** All that is held in this state. */
     record Whole(At at, RoaringBitmap held) implements HoldingsMessage {}
 
-    /** This state is the newest; who has another asks. */
+    /** This state is the newest; a node that knows another asks. */
     record Reminder(At at) implements HoldingsMessage {}
 
-    /** Please send me the whole of all tiers. */
+    /** A request for the whole of all tiers. */
     record Ask() implements HoldingsMessage {}
 
-    /** Nothing new: only that this node is there. */
+    /** A heartbeat, without news. */
     record Here() implements HoldingsMessage {}
 
-    /** As bytes. */
+    /** Encodes a message. */
     static byte[] write(HoldingsMessage message) {
         return switch (message) {
             case Delta(At at, RoaringBitmap added, RoaringBitmap removed) -> bytes(0, at, added, removed);
@@ -54,9 +54,9 @@ sealed interface HoldingsMessage {
     }
 
     /**
-     * Reads one.
+     * Decodes a message.
      *
-     * @param samples in the dataset; no set may have a number beyond
+     * @param samples in the dataset; every number in a set must be less
      * @throws IOException if this is no message
      */
     static HoldingsMessage read(byte[] bytes, int samples) throws IOException {
@@ -93,7 +93,7 @@ sealed interface HoldingsMessage {
         return set;
     }
 
-    /** Deserializing believes what it reads; a set whose numbers do not ascend, or whose count is wrong, is none. */
+    /** Deserializing checks nothing. A set whose numbers do not ascend, or whose count is wrong, is damaged. */
     private static boolean isInOrder(RoaringBitmap set) {
         long before = -1;
         long count = 0;

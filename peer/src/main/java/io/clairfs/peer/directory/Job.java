@@ -9,7 +9,7 @@ import java.util.TreeMap;
  *
  * @param name of the job
  * @param lines its specification, as it was written on one of the nodes
- * @param ranks by node's name, in the order of names, which ranks read there, as that node wrote them
+ * @param ranks which ranks read on a node, as that node wrote them, by node name in the order of names
  */
 public record Job(String name, String lines, Map<String, String> ranks) {
     public Job {

@@ -15,11 +15,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /**
- * The jobs of the group: written on one node, known on all, with each node's own ranks beside them. Every node has all of
- * them and goes on with what it has when the others cannot be reached.
+ * The jobs of the group, written on one node and known on all, and which ranks of them read on each node. Every node has all
+ * of them, and goes on with these when it cannot reach the others.
  *
- * <p>A job that was stopped leaves an empty specification behind: so a node that did not hear of it, or sees nothing for a
- * moment while two halves of the group merge, can tell a job that was stopped from one that is not known yet.
+ * <p>A stopped job leaves an empty specification behind. By it a node that missed the stop, or sees no jobs for a moment while
+ * two halves of the group merge, tells a stopped job from one that is not known yet.
  */
 public final class Jobs {
     static final String LINES = "jobs";
@@ -61,12 +61,12 @@ public final class Jobs {
         lines.put(name, specification);
     }
 
-    /** Says which ranks of a job read through this node. */
+    /** Publishes which ranks of a job read through this node. */
     public void putRanks(String job, String ranksHere) {
         ranks.put(job + BETWEEN + self, ranksHere);
     }
 
-    /** Takes back what this node said of its ranks of jobs that are not there any more. */
+    /** Removes what this node published of its ranks of stopped jobs. */
     public void removeRanksOfStopped() {
         for (String key : List.copyOf(ranks.keySet())) {
             int at = key.indexOf(BETWEEN);
@@ -90,11 +90,11 @@ public final class Jobs {
      * The group's jobs at one moment.
      *
      * @param running by name
-     * @param stopped names of jobs that are to run nowhere
+     * @param stopped names of stopped jobs
      */
     public record Known(Map<String, Job> running, Set<String> stopped) {}
 
-    /** The jobs with every change that was made here before: no call to anybody. */
+    /** The jobs, with every change made on this node so far. A local read. */
     public Known now() {
         Map<String, Map<String, String>> ranksOf = new HashMap<>();
         ranks.forEach((key, value) -> {
@@ -113,18 +113,18 @@ public final class Jobs {
         return new Known(running, stopped);
     }
 
-    /** All jobs by name, as they are known here: no call to anybody. */
+    /** All running jobs by name, as of the last {@link #refresh}. A local read. */
     public Map<String, Job> all() {
         return known;
     }
 
-    /** Called with all jobs after every change, on the directory's thread; must not block. Called once at once, too. */
+    /** Calls {@code listener} with all running jobs: now, and after every change on the directory's thread. It must not block. */
     public void onChange(Consumer<Map<String, Job>> listener) {
         listeners.add(listener);
         listener.accept(known);
     }
 
-    /** Looks at both maps anew; on the directory's thread. */
+    /** Reads both maps again and tells the listeners of a change; on the directory's thread. */
     void refresh() {
         Map<String, Job> now = now().running();
         if (now.equals(known)) {

@@ -6,13 +6,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * When each node was heard of last. Hazelcast takes its time before it calls a silent member dead, for that moves data; people who
- * look at the status want to know sooner.
+ * When each node was last heard. Hazelcast waits long before it takes a silent member for dead, because that moves data; the status
+ * shows silence sooner.
  */
 final class LifeSigns {
     private final Map<UUID, Long> heardNs = new ConcurrentHashMap<>();
 
-    /** It said something, or has just been listed. */
+    /** Notes that a node sent something, or has just been listed. */
     void heard(UUID node) {
         heardNs.put(node, System.nanoTime());
     }
@@ -21,7 +21,7 @@ final class LifeSigns {
         heardNs.remove(node);
     }
 
-    /** For how long it has said nothing; 0 for a node that is not known. */
+    /** How long a node has been silent, milliseconds; 0 for an unknown node. */
     long silentMs(UUID node) {
         Long last = heardNs.get(node);
         return last == null ? 0 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - last);

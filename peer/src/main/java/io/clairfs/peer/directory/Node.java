@@ -15,7 +15,7 @@ import java.util.UUID;
 /**
  * A member of the group as all others see it.
  *
- * @param id of this member since it joined; another one after it joined again
+ * @param id of this member since it joined; a new one when it joins again
  * @param name that its operator gave it, unique in the group
  * @param transferHost where its samples can be fetched
  * @param transferPort the port there
@@ -57,7 +57,7 @@ public record Node(UUID id, String name, String transferHost, int transferPort, 
         }
     }
 
-    /** A member if it proves that it knows the secret. */
+    /** The node of a member; empty, with a warning, if it does not prove that it knows the secret. */
     static Optional<Node> of(Member member, ClusterConfig config) {
         try {
             String name = attribute(member, "name");

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Slurm's way to write many names in one: {@code node[01-03,7],login,rack[1-2]n[1-4]}. Numbers keep the width of the
- * first of their range; several brackets in one name combine, the last runs fastest.
+ * Slurm's notation for many names in one: {@code node[01-03,7],login,rack[1-2]n[1-4]}. Numbers keep the width of the
+ * first of their range; several brackets in one name combine, and the last runs fastest.
  */
 final class SlurmNodeList {
     private static final int MOST_NODES = 65_536;

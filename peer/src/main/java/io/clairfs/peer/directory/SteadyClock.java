@@ -4,11 +4,11 @@ import com.hazelcast.internal.util.Clock;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The time that Hazelcast judges members by: the wall clock's when this process began, and from then on a clock that only runs forward. A
- * wall clock that is set a minute forward would else make a node take all others for dead.
+ * The clock by which Hazelcast judges members: it begins with the wall clock's time when this class is loaded, and only runs forward. Otherwise a
+ * wall clock that is set a minute forward would make a node take all others for dead.
  *
- * <p>Hazelcast 5.7.0 takes such a class by the name in the system property {@value #PROPERTY}; the class that it extends is not
- * part of its public interface, so another version has to be looked at.
+ * <p>Hazelcast 5.7.0 loads the class that the system property {@value #PROPERTY} names. The class that it extends is not part of
+ * Hazelcast's public interface, so this must be checked with every other version.
  */
 public final class SteadyClock extends Clock.ClockImpl {
     private static final String PROPERTY = "com.hazelcast.clock.impl";
@@ -18,7 +18,7 @@ public final class SteadyClock extends Clock.ClockImpl {
     /** For Hazelcast. */
     public SteadyClock() {}
 
-    /** Has Hazelcast use it; to be called before the first instance is made. */
+    /** Makes Hazelcast use it. Called before the first instance is made. */
     static void install() {
         System.setProperty(PROPERTY, SteadyClock.class.getName());
     }

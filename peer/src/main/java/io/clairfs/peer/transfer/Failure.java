@@ -13,6 +13,7 @@ public enum Failure {
         this.text = text;
     }
 
+    /** The text for an ordinal, which may be of another version. */
     public static String text(int code) {
         return code >= 0 && code < values().length ? values()[code].text : "for a reason this version does not know";
     }

@@ -33,14 +33,14 @@ public final class Frames {
     public static final int CRC_BYTES = 4;
     public static final int REPLY_HEAD_BYTES = 28;
 
-    /** In one frame, of either kind. */
+    /** The most entries of one frame. */
     public static final int MOST_ENTRIES = 256;
 
     static final int MOST_REQUESTS_IN_FLIGHT = 4096;
 
     private Frames() {}
 
-    /** Bytes of a frame of {@code count} entries, its checksum included; -1 for a type that there is not. */
+    /** Bytes of a frame of {@code count} entries, its checksum included; -1 for an unknown type. */
     public static int frameBytes(int type, int count) {
         return switch (type) {
             case REQUEST -> FRAME_HEAD_BYTES + count * REQUEST_BYTES + CRC_BYTES;
@@ -50,7 +50,7 @@ public final class Frames {
         };
     }
 
-    /** Ends a frame or a reply's header that begins at {@code start}: sets the checksum over what was written. */
+    /** Ends a frame or a reply's header that begins at {@code start} with the checksum of its bytes. */
     public static void seal(ByteBuf buffer, int start) {
         buffer.writeInt(crc(buffer, start, buffer.writerIndex() - start));
     }
@@ -60,7 +60,7 @@ public final class Frames {
         return crc(buffer.nioBuffer(start, length));
     }
 
-    /** The checksum of what a buffer has left. */
+    /** The checksum of a buffer's remaining bytes. */
     public static int crc(ByteBuffer bytes) {
         CRC32C crc = new CRC32C();
         crc.update(bytes);

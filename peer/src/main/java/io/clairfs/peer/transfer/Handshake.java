@@ -9,7 +9,7 @@ import java.security.SecureRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages with which two nodes prove to each other that they know the secret and mean the same dataset.
+ * The messages with which two nodes prove to each other that they know the secret and have the same dataset.
  *
  * <pre>
  * client -> server  greeting: magic, version, 0, fingerprint, nonce
@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * server -> client  refusal, HMAC("server", the same)
  * </pre>
  *
- * <p>The client proves itself first, so that a stranger who connects learns nothing to try guesses on. The role is part of
- * what is signed, so that no answer can be sent back to where it came from. Every message has a fixed length, and the first
+ * <p>The client proves itself first, so that a stranger who connects gets nothing to test guesses on. The role is signed too,
+ * so that no proof can be sent back to its sender. Every message has a fixed length, and the first
  * eight bytes mean the same in all versions.
  */
 public final class Handshake {
@@ -41,7 +41,7 @@ public final class Handshake {
         RANDOM.nextBytes(nonce);
     }
 
-    /** What the other side says of itself. */
+    /** The other side's greeting. */
     public record Greeting(int magic, int version, Refusal refusal, Fingerprint fingerprint, byte[] nonce) {
         static Greeting read(ByteBuf in) {
             int magic = in.readInt();
@@ -64,19 +64,23 @@ public final class Handshake {
         return fingerprint.equals(other.fingerprint());
     }
 
+    /** This client's proof, for the server with this greeting. */
     public byte[] clientProof(Greeting server) {
         return proof("clairfs transfer client", fingerprint, server.fingerprint(), nonce, server.nonce());
     }
 
+    /** This server's proof, for the client with this greeting. */
     public byte[] serverProof(Greeting client) {
         return proof("clairfs transfer server", client.fingerprint(), fingerprint, client.nonce(), nonce);
     }
 
+    /** Whether {@code proof} shows that the client knows the secret. */
     public boolean provesClient(Greeting client, byte[] proof) {
         return MessageDigest.isEqual(
                 proof, proof("clairfs transfer client", client.fingerprint(), fingerprint, client.nonce(), nonce));
     }
 
+    /** Whether {@code proof} shows that the server knows the secret. */
     public boolean provesServer(Greeting server, byte[] proof) {
         return MessageDigest.isEqual(
                 proof, proof("clairfs transfer server", fingerprint, server.fingerprint(), nonce, server.nonce()));

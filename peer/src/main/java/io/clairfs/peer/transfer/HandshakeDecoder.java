@@ -10,8 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What both sides of the handshake have in common: it takes so long at most, it ends once, in one way or the other, and what comes after a refusal is not
- * looked at.
+ * What both sides of the handshake have in common: it has a timeout, it ends once, accepted or refused, and bytes after a refusal are skipped.
  */
 public abstract class HandshakeDecoder extends ByteToMessageDecoder {
     protected final Handshake handshake;
@@ -23,7 +22,7 @@ public abstract class HandshakeDecoder extends ByteToMessageDecoder {
     private boolean over;
 
     /**
-     * One side.
+     * One side of a handshake.
      *
      * @param proofBytes of what the other side sends after its greeting
      */
@@ -33,7 +32,7 @@ public abstract class HandshakeDecoder extends ByteToMessageDecoder {
         this.proofBytes = proofBytes;
     }
 
-    /** From now on the time runs. */
+    /** Starts the timeout. */
     protected final void begin(ChannelHandlerContext ctx) {
         timeout = ctx.executor()
                 .schedule(
@@ -45,13 +44,13 @@ public abstract class HandshakeDecoder extends ByteToMessageDecoder {
     /** Answers the other side's greeting. Returns whether its proof is awaited. */
     protected abstract boolean greeted(ChannelHandlerContext ctx, Greeting other);
 
-    /** The other side's proof is in {@code in}, whole. */
+    /** Reads the other side's proof, which is whole in {@code in}. */
     protected abstract void readProof(ChannelHandlerContext ctx, ByteBuf in, Greeting other);
 
     /** The connection may be used. */
     protected abstract void accepted(ChannelHandlerContext ctx);
 
-    /** The connection is to be closed. */
+    /** The connection must be closed. */
     protected abstract void refused(ChannelHandlerContext ctx, String reason);
 
     @Override
@@ -68,7 +67,7 @@ public abstract class HandshakeDecoder extends ByteToMessageDecoder {
         }
     }
 
-    /** The other side's greeting; null while it is not all there, or when it never will be. */
+    /** The other side's greeting; null while it is incomplete, or after a refusal. */
     private @Nullable Greeting greeting(ChannelHandlerContext ctx, ByteBuf in) {
         if (in.readableBytes() >= Integer.BYTES && in.getInt(in.readerIndex()) != Handshake.MAGIC) {
             refuse(ctx, "it does not speak the transfer protocol");
@@ -77,7 +76,7 @@ public abstract class HandshakeDecoder extends ByteToMessageDecoder {
         return in.readableBytes() < Handshake.GREETING_BYTES ? null : Greeting.read(in);
     }
 
-    /** Ends it well; takes itself out of the pipeline. */
+    /** Ends the handshake with success, and takes this out of the pipeline. */
     protected final void accept(ChannelHandlerContext ctx) {
         end();
         accepted(ctx);

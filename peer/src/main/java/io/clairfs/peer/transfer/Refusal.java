@@ -18,6 +18,7 @@ public enum Refusal {
         return text;
     }
 
+    /** The refusal with this ordinal; {@link #VERSION} if it is unknown. */
     public static Refusal of(int code) {
         return code >= 0 && code < values().length ? values()[code] : VERSION;
     }

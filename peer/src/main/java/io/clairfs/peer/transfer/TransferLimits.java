@@ -20,12 +20,12 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
     }
 
     /**
-     * How long is waited for what, milliseconds.
+     * Timeouts, milliseconds.
      *
      * @param connectMs for a connection to be made
      * @param handshakeMs for both sides to have proved themselves
      * @param silenceMs how long a peer may owe an answer beyond its deadline without sending a byte, before it is left alone
-     * @param stallMs how long a reader may take nothing of what is sent to it, before it is disconnected
+     * @param stallMs how long a reader may take no byte that is sent to it, before it is disconnected
      * @param backOffLeastMs how long a peer is left alone after its first failure
      * @param backOffMostMs the same after many
      */
@@ -38,7 +38,7 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
      * @param leastBytes in flight from one peer, however little was measured
      * @param startBytes in flight from one peer before anything was measured
      * @param mostBytes in flight from one peer, however much was measured; also what a server may owe one connection
-     * @param unsentBytes of answers that wait for one connection to take them; a sample more at most
+     * @param unsentBytes of answers that wait in one connection's send queue; a sample more at most
      * @param allPeersBytes in flight from all peers together, divided among those that are asked now; each has the least
      *     window in any case
      */
@@ -49,7 +49,7 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
             }
         }
 
-        /** The same with another bound on what waits to be taken, bytes. */
+        /** The same with another bound on unsent answers, bytes. */
         public Windows withUnsent(int bytes) {
             return new Windows(leastBytes, startBytes, mostBytes, bytes, allPeersBytes);
         }
@@ -90,7 +90,7 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
         return new TransferLimits(times, other, counts, largestSampleBytes);
     }
 
-    /** The same with another bound on what is in flight from all peers together, bytes; from one no more than that, or its least window. */
+    /** The same with another bound on bytes in flight from all peers together; from one peer no more than that, or its least window. */
     public TransferLimits withAllPeers(long bytes) {
         long most = Math.clamp(bytes, windows.startBytes, windows.mostBytes);
         return withWindows(windows.leastBytes, windows.startBytes, most, bytes);
@@ -103,7 +103,7 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
         return new TransferLimits(times, windows, other, largestSampleBytes);
     }
 
-    /** The same with another bound on what waits to be taken, bytes. */
+    /** The same with another bound on unsent answers, bytes. */
     public TransferLimits withUnsent(int bytes) {
         return new TransferLimits(times, windows.withUnsent(bytes), counts, largestSampleBytes);
     }

@@ -33,6 +33,7 @@ public final class TransferThreads implements AutoCloseable {
         return start(role, threads, Epoll.isAvailable());
     }
 
+    /** The same, over epoll or over NIO. */
     public static TransferThreads start(String role, int threads, boolean epoll) {
         IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
         return new TransferThreads(

@@ -1,9 +1,9 @@
 /**
  * Samples between nodes, over TCP with Netty: a server that serves what this node holds and a client that fetches from
- * others. Numbers of samples travel, never paths. Everything a connection knows belongs to its event loop; memory being served
- * holds a reference until the kernel has it, memory received belongs to whoever takes the answer. No Hazelcast here, and
- * no blocking call on an event loop. Who may connect is settled by {@code Handshake}, before any other byte is looked at;
- * behind it CRC32C finds damage, not malice: for that there is TLS.
+ * others. Sample numbers travel, never paths. The state of a connection belongs to its event loop. A sample being served holds a
+ * reference until the kernel has its bytes; a received sample belongs to the receiver of the answer. No Hazelcast here, and
+ * no blocking call on an event loop. {@code Handshake} decides who may connect, before any other byte is parsed. After it
+ * CRC32C finds damage, not malice; TLS guards against that.
  */
 @NullMarked
 package io.clairfs.peer.transfer;

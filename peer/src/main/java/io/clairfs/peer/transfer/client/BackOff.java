@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * How long a peer that failed is left alone: twice as long after every failure in a row, within bounds. Then one request tries it, and the others
- * go elsewhere until the peer has shown that it lives: so one that still says nothing makes one request wait, not all.
+ * go elsewhere until the peer has shown that it lives. So a peer that is still silent makes one request wait, not all.
  */
 final class BackOff {
     private final long leastNs;
@@ -16,7 +16,7 @@ final class BackOff {
     private volatile long untilNs;
     private volatile boolean failed;
 
-    /** Until when the one request that tries it may take to show how the peer does; then another one tries. */
+    /** Until when the request that tries the peer may show whether it lives; then another one tries. */
     private final AtomicLong triedUntilNs = new AtomicLong();
 
     BackOff(int leastMs, int mostMs, int patienceMs) {
@@ -26,17 +26,17 @@ final class BackOff {
         nextNs = leastNs;
     }
 
-    /** Whether nobody may ask it. */
+    /** Whether no request may go to the peer. */
     boolean isResting(long nowNs) {
         return failed && nowNs - untilNs < 0;
     }
 
-    /** Whether it is no use to ask it now. */
+    /** Whether it is no use to ask the peer now: it rests, or a request is trying it. */
     boolean isLeftAlone(long nowNs) {
         return isResting(nowNs) || (failed && nowNs - triedUntilNs.get() < 0);
     }
 
-    /** Whether the caller may ask it; after a failure, one caller may. */
+    /** Whether the caller may ask the peer. After a failure and its rest, one caller may. */
     boolean mayAsk(long nowNs) {
         if (!failed) {
             return true;
@@ -49,7 +49,7 @@ final class BackOff {
         return TimeUnit.NANOSECONDS.toMillis(Math.max(0, untilNs - nowNs));
     }
 
-    /** Between three and five quarters of the period, so that a group does not come back in step. */
+    /** Leaves the peer alone, for three to five quarters of the period, so that a group does not come back in step. */
     void failed(long nowNs) {
         untilNs = nowNs + nextNs / 4 * 3 + ThreadLocalRandom.current().nextLong(nextNs / 2 + 1);
         triedUntilNs.set(untilNs);
@@ -57,12 +57,12 @@ final class BackOff {
         nextNs = Math.min(mostNs, nextNs * 2);
     }
 
-    /** It lives: all may ask it. If it fails all the same, it is left alone for longer than before. */
+    /** The peer lives: all may ask it. If it fails all the same, it is left alone for longer than before. */
     void lives() {
         failed = false;
     }
 
-    /** It gave an answer: whatever was before is forgotten. */
+    /** The peer answered: earlier failures are forgotten. */
     void succeeded() {
         if (failed || nextNs != leastNs) {
             failed = false;

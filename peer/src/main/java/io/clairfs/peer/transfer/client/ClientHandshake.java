@@ -9,10 +9,10 @@ import io.clairfs.peer.transfer.Refusal;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 
-/** The client's side of the handshake: speaks first, proves itself first, and believes nobody who does not prove himself. */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
+/** The client's side of the handshake: it greets first, proves itself first, and accepts no server that does not prove itself. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the connection, and that is noticed
 final class ClientHandshake extends HandshakeDecoder {
-    /** Who is told how it went; exactly one of the two is called, once, on the event loop. */
+    /** Receives the outcome: exactly one of the two is called, once, on the event loop. */
     interface Outcome {
         /** The connection may be used; the handshake takes itself out of the pipeline afterwards. */
         void accepted(ChannelHandlerContext context);

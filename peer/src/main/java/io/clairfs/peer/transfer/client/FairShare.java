@@ -2,7 +2,7 @@ package io.clairfs.peer.transfer.client;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The bytes that may be in flight from all peers together, in equal parts for those that are asked at the moment. */
+/** The bytes that may be in flight from all peers together, in equal parts for those with requests now. */
 final class FairShare {
     private final long allBytes;
     private final long leastBytes;

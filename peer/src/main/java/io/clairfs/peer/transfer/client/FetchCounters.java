@@ -2,7 +2,7 @@ package io.clairfs.peer.transfer.client;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What this node's client did since it started, as sums. Every request ends in exactly one of got, notHere and failed. */
+/** Totals of this node's client since it started. Every request ends in exactly one of got, notHere and failed. */
 public final class FetchCounters {
     /** Requests made by the callers. */
     public final LongAdder requests = new LongAdder();
@@ -22,13 +22,13 @@ public final class FetchCounters {
     /** Of those, the ones that were not answered by their deadline. */
     public final LongAdder expired = new LongAdder();
 
-    /** Bytes of samples that arrived after nobody wanted them any more. */
+    /** Bytes of samples that arrived after their requests were given up. */
     public final LongAdder lateBytes = new LongAdder();
 
-    /** Samples whose bytes were not those that their checksum says. */
+    /** Samples received with a wrong checksum. */
     public final LongAdder checksumFailures = new LongAdder();
 
-    /** Connections closed for what came in over them, checksum failures among them. */
+    /** Connections closed because of invalid input, such as several checksum failures in a row. */
     public final LongAdder garbage = new LongAdder();
 
     /** Connections that were ready for requests. */

@@ -58,7 +58,7 @@ final class Flight {
         return Objects.requireNonNull(sent, "answered before it was asked");
     }
 
-    /** Nobody waits for it any more; its answer is still to come. */
+    /** Gives it up: no caller waits any more, and its answer is still to come. */
     void giveUp(long nowNs) {
         givenUp = true;
         givenUpNs = nowNs;
@@ -72,7 +72,7 @@ final class Flight {
         return givenUp;
     }
 
-    /** Answers unless it was answered before; whatever nobody takes is released. */
+    /** Answers unless it was answered before; returns whether it did. A sample that comes too late is released. */
     boolean settle(Answer answer) {
         boolean first = promise.complete(answer);
         if (!first && answer instanceof Answer.Got(var unwanted)) {

@@ -6,11 +6,11 @@ import java.util.concurrent.TimeUnit;
 /**
  * How many bytes one peer may owe at a time: twice what its bandwidth delivers within its delay.
  *
- * <p>KSpeed (ICNP'24, section III-D) paces batched requests at the side that asks, by the measured delay of transfers, so
- * that answers do not congest the way to it. Here both factors are measured all the time, as in BBR: bandwidth is the most
- * that was delivered between a request and the end of its answer, delay the least time to an answer's first byte. Samples
- * taken while the window was not the limit only count if they raise the estimate. As a full window delays every answer, the
- * line is left to run empty every few seconds, and the delay taken from one request alone.
+ * <p>KSpeed (ICNP'24, section III-D) paces batched requests at the requesting side, by the measured delay of transfers, so
+ * that answers do not congest the path to it. Here both factors are measured all the time, as in BBR: bandwidth is the highest
+ * rate of delivery between a request and the end of its answer, delay the least time to an answer's first byte. A measurement
+ * while the window was not the limit counts only if it raises the estimate. A full window delays every answer, so the line
+ * runs empty every few seconds, and the delay is measured on one request alone.
  *
  * <p>Used on one event loop; times are nanoseconds of one clock.
  */
@@ -18,7 +18,7 @@ final class FlightWindow {
     private static final int GAIN = 2;
 
     /**
-     * Added to the delay: on a fast way it is shorter than what two busy event loops need to get their turns, and a window that
+     * Added to the delay. On a fast path the delay is shorter than two busy event loops need to get their turns, and a window that
      * they empty in one turn makes them wake each other for every sample.
      */
     static final long TURN_NS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -50,7 +50,7 @@ final class FlightWindow {
     }
 
     /**
-     * What is remembered of a request when it goes out.
+     * The state when a request goes out.
      *
      * @param limited whether the window held back others behind it
      * @param alone whether nothing else was in flight
@@ -65,7 +65,7 @@ final class FlightWindow {
         return new Sent(nowNs, delivered, deliveredAtNs, limited && !alone, alone);
     }
 
-    /** An answer's first byte is here. */
+    /** Measures an answer whose first byte is here. */
     void answered(Sent sent, long nowNs) {
         long delay = Math.max(1, nowNs - sent.sentNs());
         if (nowNs - delaySinceNs > DELAY_HELD_NS) {
@@ -79,7 +79,7 @@ final class FlightWindow {
         }
     }
 
-    /** All {@code bytes} of an answer are here. */
+    /** Measures an answer whose {@code bytes} are all here. */
     void delivered(Sent sent, long bytes, long nowNs) {
         delivered += bytes;
         deliveredAtNs = nowNs;
@@ -93,7 +93,7 @@ final class FlightWindow {
         }
     }
 
-    /** How many bytes may be in flight; one sample always may. 0 while the line is to run empty. */
+    /** How many bytes may be in flight; one sample always may be. 0 while the line runs empty. */
     long bytes() {
         if (delivered == 0 || delayNs() == 0) {
             return startBytes;

@@ -27,14 +27,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Another node that can be asked for samples.
  *
- * <p>Callers put requests into a queue; the peer's event loop takes all that are there at once and sends them in one frame, as
+ * <p>Callers put requests into a queue. The peer's event loop takes all that are there at once and sends them in one frame, as
  * far as its window allows, and looks again after every batch of answers. So requests that come close together travel
- * together, and a single one does not wait for company.
+ * together, and a single one does not wait for others.
  *
- * <p>Life cycle: {@link TransferClient} makes it when it is first asked for the address, and closes it with itself. Its state belongs to one event
- * loop; what callers touch is concurrent, so there is no lock.
+ * <p>Life cycle: {@link TransferClient} makes it when it is first asked for the address, and closes it when the node has left or with itself. The
+ * first request connects; after a loss {@link BackOff} decides when another one connects again. There is no lock: the state of connection and
+ * waiting requests belongs to one event loop, and what callers touch is concurrent. {@link #ask} never blocks. {@link #fetch} and {@link #close}
+ * wait for the event loop, so they are never called on one.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the connection, and that is noticed
 public final class Peer {
     private static final Logger LOG = System.getLogger(Peer.class.getName());
     private static final int TICK_MS = 10;
@@ -120,7 +122,7 @@ public final class Peer {
         return flight.promise();
     }
 
-    /** The same, waiting for the answer: until the deadline and hardly longer. An interrupt gives the request up. */
+    /** The same, and waits for the answer: until the deadline and hardly longer. An interrupt gives the request up. */
     public Answer fetch(int sample, long expectedBytes, long deadlineNs) {
         CompletableFuture<Answer> promise = ask(sample, expectedBytes, deadlineNs);
         try {
@@ -136,7 +138,7 @@ public final class Peer {
         }
     }
 
-    /** Gives a request up; if the answer came at the same moment it counts. */
+    /** Gives a request up; an answer that came at the same moment counts. */
     private static Answer given(CompletableFuture<Answer> promise, String reason) {
         Answer failed = new Answer.Failed(reason);
         return promise.complete(failed) ? failed : promise.join();
@@ -161,7 +163,7 @@ public final class Peer {
         return address;
     }
 
-    /** How it does; approximate while requests are under way. */
+    /** Its present state; approximate while requests are under way. */
     public PeerFigures figures() {
         PeerConnection current = connection;
         boolean connected = current != null && current.isReady();
@@ -248,7 +250,7 @@ public final class Peer {
         public void accepted(ChannelHandlerContext context) {
             if (opened != null) {
                 counters.connections.increment();
-                backOff.lives(); // one that is stopped is connected to by its kernel, and does not shake hands
+                backOff.lives(); // a stopped peer's kernel accepts connections too, but shakes no hands
                 context.pipeline().addLast(opened);
                 pump();
             }
@@ -331,7 +333,7 @@ public final class Peer {
         }
     }
 
-    /** Ends the connection; everything outstanding fails, when this returns or some 10 ms later. Not for an event loop. */
+    /** Ends the connection; all outstanding requests fail, when this returns or some 10 ms later. Not to be called on an event loop. */
     void close() {
         Future<?> ended = end();
         if (ended != null) {

@@ -21,19 +21,21 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection to a peer: what was asked over it, what it may still be asked, and the answers.
+ * One connection to a peer: the requests in flight, the window for further ones, and the answers.
  *
- * <p>Life cycle: {@link Peer} makes it for each connection; it ends with its channel, and fails what is still unanswered. It lives on one event loop and has no lock.
+ * <p>Life cycle: {@link Peer} makes it when it begins to connect, and adds it to the channel after the handshake. {@link #lose} ends it once, with
+ * its channel, and fails all requests in flight. It lives on the channel's event loop, where its {@link Owner} is called too, so it has no lock, and
+ * nothing here may block. Other threads only read figures, which may be stale.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the connection, and that is noticed
 final class PeerConnection extends ChannelInboundHandlerAdapter implements ReplyStream.Receiver {
     private static final int SOL_SOCKET = 1;
     private static final int SO_RCVLOWAT = 18;
 
-    /** A damaged sample is the sample's fault; so many, with none that was right between them, are the way's. */
+    /** One damaged sample is that sample's fault; so many, without a good one between them, are the connection's. */
     private static final int MOST_DAMAGED_IN_A_ROW = 4;
 
-    /** While something is in flight, requests wait until this part of the window is free, and travel together then. */
+    /** While something is in flight, requests wait until one such part of the window is free, and then travel together. */
     private static final int REQUESTS_IN_ONE = 4;
 
     private static final long MOST_DEADLINE_US = 0xFFFF_FFFFL;
@@ -42,9 +44,9 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     private static final IntegerUnixChannelOption LOW_WATER_MARK =
             new IntegerUnixChannelOption("SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT);
 
-    /** Who uses the connection; called on its event loop. */
+    /** The user of the connection; called on its event loop. */
     interface Owner {
-        /** It takes requests, or takes them again. */
+        /** The connection takes requests, or takes them again. */
         void roomAgain();
 
         /** The peer answered something sensible. */
@@ -53,7 +55,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         /** A request is no longer known here. */
         void retired();
 
-        /** It is of no use any more. Called once. */
+        /** The connection has ended. Called once. */
         void lost(String reason);
     }
 
@@ -109,7 +111,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         return inFlightBytes;
     }
 
-    /** Sends as many of the waiting requests as there is room for; those that nobody waits for any more are dropped. */
+    /** Sends as many of the waiting requests as there is room for, and drops those that no caller waits for any more. */
     void send(ArrayDeque<Flight> waiting, long nowNs) {
         ChannelHandlerContext ctx = context;
         if (ctx == null || lost) {
@@ -193,8 +195,8 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     }
 
     /**
-     * The rest of a sample is promised, so this thread is woken when it is there and not for every piece of it: to wake a thread
-     * costs the sender, on one machine, as much as to send some ten kilobytes.
+     * The rest of a sample is certain to come, so this thread is woken when it is there and not for every piece of it. On one machine,
+     * waking a thread costs the sender as much as sending some ten kilobytes.
      */
     private void wakeWhenThereIs(ChannelHandlerContext ctx, long bytes) {
         int atOnce = Math.clamp(bytes, 1, MOST_AT_ONCE_BYTES);
@@ -252,7 +254,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         owner.retired();
     }
 
-    /** The heads around it are whole, so the connection may stay; the peer looks whether what it keeps is right. */
+    /** The headers around the sample are whole, so the connection may stay. The peer is told, and checks its copy. */
     private void damaged(Flight flight, int number) throws GarbageException {
         counters.checksumFailures.increment();
         String reason = "the bytes of sample " + number + " do not have their checksum";
@@ -272,10 +274,10 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
 
     private void settle(Flight flight, Answer answer) {
         if (flight.isGivenUp()) {
-            flight.settle(answer); // counted when it was given up; this releases what came after all
+            flight.settle(answer); // counted when it was given up; this releases a sample that came after all
             return;
         }
-        count(answer, 1); // before anybody is told, so that who was told finds it counted
+        count(answer, 1); // before the caller is told, so that it finds the answer counted
         if (!flight.settle(answer)) {
             count(answer, -1);
             counters.failed.increment();
@@ -293,7 +295,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         }
     }
 
-    /** Gives up what is overdue or was given up by its caller, and the peer if it owes too much for too long. */
+    /** Gives up requests that are overdue or given up by their callers, and the connection if the peer is silent or too slow. */
     void expire(long nowNs) {
         List<Flight> unwanted = new ArrayList<>();
         long silenceNs = TimeUnit.MILLISECONDS.toNanos(limits.times().silenceMs());
@@ -334,7 +336,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         }
     }
 
-    /** Ends the connection; everything in flight fails for this reason. */
+    /** Ends the connection; all requests in flight fail for this reason. */
     void lose(String reason) {
         if (lost) {
             return;

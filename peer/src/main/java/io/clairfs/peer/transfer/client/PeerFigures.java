@@ -1,15 +1,15 @@
 package io.clairfs.peer.transfer.client;
 
 /**
- * How a peer does just now.
+ * The present state of a peer.
  *
- * @param delayNs the least time lately between asking and the first byte of the answer; 0 when not known
- * @param bytesPerSecond the most that it delivered lately; 0 when not known
+ * @param delayNs the least time, lately, from a request to the first byte of its answer; 0 when not known
+ * @param bytesPerSecond its highest rate of delivery, lately; 0 when not known
  * @param windowBytes how much it may owe at once
  * @param inFlightBytes how much it owes
  * @param outstanding requests that wait or are in flight
  * @param connected whether there is a connection
- * @param leftAlone whether it is not asked for now
+ * @param leftAlone whether it is left alone now
  */
 public record PeerFigures(
         long delayNs,

@@ -10,13 +10,13 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes replies out of a stream of bytes, whatever pieces they come in.
+ * Decodes replies from a stream of bytes that comes in any pieces.
  *
  * <p>While a sample's bytes are due, {@link #target()} is the sample's own memory for the socket to read into; bytes that came
  * together with a header are copied there.
  */
 final class ReplyStream {
-    /** What the stream says cannot be true; nothing behind it can be understood. */
+    /** The stream is invalid; nothing after this point can be decoded. */
     static final class GarbageException extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -32,15 +32,15 @@ final class ReplyStream {
         }
     }
 
-    /** The header of a reply, checked by itself but not against what was asked. */
+    /** The header of a reply. Its checksum is verified; it is not compared with the request. */
     record Head(int type, int reason, int id, int sample, long bytes, int crc) {}
 
-    /** Who takes the replies. */
+    /** Takes the replies. */
     interface Receiver {
-        /** A reply begins; says whether its bytes, if it has any, are to be kept. */
+        /** A reply begins. Returns whether its bytes, if it has any, are kept. */
         boolean begin(Head head) throws GarbageException;
 
-        /** It is complete. The sample is there if it has bytes that were to be kept, and belongs to the receiver. */
+        /** The reply is complete. The sample, null unless its bytes were kept, belongs to the receiver. */
         void end(Head head, @Nullable SampleBuffer sample, int crc) throws GarbageException;
     }
 
@@ -60,7 +60,7 @@ final class ReplyStream {
         this.memory = memory;
     }
 
-    /** Where the next bytes belong, if that is known already. */
+    /** Where the next bytes belong; null if that is not known yet. */
     @Nullable
     ByteBuf target() {
         if (body == null) {
@@ -70,12 +70,12 @@ final class ReplyStream {
         return target;
     }
 
-    /** How many bytes are certain to come: those that a sample lacks; 0 between replies. */
+    /** How many bytes are certain to come: the rest of a sample; 0 between replies. */
     long wanted() {
         return body == null ? toSkip : body.remaining();
     }
 
-    /** Takes the next bytes in and releases the buffer. */
+    /** Decodes the next bytes and releases the buffer. */
     @SuppressWarnings("ReferenceEquality") // this very buffer, not one like it
     void read(ByteBuf in) throws GarbageException {
         try {
@@ -159,7 +159,7 @@ final class ReplyStream {
         receiver.end(ended, whole, (int) crc.getValue());
     }
 
-    /** Gives up a sample that is half here. */
+    /** Releases an incomplete sample. */
     void close() {
         if (sample != null) {
             sample.release();

@@ -25,7 +25,7 @@ public final class TransferClient implements AutoCloseable {
         share = new FairShare(limits.windows().allPeersBytes(), limits.windows().leastBytes());
     }
 
-    /** The peer whose server listens there, the same one every time; null when there are as many as the limits allow already. */
+    /** The peer whose server listens at {@code address}, the same one every time; null when there are already as many as the limits allow. */
     public @Nullable Peer peer(InetSocketAddress address) {
         Peer known = peers.get(address);
         if (known != null) {
@@ -38,8 +38,8 @@ public final class TransferClient implements AutoCloseable {
     }
 
     /**
-     * Forgets all peers but those at {@code addresses}; what the others were asked fails soon. Never waits. Whoever asks for a peer
-     * that was forgotten gets a new one, until this is called again.
+     * Forgets all peers but those at {@code addresses}; requests to the others fail soon. Never waits. {@link #peer} makes a new peer
+     * for a forgotten address, until this is called again.
      */
     public void keepOnly(Collection<InetSocketAddress> addresses) {
         peers.forEach((address, peer) -> {
@@ -49,7 +49,7 @@ public final class TransferClient implements AutoCloseable {
         });
     }
 
-    /** Those that it knows. */
+    /** The peers that it knows. */
     public Collection<Peer> peers() {
         return List.copyOf(peers.values());
     }

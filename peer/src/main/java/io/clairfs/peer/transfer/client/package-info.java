@@ -1,5 +1,5 @@
 /**
- * Asking other nodes for samples: connections, requests under way, what becomes of a peer that fails.
+ * Fetching samples from other nodes: connections, requests under way, and peers that fail.
  */
 @NullMarked
 package io.clairfs.peer.transfer.client;

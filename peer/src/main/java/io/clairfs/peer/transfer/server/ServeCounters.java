@@ -2,7 +2,7 @@ package io.clairfs.peer.transfer.server;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What this node's server did since it started, as sums. */
+/** Totals of this node's server since it started. */
 public final class ServeCounters {
     /** Requests received. */
     public final LongAdder requests = new LongAdder();
@@ -15,7 +15,7 @@ public final class ServeCounters {
 
     public final LongAdder servedBytes = new LongAdder();
 
-    /** Of those, the ones sent from a file without a copy through this process. */
+    /** Of the samples served, those sent from a file without a copy through this process. */
     public final LongAdder sentFromFile = new LongAdder();
 
     public final LongAdder notHere = new LongAdder();
@@ -23,16 +23,16 @@ public final class ServeCounters {
     /** Requests answered with a failure, or that expired or were cancelled before their turn. */
     public final LongAdder failed = new LongAdder();
 
-    /** Samples that peers received with bytes that do not have their checksum. */
+    /** Samples that peers received with a wrong checksum. */
     public final LongAdder damaged = new LongAdder();
 
-    /** Connections whose handshake went well. */
+    /** Connections whose handshake succeeded. */
     public final LongAdder connections = new LongAdder();
 
-    /** Connections that were refused: too many, or another secret, version or dataset. */
+    /** Connections that were refused: too many, another secret, version or dataset, or no handshake in time. */
     public final LongAdder refused = new LongAdder();
 
-    /** Connections closed for what came in over them. */
+    /** Connections closed because of invalid input. */
     public final LongAdder garbage = new LongAdder();
 
     /** Connections closed because the other side took nothing for too long. */

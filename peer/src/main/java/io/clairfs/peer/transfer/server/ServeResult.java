@@ -4,12 +4,12 @@ import io.clairfs.cache.tier.SampleBuffer;
 import java.nio.channels.FileChannel;
 import java.util.concurrent.CompletionStage;
 
-/** What a node has to give when a peer asks for a sample. */
+/** A node's answer to a peer's request for a sample. */
 public sealed interface ServeResult {
     /** This node does not have the sample. */
     ServeResult NOT_HERE = new NotHere();
 
-    /** Something that is released once it is sent, or once it is clear that it will not be. */
+    /** A result that is released once it is sent, or once it is clear that it will not be. */
     sealed interface Held extends ServeResult {
         /** Bytes of the sample. */
         long size();
@@ -32,12 +32,12 @@ public sealed interface ServeResult {
     }
 
     /**
-     * A sample that lies in a file of this node and goes to the network without passing through this process.
+     * A sample in a file of this node. Without TLS it goes to the network without passing through this process.
      *
      * @param offset of the first byte in the file
      * @param size bytes of the sample
-     * @param crc32c of the bytes as they were when they were stored
-     * @param done run exactly once when the file is not needed any more; the channel stays open until then
+     * @param crc32c of the bytes when they were stored
+     * @param done run exactly once, when the file is no longer needed; the channel stays open until then
      */
     record Stored(FileChannel file, long offset, long size, int crc32c, Runnable done) implements Held {
         @Override
@@ -50,9 +50,9 @@ public sealed interface ServeResult {
     record NotHere() implements ServeResult {}
 
     /**
-     * The answer comes later, by the request's deadline at best. A result that comes too late, or after the connection is
+     * The answer comes later, if possible by the request's deadline. A result that comes too late, or after the connection is
      * gone, is released. It must not be another {@code Later}, and it must be completed in the end, with a failure if need
-     * be: until then its size counts against what the connection may be promised.
+     * be: until then its size counts against the bytes that may be promised to the connection.
      */
     record Later(CompletionStage<? extends ServeResult> result) implements ServeResult {}
 }

@@ -3,7 +3,7 @@ package io.clairfs.peer.transfer.server;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledDirectByteBuf;
 
-/** A served sample as Netty writes it: the sample's own memory, and the result's reference that goes when it is written. */
+/** A served sample as Netty writes it: the sample's own memory. The result is released when it is written. */
 final class ServedBytes extends UnpooledDirectByteBuf {
     private final ServeResult.Memory result;
 

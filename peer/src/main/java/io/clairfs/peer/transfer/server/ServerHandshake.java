@@ -11,10 +11,10 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import java.util.concurrent.TimeUnit;
 
-/** The server's side of the handshake: the first thing on an accepted connection, and nothing is parsed behind it until it went well. */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
+/** The server's side of the handshake. It comes first on an accepted connection, and no later byte is parsed before it has succeeded. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the connection, and that is noticed
 final class ServerHandshake extends HandshakeDecoder {
-    /** Who is told how it went; exactly one of the two is called, once, on the event loop. */
+    /** Receives the outcome: exactly one of the two is called, once, on the event loop. */
     interface Outcome {
         /** The connection may be used; the handshake takes itself out of the pipeline afterwards. */
         void accepted(ChannelHandlerContext context);
@@ -61,7 +61,7 @@ final class ServerHandshake extends HandshakeDecoder {
         Refusal refusal = !handshake.provesClient(client, proof)
                 ? Refusal.SECRET
                 : handshake.sameDataset(client) ? Refusal.NONE : Refusal.DATASET;
-        // Who knows the secret is told with a proof, whatever the verdict; who does not is told nothing made with it.
+        // A client that knows the secret gets a proof, whatever the verdict; others get nothing made with the secret.
         byte[] answer = refusal == Refusal.SECRET ? new byte[Secret.MAC_BYTES] : handshake.serverProof(client);
         ByteBuf verdict = ctx.alloc().buffer(Handshake.VERDICT_BYTES);
         verdict.writeShort(refusal.ordinal()).writeBytes(answer);

@@ -24,16 +24,17 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One peer that asks: takes its requests in, asks the service while the connection takes bytes, and writes the answers.
+ * One peer that sends requests. They are passed to the service while the connection takes bytes, and its answers are written.
  *
  * <p>Requests wait here, not in the connection's send queue: a sample is served only when there is room to send it, so a slow
  * reader holds up to one queue's worth of samples and no more. Answers that come later are written as they come; while
- * too many bytes are promised, nothing else is asked for.
+ * too many bytes are promised, nothing else is asked of the service.
  *
- * <p>Life cycle: it lives from the handshake to the end of the channel, on one event loop, and has no lock. The service answers on threads of its own; its answers are
- * handed to the event loop.
+ * <p>Life cycle: {@link TransferServer} adds it to the channel after the handshake, and it ends with the channel. It closes the channel after
+ * garbage, a stall or an error. All its state belongs to the channel's event loop, so it has no lock, and nothing here may block. The service is
+ * called on the event loop too; later answers come from its own threads and are handed to the loop.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the connection, and that is noticed
 final class ServingConnection extends ByteToMessageDecoder {
     private static final Logger LOG = System.getLogger(ServingConnection.class.getName());
     private static final int TICK_MS = 20;
@@ -47,7 +48,7 @@ final class ServingConnection extends ByteToMessageDecoder {
     private @Nullable Future<?> tick;
     private long promisedBytes;
     private boolean encrypted;
-    /** While it is, nothing else may be written: head and bytes of a reply must not be parted. */
+    /** Whether a reply is being written. Nothing else may be written then: nothing may come between its header and its bytes. */
     private boolean replying;
 
     ServingConnection(SampleService service, TransferLimits limits, ServeCounters counters) {
@@ -173,8 +174,8 @@ final class ServingConnection extends ByteToMessageDecoder {
     }
 
     /**
-     * Serves what there is room for. Writing a head alone may fill the send queue, which is told here, in the midst of the reply:
-     * then whoever is writing it goes on.
+     * Serves what there is room for. Writing a header alone may fill the send queue, which calls this in the middle of the reply:
+     * then it does nothing, and the caller of the reply goes on.
      */
     private void serveQueue(ChannelHandlerContext ctx) {
         if (replying || queue.isEmpty()) {
@@ -306,7 +307,7 @@ final class ServingConnection extends ByteToMessageDecoder {
         ctx.write(head);
     }
 
-    /** What TLS encrypts must pass through this process. */
+    /** Writes a stored sample from memory, because TLS encrypts in this process. */
     private static void copy(ChannelHandlerContext ctx, ServeResult.Stored result) {
         try {
             long at = result.offset();
@@ -349,7 +350,7 @@ final class ServingConnection extends ByteToMessageDecoder {
         ctx.flush();
     }
 
-    /** Two idle periods in a row with something to write mean that the other side has taken nothing for a whole one. */
+    /** Two idle periods in a row with unsent bytes mean that the other side has taken nothing for a whole one. */
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
         if (event instanceof IdleStateEvent idle && !idle.isFirst()) {

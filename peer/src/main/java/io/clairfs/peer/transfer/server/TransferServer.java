@@ -25,8 +25,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Serves this node's samples to peers that prove to belong to the group. */
-@SuppressWarnings("FutureReturnValueIgnored") // what cannot be written closes the connection, and that is noticed
+/** Serves this node's samples to peers that prove that they belong to the group. */
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the connection, and that is noticed
 public final class TransferServer implements AutoCloseable {
     private static final Logger LOG = System.getLogger(TransferServer.class.getName());
     private static final int BACKLOG = 128;
@@ -156,7 +156,7 @@ public final class TransferServer implements AutoCloseable {
         }
     }
 
-    /** Where it listens, with the ports that it got. */
+    /** The addresses it listens on, with their actual ports. */
     public List<InetSocketAddress> addresses() {
         return List.copyOf(addresses);
     }
