@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Measures what was asked for, one device after the other, with a progress bar. */
+/** Measures the chosen devices one after the other, with a progress bar. */
 public final class Calibration {
     private Calibration() {}
 

@@ -85,7 +85,7 @@ public final class Demo {
         }
         SlowSourceSpec slowness = new SlowSourceSpec(spec.bytesPerSecond(), spec.openLatency());
         Trainer trainer = new Trainer(python, scratch);
-        // The end of the scratch directory is the end of this mount too, whoever brings it about.
+        // Removing the scratch directory ends this mount, too.
         SlowMount source = SlowMount.mount(dataset, scratch.subdirectory("source"), slowness);
         TrainingRecord direct = train(trainer, "training on the source", source, source.point());
         DemoMount mount = DemoMount.mount(clairfs, scratch, source.point(), content.bytes(), spec);

@@ -285,7 +285,7 @@ public final class Daemon implements AutoCloseable {
         return config;
     }
 
-    /** Completes when the mount is gone, whoever took it away. */
+    /** Completes when the mount is gone, by whatever cause. */
     public CompletableFuture<Void> ended() {
         return ended;
     }
@@ -295,7 +295,7 @@ public final class Daemon implements AutoCloseable {
         sessions.forEach(MountedSession::cut);
     }
 
-    /** Whoever comes second waits for the first. */
+    /** A second caller waits for the first. */
     @Override
     public synchronized void close() {
         if (!closed.compareAndSet(false, true)) {

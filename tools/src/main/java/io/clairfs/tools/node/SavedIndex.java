@@ -60,7 +60,7 @@ final class SavedIndex {
         return listings;
     }
 
-    /** Saves the listing when it is complete and another than what was read. */
+    /** Saves the listing when it is complete and differs from the saved one. */
     void saveWhenComplete(DatasetTree tree) {
         var _ = tree.complete()
                 .thenAccept(

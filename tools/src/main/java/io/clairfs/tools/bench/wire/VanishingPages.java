@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import tools.jackson.databind.JsonNode;
 
-/** A trainer of 500 samples a second, all in the daemon's memory, beside somebody who has the kernel drop its caches every two seconds. */
+/** A trainer of 500 samples a second, all in the daemon's memory, beside a process that drops the kernel's caches every two seconds. */
 final class VanishingPages {
     private static final int FILES = 4_000;
     private static final long FILE_BYTES = 110_000;

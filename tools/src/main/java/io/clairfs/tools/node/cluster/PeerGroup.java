@@ -257,9 +257,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         int number = now.numbers.numberOf(file);
         HeldElsewhere.View held = now.directory.heldElsewhere().view();
         long bytes = tree.fileSize(file);
-        // One bound for all that are asked: whoever waits for the sample waits no longer, however many fail to give it;
-        // and a reader has time
-        // left for the source.
+        // One bound for all holders together, however many fail: a reader has time left for the source.
         long withinMs = Math.min(mostMs, ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS);
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(withinMs);
         int[] holders = IntStream.iterate(

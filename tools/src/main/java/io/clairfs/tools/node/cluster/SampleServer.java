@@ -21,10 +21,10 @@ import java.util.function.IntPredicate;
  * Serves what this node holds. A sample whose home is here is fetched from the source for the peer that asks, and kept: it is the one
  * copy that all count on.
  *
- * <p>What is in memory goes from there, and what the page cache has of the SSD goes from its file. What the disk or the source
- * must bring first is brought by threads for each of the two, so that neither waits for the other, nor a transfer for any
- * of them; where too many wait already the answer is that it is not here. Who asks for what is not here believed that it was, so the others are
- * told.
+ * <p>A sample in memory is sent from there, and one whose pages are in the page cache from its file on the SSD. Two sets of threads read
+ * from the disk and fetch from the source, so that neither waits for the other, and no transfer waits for either. When too many requests wait
+ * already, the answer is that the sample is not here. A peer that asks for a sample that is not here has an outdated view of the holdings, so
+ * the change is announced again.
  */
 public final class SampleServer implements AutoCloseable {
     private static final int MOST_DISK_READS = 16;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Everything that a mount can be told.
  *
  * @param source the directory that holds the dataset, absolute
- * @param mountPoint where it is to be seen, absolute
+ * @param mountPoint the mount point, absolute
  * @param memoryBytes what the memory tier may hold
  * @param areas the sizes of the areas of memory that nobody says
  * @param ssds local disks to keep samples on, fastest first

@@ -22,7 +22,7 @@ final class Background {
     @FunctionalInterface
     interface Filler {
         /**
-         * The node's crew comes to this sample, which is to be kept from now on.
+         * The node's crew reaches this sample and keeps it from now on.
          *
          * @return the place from which it is fetched, or -1 when there is nothing to fetch any more
          */

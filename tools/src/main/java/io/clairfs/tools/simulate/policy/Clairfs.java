@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Our own: homes by the daemon's planner, the room that they leave by next use.
  *
- * <p>A sample with a home is read from the source once: by whoever needs it first, who hands it to its home, or before that by
- * the threads that fill its home's classes, which work in the order in which anybody first uses the samples. From then on it
+ * <p>A sample with a home is read from the source once: by the node that needs it first, which hands it to its home, or before that by
+ * the threads that fill its home's classes, which work in the order of the samples' first use by any node. From then on it
  * comes from its home or from a copy, but where these are slower than the source at the moment. A sample without a home is
  * read from the source each time.
  */

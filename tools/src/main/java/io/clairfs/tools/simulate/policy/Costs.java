@@ -100,8 +100,8 @@ public final class Costs {
     }
 
     /**
-     * Seconds that a byte from there takes all threads together: its own and those by which it delays whoever is there. Who
-     * takes what is fastest for himself fills a slow class until it is as slow as the source, and then everybody waits longer
+     * Seconds that a byte from there takes all threads together: its own and those by which it delays the others there. A
+     * thread that takes the place that is fastest for itself fills a slow class until it is as slow as the source; then all wait longer
      * than without that class.
      */
     double toAll(int place) {

@@ -3,8 +3,8 @@ package io.clairfs.tools.simulate.policy;
 import java.util.Arrays;
 
 /**
- * The data store of LBANN (Jacobs et al. 2019), filled in the first epoch: who reads a sample from the source keeps it in
- * memory; later everybody gets it from there.
+ * The data store of LBANN (Jacobs et al. 2019), filled in the first epoch: the node that reads a sample from the source keeps it in
+ * memory; later every node gets it from there.
  */
 final class LbannDynamic extends SamplerOrder {
     private static final short NOBODY = -1;

@@ -6,7 +6,7 @@ import io.clairfs.cache.plan.NextUse;
 import java.util.Arrays;
 
 /**
- * Lobster's caches (section 4.4): who reads a sample keeps it by next use; what is not used again goes, and the last copy of all
+ * Lobster's caches (section 4.4): a node keeps what it reads by next use; a sample that is not used again is evicted, and the last copy of all
  * nodes stays. Its assignment of loader threads to the GPUs of a node has nothing to do here, with one rank to a node.
  */
 final class Lobster extends SamplerOrder {

@@ -13,7 +13,7 @@ public interface Policy {
         return 0;
     }
 
-    /** Who reads what in this epoch. */
+    /** The samples that each node reads in this epoch. */
     EpochOrder order(int epoch) throws InvalidSpecException;
 
     /** The node begins to stage a batch at this time; what happens in the background until then is done now. */

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * What is read: how large samples are, and who reads which when. The order is torch's {@code DistributedSampler}'s, one rank to
+ * The reads: the sizes of the samples, and the order in which each rank reads them. The order is torch's {@code DistributedSampler}'s, one rank to
  * a node, cut to whole batches where the last one is dropped.
  */
 public final class Workload {
