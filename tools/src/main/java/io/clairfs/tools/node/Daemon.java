@@ -62,32 +62,35 @@ import org.jspecify.annotations.Nullable;
 /**
  * One mount and everything behind it, wired together.
  *
- * <p>{@link #start} returns when the mount and its control files answer; listing goes on meanwhile. {@link #close} lets go of the readers that
- * wait, for a push may wait for one of them, and ends the parts in the reverse order of their beginning; each has its bound. Its lock is held by {@link #close} alone,
- * so that a second caller waits for the first.
+ * <p>Life cycle: {@code clairfs mount} starts and closes it. {@link #start} returns when the mount and its control files answer; the listing
+ * goes on meanwhile. {@link #close} first releases the readers that wait, because a push may wait for one of them. Then it closes the parts in
+ * the reverse order of their start; each has its bound.
+ *
+ * <p>Locks: only {@link #close} holds its lock, so that a second caller waits for the first. No lock is held when it is taken. Those of the
+ * parts are taken inside, and no part calls this class.
  */
 public final class Daemon implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Daemon.class.getName());
 
-    /** Begins the option that says what the mount table names as the device. */
+    /** The start of the option that sets the device in the mount table. */
     private static final String NAME = "fsname=";
 
-    /** Without being told of a change; only to notice the end of this daemon, or a change that the kernel did not tell. */
+    /** The longest wait for a reported change; it only serves to notice the end of this daemon, or a change that the kernel did not report. */
     private static final int MOUNTED_CHECK_MS = 10_000;
 
-    /** Between two checks, where mounts come and go all the time. */
+    /** The pause between two checks, for machines where mounts come and go all the time. */
     private static final long MOUNTED_CHECK_PAUSE_MS = 50;
 
-    /** Each keeps a KB and more of the kernel's memory, which the kernel can not take back. */
+    /** An open file takes a KB or more of the kernel's memory, which the kernel cannot reclaim. */
     private static final long MOST_KEPT_OPEN = 32_768;
 
-    /** A staged sample takes a page at least, however small it is. */
+    /** A staged sample takes at least one page. */
     private static final int PAGE_BYTES = 4096;
 
-    /** The daemon's own note of a staged sample takes about 150 bytes of its heap. */
+    /** The daemon's record of a staged sample takes about 150 bytes of its heap. */
     private static final long MOST_STAGED_SAMPLES = 1 << 20;
 
-    /** How long the write of a job, and who opens the index, waits for the listing. */
+    /** How long a write of job lines and an open of the index wait for the listing. */
     private static final long LISTING_PATIENCE_MS = 2_000;
 
     private final MountConfig config;
@@ -97,7 +100,7 @@ public final class Daemon implements AutoCloseable {
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final DatasetTree tree;
 
-    /** Mounts; whatever was started is ended again when a later part fails. */
+    /** Mounts. If a part fails to start, the parts that were started before it are closed. */
     public static Daemon start(MountConfig config) throws IOException {
         MountCheck.check(config.source(), config.mountPoint());
         return new Daemon(config);
@@ -181,7 +184,7 @@ public final class Daemon implements AutoCloseable {
                             new WhereFiles(tree, indexes, prefetcher)),
                     clock);
             FuseSession controls = session(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
-            parts.add(reader); // once more, to be the first to end
+            parts.add(reader); // once more, to be the first to be closed
             endWith(data);
             endWith(controls);
             Thread.ofPlatform().daemon().name("detach-watcher").start(() -> endWhenDetached(pages));
@@ -204,7 +207,7 @@ public final class Daemon implements AutoCloseable {
         return started(mounted);
     }
 
-    /** The mount is over when it is taken out of the tree, even while somebody, such as this process, holds files of it. */
+    /** The mount is over when it is taken out of the tree, even while a process, such as this one, has files of it open. */
     private void endWhenDetached(PageCache pages) {
         try (MountChanges changes = new MountChanges()) {
             while (!closed.get() && pages.isMounted()) {
@@ -290,7 +293,7 @@ public final class Daemon implements AutoCloseable {
         return ended;
     }
 
-    /** Leaves nobody waiting for this process, which is about to end, whatever it is that still keeps it. */
+    /** Gives up the connections to the kernel, so that no reader waits for this process, which is about to end. */
     public void cut() {
         sessions.forEach(MountedSession::cut);
     }

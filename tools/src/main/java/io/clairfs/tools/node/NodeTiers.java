@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The tiers of this node, what is known of their speed, and who plans for them. */
+/** The tiers of this node, their known speed, and their planner. */
 final class NodeTiers implements AutoCloseable {
     private static final double OBSERVATIONS_LAST_SECONDS = 60;
 
@@ -38,7 +38,7 @@ final class NodeTiers implements AutoCloseable {
         this.admission = admission;
     }
 
-    /** Opens what the configuration names; an SSD that cannot be used is a reason not to mount. */
+    /** Opens the configured tiers. An SSD that cannot be used is a reason not to mount. */
     static NodeTiers open(MountConfig config, DatasetTree tree, ErrorLog errors) throws IOException {
         List<SsdTier> ssds = new ArrayList<>();
         try {
@@ -67,18 +67,18 @@ final class NodeTiers implements AutoCloseable {
         return admission;
     }
 
-    /** Finds what the disks still hold; takes seconds for millions of samples. The dataset must be listed. */
+    /** Finds the samples that the disks still hold. Takes seconds for millions of samples. The dataset must be listed. */
     void recover() {
         ssds.forEach(ssd -> ssd.recover(tree));
     }
 
-    /** What fetches cost: the model, corrected by what they take. */
+    /** The expected times of fetches: the model, corrected by observed times. */
     ObservedRates rates() {
         return new ObservedRates(
                 FetchCosts.of(model(), storage(), config.loaders()), OBSERVATIONS_LAST_SECONDS, System::nanoTime);
     }
 
-    /** Plans for this node alone, or together with its group. */
+    /** A planner for this node alone, or for its group. */
     JobPlanner planner(@Nullable PeerGroup group) {
         if (group != null) {
             // All nodes have to make the same plan, whatever each of them has measured.

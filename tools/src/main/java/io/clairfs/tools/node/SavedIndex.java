@@ -21,7 +21,7 @@ import java.util.function.Consumer;
 /**
  * The file in which the listing of a large source is kept for the next mount.
  *
- * <p>It is only a help: where it cannot be read or written, the source is listed, and nobody is told.
+ * <p>It is only a help: if it cannot be read or written, the source is listed, and no error is reported.
  */
 final class SavedIndex {
     private static final Logger LOG = System.getLogger(SavedIndex.class.getName());
@@ -38,7 +38,7 @@ final class SavedIndex {
     private final Consumer<String> warnings;
     private final AtomicBoolean outdated = new AtomicBoolean();
 
-    /** Reads what an earlier mount of {@code source} has left. */
+    /** Reads the file that an earlier mount of {@code source} left, if there is one. */
     SavedIndex(IndexCache cache, Path source, Consumer<String> warnings) {
         this.source = source.toString().getBytes(UTF_8);
         this.warnings = warnings;
@@ -85,7 +85,7 @@ final class SavedIndex {
         }
     }
 
-    /** A file is not as it was listed: the next mount is to list the source anew. */
+    /** A file differs from its listing: removes the saved index, so that the next mount lists the source again. */
     void fileChanged() {
         if (use == SavedListings.Use.NONE || !outdated.compareAndSet(false, true)) {
             return;

@@ -14,23 +14,23 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the jobs of this node and those of its group the same: what is written here is told to the others, what they wrote is
- * done here.
+ * Keeps the jobs of this node and those of its group the same: it tells the other nodes what is written here, and follows what they write.
  *
- * <p>Telling may take as long as the group takes to agree on who is there, so a worker of its own does it, and nobody who
- * writes a job waits for it. What was written before this node joined is told when it has. While something is still to be
- * told, nothing of the others is done: it might be older.
+ * <p>Telling may take as long as the group takes to agree on its members. A worker tells, so no writer of a job waits for it. News from before
+ * the join is told after it. While there is untold news, the jobs of the other nodes are not followed, because they might be older.
  *
- * <p>Life cycle: made with the group, begun when it has joined, closed before it leaves. Its lock guards the list of what is untold and is held for no call of another class;
- * {@code JobTable} calls it under its own.
+ * <p>Life cycle: {@link PeerGroup} makes it, begins it when this node has joined, and closes it before the node leaves.
+ *
+ * <p>Locks: its lock guards the untold news and the worker. It comes after those of {@code JobTable} and {@link PeerGroup}, and no other lock is
+ * taken inside. The worker follows the group without it.
  */
 public final class GroupJobs implements AutoCloseable {
     private static final long LOOK_EVERY_MS = 1_000;
 
-    /** Does on this node what the group says. */
+    /** Follows the group's jobs on this node. */
     @FunctionalInterface
     public interface Follower {
-        /** Starts, changes and stops jobs; returns which ranks read here, by job. */
+        /** Starts, changes and stops jobs. Returns the ranks that read here, by job. */
         Map<String, Ranks> follow(Jobs.Known jobs);
     }
 
@@ -74,17 +74,17 @@ public final class GroupJobs implements AutoCloseable {
         wake();
     }
 
-    /** Whether something that was written here is not known to the others. */
+    /** Whether the other nodes do not know yet what was written here. */
     public synchronized boolean hasUntold() {
         return !untold.isEmpty();
     }
 
-    /** Something may have changed: here or with the others. */
+    /** Wakes the worker: something may have changed, here or on other nodes. */
     public void wake() {
         changes.release();
     }
 
-    /** This node has joined: from now on tells and follows. {@code every} is called about once a second. */
+    /** Starts to tell and to follow, after this node has joined. {@code every} is called about once a second. */
     synchronized void begin(Jobs jobs, Follower follower, Runnable every) {
         if (worker == null && !closed) {
             worker = new Worker("group-jobs", () -> tellAndFollow(jobs, follower, every), errors).start();
@@ -114,7 +114,7 @@ public final class GroupJobs implements AutoCloseable {
                 case Stopped(String name) -> jobs.remove(name);
             }
             synchronized (this) {
-                untold.poll(); // not before: until then what the others say may be older
+                untold.poll(); // not before: until then the others' jobs may be older
             }
         }
     }
@@ -123,7 +123,7 @@ public final class GroupJobs implements AutoCloseable {
         return untold.peek();
     }
 
-    /** A line that the group knows already is no change: its other nodes go on with what they do. */
+    /** A line that the group knows already is no change: the other nodes go on as they are. */
     private void tellStarted(Jobs jobs, String name, String line) {
         Job known = jobs.now().running().get(name);
         if (known != null && known.lines().equals(line)) {

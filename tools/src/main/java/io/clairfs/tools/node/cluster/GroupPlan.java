@@ -25,20 +25,20 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the nodes of a group plan from, the same on all of them: who is there, with what room, and where each rank of a job reads.
+ * The facts from which the nodes of a group plan, the same on all of them: the members, their room, and the node of each rank of a job.
  *
- * <p>Nothing is planned for a job until somebody has claimed each of its ranks, but not for ever: after a while a rank that nobody has
- * claimed counts as one that reads without clairfs.
+ * <p>A job is planned for when nodes have claimed all its ranks. After a while a rank that no node has claimed counts as one that reads without
+ * clairfs.
  */
 final class GroupPlan {
-    /** How long a job waits for ranks that nobody has claimed. */
+    /** How long a job waits for ranks that no node has claimed. */
     private static final long RANKS_WITHIN_NS = TimeUnit.SECONDS.toNanos(30);
 
     private final GroupMembership directory;
     private final FileNumbers numbers;
     private final LongSupplier clockNs;
 
-    /** By specification: when it was first seen to miss ranks. Guards the other one, too. */
+    /** By job line: when ranks were first seen to be unclaimed, nanoseconds. Guards the other collection, too. */
     private final Map<String, Long> missingSinceNs = new HashMap<>();
 
     private final Set<String> toldOverdue = new HashSet<>();
@@ -49,7 +49,7 @@ final class GroupPlan {
         this.clockNs = clockNs;
     }
 
-    /** What a node says of itself before it joins. */
+    /** The room in each tier, which a node tells the others when it joins. */
     static byte[] capacities(List<Tier> tiers) {
         ByteBuffer bytes = ByteBuffer.allocate(tiers.size() * Long.BYTES);
         for (Tier tier : tiers) {
@@ -58,12 +58,12 @@ final class GroupPlan {
         return bytes.array();
     }
 
-    /** A node with these tiers. */
+    /** The storage of a node with these tiers. */
     static NodeStorage storage(List<Tier> tiers) {
         return storage(ByteBuffer.wrap(capacities(tiers)));
     }
 
-    /** All nodes use the same figures beside the capacities, what a sample takes on an SSD among them, so that they make the same plan. */
+    /** Apart from the capacities all nodes use the same figures, also for the room of a sample on an SSD, so that they make the same plan. */
     private static NodeStorage storage(ByteBuffer capacities) {
         List<StorageClass> classes = new ArrayList<>();
         while (capacities.remaining() >= Long.BYTES) {
@@ -73,7 +73,7 @@ final class GroupPlan {
         return new NodeStorage(classes);
     }
 
-    /** Who plans together now. */
+    /** The nodes that plan together now. */
     Group group() {
         List<Node> nodes = directory.nodes();
         for (int i = 0; i < nodes.size(); i++) {
@@ -108,7 +108,7 @@ final class GroupPlan {
         return nodes;
     }
 
-    /** Where each rank reads. A rank of a node which is gone stays claimed: the others go on planning without it. */
+    /** The node of each rank. A rank of a node that is gone stays claimed: the others go on planning without it. */
     static int[] claimed(Job job, int world, List<Node> nodes) {
         int[] nodeOfRank = unknown(world);
         job.ranks().forEach((name, text) -> {
@@ -151,7 +151,7 @@ final class GroupPlan {
         }
     }
 
-    /** Whether since this was last asked a job has waited for its ranks long enough, so that a plan can be made without them. */
+    /** Whether, since the last call, another job has waited long enough for its ranks to be planned for without them. */
     boolean hasBecomeOverdue() {
         Set<String> running = directory.jobs().now().running().values().stream()
                 .map(Job::lines)

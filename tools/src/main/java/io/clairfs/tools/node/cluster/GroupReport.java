@@ -21,9 +21,9 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code status} says of the group: put together from what is known here, asking nobody. */
+/** The group's part of {@code status}, from what this node knows. It sends no request. */
 final class GroupReport {
-    /** A node that has said nothing for so long is shown as one that does not answer. */
+    /** A node that is silent for this long is shown as not answering. */
     private static final long SILENT_MS = 6_000;
 
     private static final double MILLIS_PER_SECOND = 1e3;
@@ -58,7 +58,7 @@ final class GroupReport {
         return peer == null ? "not asked: there are more nodes than this one talks to" : peer.trouble();
     }
 
-    /** Nodes that claimed ranks of jobs which still run, and are not there. */
+    /** The nodes that claimed ranks of running jobs and have left the group. */
     private static Set<String> gone(GroupMembership directory) {
         Set<String> gone = new TreeSet<>();
         directory

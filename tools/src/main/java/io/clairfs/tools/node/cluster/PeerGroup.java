@@ -36,20 +36,24 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This node among those that share their caches: what it tells them, what it asks of them, and what it plans together with them.
+ * This node in the group that shares its caches: what it tells the other nodes, what it requests from them, and what it plans together with
+ * them.
  *
- * <p>Before {@link #join}, which needs the whole listing, there are no peers, and nothing is planned. A sample is asked of a node that holds it, or else
- * of the node that the plan made its home, which fetches it from the source if it has not done so yet: so each sample
- * that some node is to keep is read from the source once in the whole group.
+ * <p>Before {@link #join}, which needs the whole listing, there are no peers, and nothing is planned. A sample is requested from a node that
+ * holds it, or else from its home, which fetches it from the source if it has not done so yet. So each sample that some node keeps is read from
+ * the source once in the whole group.
  *
- * <p>Life cycle: the daemon makes it, joins it once when the listing is complete, and closes it, which ends what {@link #join} began in the reverse order. Its lock is held
- * while it joins and closes; fetches, reports of residents and status read one volatile field and take no lock.
+ * <p>Life cycle: the daemon makes it, joins it once when the listing is complete, and closes it. {@link #close} closes the parts of
+ * {@link #join} in the reverse order.
+ *
+ * <p>Locks: its lock is held while it joins and closes; those of planning and {@link GroupJobs} are taken inside. Fetches, reports of residents
+ * and status read one volatile field and take no lock. The lock on the dataset's tree guards the numbers of the files and comes last.
  */
 public final class PeerGroup implements PeerFetch, ResidencyListener, AutoCloseable {
     private static final int TRANSFER_THREADS = 2;
     private static final int MOST_HOLDERS_ASKED = 2;
 
-    /** What a fetch from peers may take beside its bytes, and how slowly these may come. */
+    /** The bound of a fetch from peers: this time, and that of its bytes at the slowest rate. */
     private static final long ANSWER_WITHIN_MS = 2_000;
 
     private static final long SLOWEST_BYTES_PER_MS = 5_000;
@@ -63,20 +67,20 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     private final OpenParts parts = new OpenParts("the group");
     private volatile @Nullable Joined joined;
 
-    /** Why this node has not joined; null while that may still be. */
+    /** Why this node has not joined; null while it may still join. */
     private volatile @Nullable String trouble;
 
     private boolean closed;
     private @Nullable FileNumbers numbers;
 
-    /** What there is once this node is in the group. */
+    /** The parts that exist once this node has joined. */
     private record Joined(FileNumbers numbers, GroupMembership directory, TransferClient client, GroupPlan plan) {}
 
     /**
      * A group.
      *
-     * @param fromPeersBytes how much may be on its way from all of them
-     * @param mostMs what a fetch from peers may take at most, however large the sample
+     * @param fromPeersBytes the bound of the bytes in flight from all peers
+     * @param mostMs how long a fetch from peers may take, however large the sample, milliseconds
      */
     public PeerGroup(
             GroupConfig config,
@@ -97,7 +101,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
      * Joins the group or founds it; takes some seconds. The dataset must be listed.
      *
      * @param server serves what this node holds
-     * @param follower does here what the jobs of the group are
+     * @param follower follows the group's jobs on this node
      * @param changed is called when nodes or jobs have come or gone
      * @throws IOException with one line of reason; the mount then goes on alone
      */
@@ -159,12 +163,12 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         });
     }
 
-    /** By the members of this moment, which may be others than those that the change was about. */
+    /** Uses the members of this moment, which may differ from those of the change. */
     private static void forgetWhoLeft(GroupMembership directory, TransferClient client) {
         client.keepOnly(directory.nodes().stream().map(Node::transferAddress).collect(Collectors.toSet()));
     }
 
-    /** Who plans together now; nobody knows where any rank reads before this node has joined. */
+    /** The nodes that plan together now. Before this node has joined, no rank's node is known. */
     public Group group() {
         Joined now = joined;
         if (now != null) {
@@ -193,7 +197,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         }
     }
 
-    /** What is told to the others of the jobs here. */
+    /** The jobs that this node and its group tell each other. */
     public GroupJobs jobs() {
         return jobs;
     }
@@ -238,7 +242,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         return home == null ? null : now.directory.node(home);
     }
 
-    /** The peer that is the sample's home, unless that is this node, or it is being left alone. */
+    /** The peer that is the sample's home; null if that is this node, or if it is left alone or gone. */
     private @Nullable Peer homePeer(Joined now, int file) {
         Node home = home(now, file);
         if (home == null || home.self()) {
@@ -267,7 +271,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
                 .toArray();
         int asked = 0;
         for (int i = 0; i < holders.length && asked < MOST_HOLDERS_ASKED; i++) {
-            int holder = holders[(number % holders.length + i) % holders.length]; // so that all of them share the work
+            int holder = holders[(number % holders.length + i) % holders.length]; // spreads the work over all holders
             Peer peer = now.client.peer(held.node(holder).transferAddress());
             if (peer != null && !peer.isLeftAlone()) {
                 asked++;

@@ -18,13 +18,19 @@ import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 
 /**
- * Serves what this node holds. A sample whose home is here is fetched from the source for the peer that asks, and kept: it is the one
- * copy that all count on.
+ * Serves the samples of this node to its peers. A missing sample whose home is this node is fetched from the source for the peer, and kept: it
+ * is the one copy that all nodes count on.
  *
- * <p>A sample in memory is sent from there, and one whose pages are in the page cache from its file on the SSD. Two sets of threads read
- * from the disk and fetch from the source, so that neither waits for the other, and no transfer waits for either. When too many requests wait
+ * <p>A sample in memory is sent from there, and one whose pages are in the page cache from its file on the SSD. Two sets of threads read from
+ * the disk and fetch from the source, so that neither waits for the other, and no transfer waits for either. When too many requests wait
  * already, the answer is that the sample is not here. A peer that asks for a sample that is not here has an outdated view of the holdings, so
  * the change is announced again.
+ *
+ * <p>Life cycle: the daemon makes it when the dataset is listed. {@link PeerGroup} puts it behind a transfer server when it joins, and closes it
+ * after that server. {@link #close} waits for no thread.
+ *
+ * <p>Locks: it has none. Event loops call the service and never wait in it; the threads of the two sets call {@link Admission} and
+ * {@link FetchRouter} without a lock.
  */
 public final class SampleServer implements AutoCloseable {
     private static final int MOST_DISK_READS = 16;
@@ -41,7 +47,7 @@ public final class SampleServer implements AutoCloseable {
     /**
      * The server of a node.
      *
-     * @param isHome whether the home of a file is this node
+     * @param isHome whether this node is the home of a file
      */
     public SampleServer(Admission admission, FetchRouter router, IntPredicate isHome) {
         this.admission = admission;
@@ -61,7 +67,7 @@ public final class SampleServer implements AutoCloseable {
         return threads;
     }
 
-    /** For peers that number the files in this way. */
+    /** The service for peers that number the files in this way. */
     SampleService over(FileNumbers numbers) {
         return new SampleService() {
             @Override
@@ -123,13 +129,13 @@ public final class SampleServer implements AutoCloseable {
         }
     }
 
-    /** Its checksum is computed here rather than on the thread that sends. */
+    /** Computes the checksum here rather than on the thread that sends. */
     private static ServeResult summed(SampleBuffer sample) {
         int _ = sample.crc32c();
         return new ServeResult.Memory(sample);
     }
 
-    /** Reads what the disk has of a sample, which forgets it if it is damaged. */
+    /** Reads a sample from the disk, which drops the sample if it is damaged. */
     private void verify(int file) {
         try {
             diskReaders.execute(() -> {
@@ -139,7 +145,7 @@ public final class SampleServer implements AutoCloseable {
                 }
             });
         } catch (RejectedExecutionException tooMany) {
-            return; // whoever receives it damaged again says so again
+            return; // a peer that receives it damaged reports that again
         }
     }
 

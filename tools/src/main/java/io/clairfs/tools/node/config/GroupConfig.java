@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The group of nodes that a mount shares its caches with.
  *
- * @param nodeName this node's name, which no other node of the group has
- * @param bind the address and port on which it is in the group; samples are served on the next port
- * @param discovery how the others are found
- * @param secretFile what all members know; null on loopback only
- * @param tls with which samples travel encrypted; null for plainly
+ * @param nodeName this node's name, unique in the group
+ * @param bind this node's address and port in the group; samples are served on the next port
+ * @param discovery how the other nodes are found
+ * @param secretFile the secret that all members share; null on loopback only
+ * @param tls encrypts samples in transfer; null for plain text
  */
 public record GroupConfig(
         String nodeName,
@@ -23,7 +23,7 @@ public record GroupConfig(
     /** PEM files: this node's certificates, its key, and the certificates that sign for all nodes. */
     public record Tls(Path certificate, Path key, Path authority) {}
 
-    /** Where samples are served. */
+    /** The address on which this node serves samples. */
     public InetSocketAddress transferAddress() {
         return new InetSocketAddress(bind.getAddress(), bind.getPort() + 1);
     }

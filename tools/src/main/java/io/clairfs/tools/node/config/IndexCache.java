@@ -7,18 +7,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where listings of large sources are kept between mounts.
  *
- * @param directory need not be there
- * @param use how far they are relied on
+ * @param directory need not exist
+ * @param use how far they are trusted
  */
 public record IndexCache(Path directory, SavedListings.Use use) {
     /** In place of a directory: nothing is kept. */
     public static final String NONE = "none";
 
     /**
-     * As a mount was told.
+     * The index cache that a mount's options name.
      *
      * @param directory a directory, {@link #NONE}, or null for the user's own: {@code $XDG_CACHE_HOME/clairfs} or {@code ~/.cache/clairfs}
-     * @param trusted whether directories are not looked at
+     * @param trusted whether listings are used without a look at their directories
      */
     public static IndexCache of(@Nullable String directory, boolean trusted) {
         SavedListings.Use use = trusted ? SavedListings.Use.TRUSTED : SavedListings.Use.VERIFIED;

@@ -9,23 +9,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that a mount can be told.
+ * All options of a mount.
  *
  * @param source the directory that holds the dataset, absolute
  * @param mountPoint the mount point, absolute
- * @param memoryBytes what the memory tier may hold
- * @param areas the sizes of the areas of memory that nobody says
- * @param ssds local disks to keep samples on, fastest first
- * @param ssdReserveBytes what their filesystems must keep free for others
- * @param stagingBytes what may be in the page cache ahead of the trainers
+ * @param memoryBytes the capacity of the memory tier
+ * @param areas the sizes of the areas of memory that have no option
+ * @param ssds local disks for samples, fastest first
+ * @param ssdReserveBytes what stays free for others on their filesystems
+ * @param stagingBytes the budget of the page cache ahead of the trainers
  * @param indexCache where the listing of a large source is kept for the next mount
  * @param indexRule how samples are numbered: a name of {@code IndexRule.BY_NAME}
- * @param policy by which the tiers are filled: of the planner
- * @param model what was measured on this machine, if anything
+ * @param policy the planner's policy for the tiers
+ * @param model this machine's measurements, if there are any
  * @param loaders how many samples may be fetched at once for staging, and for each tier
- * @param sharing how loaders are shared out to the ranks
+ * @param sharing how loaders are divided among the ranks
  * @param group the nodes to share caches with; null for none
- * @param listers how many calls the listing may make at once
+ * @param listers the number of calls that the listing may make at once
  * @param readTimeoutMs how long a reader may wait
  * @param fuseOptions more options for the data mount, as after {@code -o}
  */

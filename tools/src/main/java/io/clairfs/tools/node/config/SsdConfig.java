@@ -3,9 +3,9 @@ package io.clairfs.tools.node.config;
 import java.nio.file.Path;
 
 /**
- * A directory on a local disk that samples may be kept in.
+ * A directory on a local disk for samples.
  *
  * @param directory absolute
- * @param bytes what the samples of one dataset may take there
+ * @param bytes the room there for the samples of one dataset
  */
 public record SsdConfig(Path directory, long bytes) {}

@@ -86,7 +86,7 @@ public final class ControlFiles implements ControlTree {
         return text(text.toString());
     }
 
-    /** One path per line; the bytes of names that are not UTF-8 come as they are. */
+    /** One path per line. Names that are not UTF-8 keep their bytes. */
     private ControlContent indexLines() throws UnavailableException {
         try {
             indexes.awaitListing();
@@ -132,7 +132,7 @@ public final class ControlFiles implements ControlTree {
     private ControlFile orderLines(JobRun job, int epoch, int rank) {
         return () -> {
             try {
-                EpochOrder order = job.orders().peek(epoch); // whoever looks at it pushes out none in use
+                EpochOrder order = job.orders().peek(epoch); // a look evicts no order in use
                 return new LineContent(
                         order.length(rank),
                         step -> (order.sample(rank, step) + "\n").getBytes(UTF_8),

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The control file {@code job}: lines that start, change and stop jobs.
  *
- * <p>All lines of one write are checked before any takes effect. While the dataset is being listed a write waits two seconds for that; then its jobs are kept
- * and start when it is listed.
+ * <p>All lines of one write are checked before any takes effect. While the dataset is being listed a write waits for that, two seconds at most.
+ * Then its jobs are kept, and start when the dataset is listed.
  */
 public final class JobControl implements ControlFile {
     private static final int MOST_JOBS = 64;
@@ -71,7 +71,7 @@ public final class JobControl implements ControlFile {
                         .reduce("", String::concat);
     }
 
-    /** As it was shown always: a range, were it of one rank. */
+    /** Always a range, even of one rank, as it was always shown. */
     private static String ranks(JobSpec spec) {
         return spec.ranks().count() == 0 ? spec.ranks().text() : spec.firstRank() + "-" + spec.lastRank();
     }
@@ -87,7 +87,7 @@ public final class JobControl implements ControlFile {
     @Override
     public void accept(String text) throws RejectedException {
         if (text.lines().map(String::strip).anyMatch(line -> !line.isEmpty() && !line.startsWith(STOP))) {
-            indexes.awaitListing(); // once for all lines, and before anybody else is kept from the jobs
+            indexes.awaitListing(); // once for all lines, and before the lock on the jobs
         }
         synchronized (jobs) {
             List<Change> changes = parseAll(text);
@@ -136,7 +136,7 @@ public final class JobControl implements ControlFile {
         return ranks == null ? new Start(parseJob(line)) : ranks;
     }
 
-    /** A line that names ranks and nothing else speaks of a job that is there, or, in a group, of one that is to come. */
+    /** Parses a line with ranks alone: it is about a present job or, in a group, one that is still to come. Null for any other line. */
     private @Nullable Change parseRanks(String line) throws InvalidSpecException {
         if (line.indexOf('=') < 0) {
             return null;
@@ -151,9 +151,9 @@ public final class JobControl implements ControlFile {
         }
         Ranks ranks = Ranks.parse(keys.text("ranks", ""));
         if (running != null) {
-            JobSpec _ = running.withRanks(ranks); // what the world of the job does not have is said now
+            JobSpec _ = running.withRanks(ranks); // refuses ranks beyond the job's world now
         } else {
-            JobSpec _ = JobSpec.parse("name=" + name); // it has to be a name that a job can have
+            JobSpec _ = JobSpec.parse("name=" + name); // refuses a name that no job can have
         }
         requireReader(ranks);
         return new ReadHere(name, ranks);
@@ -203,7 +203,7 @@ public final class JobControl implements ControlFile {
         errors.add("job: " + reason);
     }
 
-    /** Refuses a job that could not run over this dataset, as far as the dataset is known by now. */
+    /** Refuses a job that could not run over this dataset, as far as that is known now. */
     private void check(JobSpec spec) throws RejectedException {
         try {
             SampleIndex index = indexes.of(spec.subset());

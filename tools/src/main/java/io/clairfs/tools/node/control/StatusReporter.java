@@ -31,7 +31,7 @@ import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Takes stock of a mount. */
+/** Collects the status of a mount. */
 public final class StatusReporter {
     private static final JsonMapper JSON = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
@@ -71,12 +71,12 @@ public final class StatusReporter {
         this.kernelRequests = kernelRequests;
     }
 
-    /** For programs. */
+    /** The status as JSON, for programs. */
     String json() {
         return JSON.writeValueAsString(status()) + "\n";
     }
 
-    /** For people. */
+    /** The status as text, for people. */
     String text() {
         return StatusText.of(status());
     }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The control files {@code where/PATH}: for each file of the dataset one that tells where its sample is. */
+/** The control files {@code where/PATH}: one for each file of the dataset, which tells where its sample is. */
 public final class WhereFiles {
     private static final JsonMapper JSON = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
@@ -37,10 +37,10 @@ public final class WhereFiles {
         this.prefetcher = prefetcher;
     }
 
-    /** What one of them says; {@code sample} is null for a file that the index leaves out. */
+    /** The content of such a file; {@code sample} is null for a file that is not in the index. */
     private record Answer(String path, @Nullable Integer sample, long bytes, SampleLocation at) {}
 
-    /** The node at {@code path} below {@code where}; listings show nothing, since the mount itself lists the dataset. */
+    /** The node at {@code path} below {@code where}; listings show nothing, because the mount itself lists the dataset. */
     @Nullable
     Node find(List<String> path) {
         if (path.isEmpty()) {

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** The sample indexes of this mount: one for the whole dataset, one for each subset that a job asks for. */
+/** The sample indexes of this mount: one for the whole dataset, one for each subset that a job reads. */
 public final class Indexes {
     private static final long LISTED_ALREADY_MS = 1_000;
     private static final int MOST_SUBSETS = 64;
@@ -31,7 +31,7 @@ public final class Indexes {
     private final long patienceMs;
     private final Map<String, SampleIndex> built = new LinkedHashMap<>();
 
-    /** {@code patienceMs} is how long {@link #awaitListing} waits at most. */
+    /** {@code patienceMs} bounds the wait of {@link #awaitListing}. */
     public Indexes(DatasetTree tree, IndexRule rule, ConsumptionWatcher watcher, ErrorLog errors, long patienceMs) {
         this.patienceMs = patienceMs;
         this.tree = tree;
@@ -40,7 +40,7 @@ public final class Indexes {
         this.errors = errors;
     }
 
-    /** Waits a moment for the dataset to be listed, unless it is known that it cannot be. */
+    /** Waits a moment for the dataset to be listed, unless its listing is known to fail. */
     public void awaitListing() {
         try {
             if (failures() == null) {
@@ -56,7 +56,7 @@ public final class Indexes {
     }
 
     /**
-     * The index of one directory of the dataset, the empty path being all of it; does not wait for the listing.
+     * The index of one directory of the dataset; the empty path is the whole dataset. Does not wait for the listing.
      *
      * @throws TimeoutException when the dataset is still being listed
      * @throws DatasetException when the rule refuses it, or the source could not list all of it
@@ -85,7 +85,7 @@ public final class Indexes {
     private SampleIndex build(String subset) throws DatasetException {
         try {
             return rule.index(tree, directory(subset));
-        } catch (SourceException e) { // a rule asks for listings only
+        } catch (SourceException e) { // a rule reads listings only
             throw incomplete("cannot list " + e.getMessage());
         }
     }
@@ -95,13 +95,13 @@ public final class Indexes {
         return new DatasetException("the dataset could not be listed in full: " + reason);
     }
 
-    /** What keeps the dataset from being listed, if anything is known to; null when it is listed. */
+    /** The reason why the dataset cannot be listed; null if none is known, or if it is listed. */
     @Nullable
     public String failures() {
         return isListed() ? null : tree.failures();
     }
 
-    /** Bytes of a file of the dataset, on average. */
+    /** The mean size of the dataset's files, bytes. */
     long meanFileBytes() {
         return tree.fileBytes() / Math.max(1, tree.fileCount());
     }
@@ -111,7 +111,7 @@ public final class Indexes {
         return tree.complete().isDone();
     }
 
-    /** Has reads of the samples reported from now on. Returns whether that worked for all of them. */
+    /** Starts the reports of reads of the samples. Returns whether that worked for all of them. */
     public boolean watch(SampleIndex index) {
         return watcher.watch(index.directoriesOfFiles(tree), errors::add) == 0;
     }

@@ -25,13 +25,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The jobs of this node: those that run, those that wait for the dataset to be listed, and the ranks that read here of jobs that are to come. What is
- * done here the group is told, and what the group says is done here.
+ * The jobs of this node: those that run, those that wait for the dataset to be listed, and the ranks that read here of jobs that are still to
+ * come. It tells the group of changes here, and follows the group's.
  *
- * <p>Its own lock is also that of who looks at several things of it at once.
+ * <p>Life cycle: the daemon makes it, and it has nothing to close.
  *
- * <p>Life cycle: the daemon makes it, and it has nothing to close. Its lock comes first: that of the prefetcher's jobs, of planning and of {@code GroupJobs} are
- * taken inside, and nothing that holds one of these calls this class.
+ * <p>Locks: its own lock guards all of it; a caller that needs several values of one moment holds it, too. It comes first: those of
+ * {@link Indexes}, the prefetcher's jobs, planning and {@code GroupJobs} are taken inside, and no holder of one of these calls this class.
  */
 public final class JobTable {
     private static final Logger LOG = System.getLogger(JobTable.class.getName());
@@ -42,13 +42,13 @@ public final class JobTable {
     private final ErrorLog errors;
     private final List<JobSpec> waiting = new ArrayList<>();
 
-    /** By job, which ranks read here as far as anybody said; of jobs that are not known yet, too. */
+    /** By job, the ranks that read here as far as they were told; jobs that are not known yet are included. */
     private final Map<String, Ranks> ranksHere = new TreeMap<>();
 
-    /** By name, what was started last; it may have ended by itself since. */
+    /** By name, the job that was started last; it may have ended by itself since. */
     private final Map<String, JobSpec> started = new HashMap<>();
 
-    /** What was stopped on any node of the group: scripts stop a job on each of theirs, and all but the first are late. */
+    /** The jobs that were stopped on any node of the group. A script stops its job on every node, and only the first stop finds it running. */
     private Set<String> stoppedInGroup = Set.of();
 
     public JobTable(Indexes indexes, Prefetcher prefetcher, @Nullable GroupJobs group, ErrorLog errors) {
@@ -77,7 +77,7 @@ public final class JobTable {
                 .orElse(null);
     }
 
-    /** Whether a job of this name is or was there. */
+    /** Whether there is or was a job of this name. */
     public synchronized boolean isKnown(String name) {
         return present(name) != null
                 || ranksHere.containsKey(name)
@@ -85,19 +85,19 @@ public final class JobTable {
                 || stoppedInGroup.contains(name);
     }
 
-    /** By job, which ranks read here as far as anybody said; of jobs that are not known yet, too. */
+    /** By job, the ranks that read here as far as they were told; jobs that are not known yet are included. */
     public synchronized Map<String, Ranks> ranksHere() {
         return new TreeMap<>(ranksHere);
     }
 
-    /** Of how many jobs that never ran here somebody said which ranks read here. */
+    /** The number of jobs that have not started here although ranks of them are known to read here. */
     public synchronized int jobsToCome() {
         return (int) ranksHere.keySet().stream()
                 .filter(name -> !started.containsKey(name))
                 .count();
     }
 
-    /** Starts a job, or makes another of the one of its name. */
+    /** Starts a job, in place of one of the same name if there is one. */
     public synchronized void begin(JobSpec spec) {
         if (spec.ranks().count() > 0 || spec.keys().containsKey("ranks")) {
             ranksHere.put(spec.name(), spec.ranks());
@@ -110,7 +110,7 @@ public final class JobTable {
         }
     }
 
-    /** Ends a job, in the whole group. */
+    /** Ends a job in the whole group. */
     public synchronized void end(String name) {
         stop(name);
         if (group != null) {
@@ -118,7 +118,7 @@ public final class JobTable {
         }
     }
 
-    /** These ranks of a job, which may be still to come, read here. */
+    /** Sets the ranks of a job that read here. The job may be still to come. */
     public synchronized void readHere(String name, Ranks ranks) {
         ranksHere.put(name, ranks);
         JobSpec present = present(name);
@@ -137,7 +137,7 @@ public final class JobTable {
         prefetcher.stop(name);
     }
 
-    /** Whether this very job runs already and nobody has read anything of it: another node was quicker to start it here. */
+    /** Whether the same job runs here already, because another node was quicker to start it, and nothing of it was read yet. */
     private boolean isUntouched(JobSpec spec) {
         return group != null
                 && prefetcher
@@ -181,8 +181,8 @@ public final class JobTable {
     }
 
     /**
-     * Does what the group says: starts jobs that were written on other nodes, changes those that were changed there, stops those that
-     * were stopped. Returns which ranks read here, by job, for jobs that the group has.
+     * Follows the group: starts, changes and stops jobs that were started, changed and stopped on other nodes. Returns the ranks that read here,
+     * by job, for the group's jobs.
      */
     public synchronized Map<String, Ranks> follow(Jobs.Known known) {
         if (group == null || group.hasUntold()) {
@@ -206,7 +206,7 @@ public final class JobTable {
         try {
             String said = job.ranks().get(self);
             if (said != null && !ranksHere.containsKey(job.name())) {
-                ranksHere.put(job.name(), Ranks.parse(said)); // this node, before it was mounted again
+                ranksHere.put(job.name(), Ranks.parse(said)); // told by this node before it was mounted again
             }
             JobSpec wanted = JobSpec.parse(job.lines(), ranksHere.getOrDefault(job.name(), Ranks.NONE));
             if (!isSame(before, wanted)) {
@@ -219,7 +219,7 @@ public final class JobTable {
         }
     }
 
-    /** The loaders of a rank have a window of samples under way at once; less than that cannot be staged in time. */
+    /** The trainer's loaders have a window of samples under way for each rank; a smaller staging buffer cannot stage them in time. */
     private void warnOfSmallStaging(JobSpec spec) {
         long ranks = spec.ranks().count();
         long needed = indexes.meanFileBytes() * spec.window() * ranks;
@@ -229,14 +229,14 @@ public final class JobTable {
         }
     }
 
-    /** The dataset is listed: starts the jobs that waited for it. */
+    /** Starts the jobs that waited for the dataset to be listed. */
     public synchronized void startWaiting() {
         List<JobSpec> now = List.copyOf(waiting);
         waiting.clear();
         for (JobSpec spec : now) {
             try {
                 start(spec);
-            } catch (RuntimeException | Error e) { // the others are not to wait for ever because of it
+            } catch (RuntimeException | Error e) { // the other jobs must not wait for ever
                 errors.add("job " + spec.name() + " not started: " + e);
                 LOG.log(Level.ERROR, "a bug in starting the job " + spec.line(), e);
             }

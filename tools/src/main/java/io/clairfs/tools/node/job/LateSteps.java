@@ -5,7 +5,7 @@ import io.clairfs.cache.status.ErrorLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
-/** What is done once the dataset is listed, step by step: one that fails is told of, and the others are done all the same. */
+/** Runs the steps that follow the listing of the dataset. A step that fails is reported, and the others run all the same. */
 public record LateSteps(ErrorLog errors) {
     private static final Logger LOG = System.getLogger(LateSteps.class.getName());
 
@@ -14,6 +14,7 @@ public record LateSteps(ErrorLog errors) {
         void run() throws Exception;
     }
 
+    /** Runs one step. Its failure is a line in the errors. */
     public void run(String what, Step step) {
         try {
             step.run();

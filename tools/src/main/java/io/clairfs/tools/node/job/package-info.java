@@ -1,5 +1,5 @@
 /**
- * The jobs of this node, over the indexes of the dataset; those that are known and wait for something start from here.
+ * The jobs of this node, over the indexes of the dataset. Known jobs that wait for something start from here.
  */
 @NullMarked
 package io.clairfs.tools.node.job;

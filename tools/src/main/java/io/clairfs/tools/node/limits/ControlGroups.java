@@ -7,23 +7,23 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What the control groups of this process leave it: the least, over its group and all above it, of the limit less what is used.
+ * The memory that the control groups of this process leave it: the least of limit minus usage, over its group and all groups above.
  *
- * <p>A batch job or a unit of systemd has a group of its own, some levels below where the hierarchy is mounted: {@code /proc/self/cgroup} says where, {@code
- * /proc/self/mountinfo} where hierarchies are mounted and which part of them. Version 1 and version 2 may be there side by side. Pages of files count as free, for the kernel takes
- * them back before it refuses anything.
+ * <p>A batch job or a systemd unit has a group of its own, some levels below the mount point of the hierarchy. {@code /proc/self/cgroup} names
+ * the group; {@code /proc/self/mountinfo} says where hierarchies are mounted, and which part of them. Versions 1 and 2 may be mounted side by
+ * side. Pages of files count as free, because the kernel reclaims them before it refuses anything.
  */
 record ControlGroups(Path root) {
     private static final String FIRST = "cgroup";
     private static final String SECOND = "cgroup2";
 
-    /** Larger numbers, such as version 1 shows for "no limit", are none. */
+    /** Numbers from here on, such as version 1 shows for "no limit", are no limits. */
     private static final long NO_LIMIT = 1L << 60;
 
-    /** One hierarchy as it is mounted: the group that is seen at the mount point, and whether it is of version 2. */
+    /** A mounted hierarchy: the group that is seen at its mount point, the mount point, and whether it is of version 2. */
     private record Mounted(String group, String point, boolean second) {}
 
-    /** Bytes; {@link Long#MAX_VALUE} without a limit. */
+    /** The bytes that are left; {@link Long#MAX_VALUE} without a limit. */
     long availableBytes() {
         List<String> groups = lines("proc/self/cgroup");
         List<String> mounts = lines("proc/self/mountinfo");
@@ -85,7 +85,7 @@ record ControlGroups(Path root) {
         return least;
     }
 
-    /** The group's place below the mount point; the mount point itself when the group is not seen there, as in some containers. */
+    /** The group's path below the mount point; empty, for the mount point itself, if the group is not seen there, as in some containers. */
     private static String below(String seen, String group) {
         if (seen.equals("/")) {
             return group.contains("..") ? "" : group.substring(1);
@@ -98,7 +98,7 @@ record ControlGroups(Path root) {
         return left(limit, group, "memory.usage_in_bytes", "total_inactive_file", "total_active_file");
     }
 
-    /** Above {@code memory.high} the group is slowed down until it has shrunk: it is as good as a limit. */
+    /** {@code memory.high} counts as a limit: the kernel slows a group above it down until the group has shrunk. */
     private static long second(Path group) {
         long limit = Math.min(number(group.resolve("memory.max")), number(group.resolve("memory.high")));
         return left(limit, group, "memory.current", "inactive_file", "active_file");
@@ -118,7 +118,7 @@ record ControlGroups(Path root) {
         return Math.clamp(limit - Math.max(0, used), 0, limit);
     }
 
-    /** What a file of one number says; {@link Long#MAX_VALUE} for {@code max}, and when there is no such file. */
+    /** The number in a file; {@link Long#MAX_VALUE} for {@code max}, and if there is no such file. */
     private static long number(Path file) {
         try {
             String text = Files.readString(file).strip();

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** How many file descriptors this process may have; the JVM raises its soft limit to the hard one by itself. */
+/** The number of file descriptors that this process may have. The JVM itself raises its soft limit to the hard one. */
 public final class DescriptorLimit {
     private static final Path LIMITS = Path.of("/proc/self/limits");
     private static final String LINE = "Max open files";
@@ -12,6 +12,7 @@ public final class DescriptorLimit {
 
     private DescriptorLimit() {}
 
+    /** The limit now; a modest one if it cannot be read. */
     public static long ofThisProcess() {
         try {
             return Files.readAllLines(LIMITS).stream()

@@ -14,12 +14,12 @@ import java.nio.file.Path;
 public record MachineMemory(long totalBytes, long freeBytes, long groupBytes) {
     private static final long MODEST = 1L << 30;
 
-    /** As it is now. */
+    /** The memory of this machine now. */
     public static MachineMemory now() {
         return of(Path.of("/"));
     }
 
-    /** As the files below {@code root} say, in place of those of this machine. */
+    /** The same, read from the files below {@code root} in place of those of this machine. */
     static MachineMemory of(Path root) {
         Path meminfo = root.resolve("proc/meminfo");
         long free = figure(meminfo, "MemAvailable:");
@@ -27,17 +27,17 @@ public record MachineMemory(long totalBytes, long freeBytes, long groupBytes) {
                 Math.max(free, figure(meminfo, "MemTotal:")), free, new ControlGroups(root).availableBytes());
     }
 
-    /** Bytes. */
+    /** The memory that this process may take now, bytes. */
     public long availableBytes() {
         return Math.min(freeBytes, groupBytes);
     }
 
-    /** What a process may have at most, bytes: all of the machine, or what the control groups leave it. */
+    /** The most that a process may have, bytes: the machine's memory, or what the control groups leave. */
     public long mostBytes() {
         return Math.min(totalBytes, groupBytes);
     }
 
-    /** Whether it is a control group that says how much. */
+    /** Whether a control group sets the bound. */
     boolean isLimited() {
         return groupBytes < freeBytes;
     }

@@ -4,18 +4,19 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How the memory that a daemon may count on is shared out to its areas, where nothing is said.
+ * The default sizes of the areas of a daemon's memory.
  *
- * <p>Where there is plenty, {@code memory} is a quarter of it and each of the others has its usual size. In a control group with a limit, what is over the limit ends the daemon: there all
- * areas together take half of what the group leaves, for the other half is the trainer's.
+ * <p>With plenty of memory, {@code memory} is a quarter of it and each other area has its usual size. In a control group with a limit, a daemon
+ * that exceeds the limit is killed. There all areas together take half of what the group leaves at most, minimum sizes aside; the other half is
+ * the trainer's.
  *
- * @param heapBytes what Java's heap may grow to
- * @param memoryBytes samples that are kept
+ * @param heapBytes the bound of Java's heap
+ * @param memoryBytes the memory tier
  * @param stagingBytes page cache ahead of the trainers
- * @param fromSourceBytes samples on their way from the source
- * @param readersBytes samples that readers asked for in the last seconds
- * @param fromPeersBytes samples on their way from other nodes
- * @param queueBytes samples on their way to one SSD
+ * @param fromSourceBytes samples in flight from the source
+ * @param readersBytes samples that readers requested in the last seconds
+ * @param fromPeersBytes samples in flight from other nodes
+ * @param queueBytes the write-back queue of one SSD
  */
 public record MemoryBudget(
         long heapBytes,
@@ -37,10 +38,10 @@ public record MemoryBudget(
     private static final long MOST_IN_QUEUE = 64 * MIB;
 
     /**
-     * Shares out what there is.
+     * Divides the available memory.
      *
-     * @param usualHeapBytes what the JVM would let its heap grow to
-     * @param ssds how many tiers on disks there are
+     * @param usualHeapBytes the JVM's own bound of its heap
+     * @param ssds the number of SSD tiers
      * @param hasPeers whether samples come from other nodes
      */
     public static MemoryBudget of(MachineMemory machine, long usualHeapBytes, int ssds, boolean hasPeers) {
@@ -76,8 +77,8 @@ public record MemoryBudget(
     }
 
     /**
-     * The largest {@code --memory} that fits beside the other areas with the smallest heap, bytes; 0 if none does. Staging does not
-     * count, for the kernel can take it back.
+     * The largest {@code --memory} that fits beside the other areas with the smallest heap, bytes; 0 if none does. Staging does not count,
+     * because the kernel can reclaim it.
      */
     public long mostMemoryBytes(MachineMemory machine, int ssds, boolean hasPeers) {
         return Math.max(0, machine.mostBytes() - withoutHeap(0, ssds, hasPeers) - Math.min(LEAST_HEAP, heapBytes));
@@ -95,7 +96,7 @@ public record MemoryBudget(
         return with(memory, 0).totalBytes(ssds, hasPeers) - heapBytes;
     }
 
-    /** What each area may take, bytes, by the names of the status. */
+    /** The bound of each area, bytes, by its name in the status. */
     public Map<String, Long> areas(int ssds, boolean hasPeers) {
         Map<String, Long> areas = new LinkedHashMap<>();
         areas.put("heap", heapBytes);
@@ -109,7 +110,7 @@ public record MemoryBudget(
         return areas;
     }
 
-    /** What all areas take together when they are full, bytes. */
+    /** The bytes that all areas take together when they are full. */
     long totalBytes(int ssds, boolean hasPeers) {
         return areas(ssds, hasPeers).values().stream().mapToLong(bytes -> bytes).sum();
     }

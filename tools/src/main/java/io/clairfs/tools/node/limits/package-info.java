@@ -1,5 +1,5 @@
 /**
- * What a process may have: memory of the machine and of its control group, and descriptors.
+ * The limits of a process: memory of the machine and of its control group, and descriptors.
  */
 @NullMarked
 package io.clairfs.tools.node.limits;

@@ -12,36 +12,36 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the control files of a mount are mounted: inside it, or, for an ordinary user, in a directory of their own that the mount has a
- * link to.
+ * Where the control files of a mount are mounted: inside it or, for an ordinary user, in a directory of their own to which the mount has a link.
  *
- * <p>The kernel lets nobody but the user of a FUSE mount look into it, and fusermount, which mounts for an ordinary user, runs
- * as root. So it cannot mount anything there. See docs/decisions/control-link.md.
+ * <p>Only the user of a FUSE mount may look into it. For an ordinary user fusermount mounts, which runs as root, so it cannot mount anything
+ * there. See docs/decisions/control-link.md.
  *
- * @param linked whether the mount has a link to {@code path}, which then is a directory of ours
+ * @param linked whether the mount has a link to {@code path}, which is then a directory of ours
  */
 public record ControlPoint(Path path, boolean linked) implements AutoCloseable {
     private static final String TYPE = "fuse.clairfs-control";
     private static final String PREFIX = "clairfs-control-";
 
+    /** The place for the control files of a mount. For an ordinary user it is a new directory, which {@link #close} removes. */
     public static ControlPoint of(Path mountPoint) throws IOException {
         return ProcessIdentity.userId() == 0
                 ? new ControlPoint(mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY), false)
                 : new ControlPoint(Files.createTempDirectory(PREFIX).toRealPath(), true);
     }
 
-    /** What the link says, if there is one. */
+    /** The target of the link; null without one. */
     public byte @Nullable [] link() {
         return linked ? path.toString().getBytes(UTF_8) : null;
     }
 
-    /** Whether control files of a mount at {@code mountPoint} are mounted, as the kernel says; whether they answer is another matter. */
+    /** Whether the mount table has control files of a mount at {@code mountPoint}. They may still not answer. */
     public static boolean isMounted(Path mountPoint) throws IOException {
         return MountTable.all().stream()
                 .anyMatch(m -> m.type().equals(TYPE) && m.device().equals(mountPoint.toString()));
     }
 
-    /** Takes away the control files of a mount that is gone itself; they bear its name. */
+    /** Removes the control files of a mount that is itself gone; the mount table names it as their device. */
     static void removeLeftOf(Path mountPoint) throws IOException {
         for (MountTable.Mount mount : MountTable.all()) {
             if (mount.type().equals(TYPE)

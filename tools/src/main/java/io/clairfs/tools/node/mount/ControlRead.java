@@ -17,11 +17,10 @@ import java.util.stream.Stream;
 /**
  * Reads a control file of a mount that may not answer.
  *
- * <p>A process of its own does the reading: a thread that waits for a FUSE server cannot be called back, and would keep this process
- * from ending.
+ * <p>A separate process reads: a thread that waits for a FUSE server cannot be interrupted, and would keep this process from ending.
  */
 public final class ControlRead {
-    /** Where every system has it, for the PATH may be a bare one. */
+    /** The program where every system has it, because the PATH may lack its directory. */
     private static final String CAT = Stream.of("/bin/cat", "/usr/bin/cat")
             .filter(program -> Files.isExecutable(Path.of(program)))
             .findFirst()
@@ -29,22 +28,22 @@ public final class ControlRead {
 
     private ControlRead() {}
 
-    /** What came of it. */
+    /** The result of a read. */
     public sealed interface Answer {
         /** The content. */
         record Content(String text) implements Answer {}
 
-        /** An error at once, in the system's English words: nobody is behind the mount, or it is not for this user. */
+        /** An error at once, in the system's English words: no process serves the mount, or this user may not read it. */
         record Refused(String reason) implements Answer {}
 
-        /** Nothing, in all the time. */
+        /** No answer in time. */
         record Silence() implements Answer {}
     }
 
     /** Reads {@code file}; waits {@code timeoutMs} at most. */
     public static Answer read(Path file, long timeoutMs) throws IOException {
         ProcessBuilder reader = new ProcessBuilder(CAT, "--", file.toString());
-        reader.environment().put("LC_ALL", "C.UTF-8"); // for its words
+        reader.environment().put("LC_ALL", "C.UTF-8"); // for English messages
         Process cat = reader.start();
         cat.getOutputStream().close();
         CompletableFuture<String> out = collect(cat.getInputStream());
@@ -69,7 +68,7 @@ public final class ControlRead {
         }
     }
 
-    /** Without it a long file would fill the pipe and stop the process. */
+    /** Reads all output at once; else a long file would fill the pipe and stop the process. */
     private static CompletableFuture<String> collect(InputStream from) {
         return CompletableFuture.supplyAsync(
                 () -> {
@@ -82,7 +81,7 @@ public final class ControlRead {
                 run -> Thread.ofPlatform().daemon().name("control-read").start(run));
     }
 
-    /** The words for {@link Answer.Silence}. */
+    /** The message for {@link Answer.Silence}. */
     public static String silence(Path mountPoint, long timeoutMs) {
         List<Long> processes = MountProcess.of(mountPoint);
         return "the mount at " + mountPoint + " did not answer within " + timeoutMs / 1000 + " s; "

@@ -13,7 +13,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Looks before a mount whether it can work, so that each thing that is wrong gets one clear line. */
+/** Checks before a mount whether it can work, so that each problem gets one clear line. */
 public final class MountCheck {
     private static final Path DEVICE = Path.of("/dev/fuse");
     private static final String OUR_TYPE = "fuse.clairfs";
@@ -21,7 +21,7 @@ public final class MountCheck {
 
     private MountCheck() {}
 
-    /** Refuses what cannot work; takes away what a daemon that was killed left at the mount point. */
+    /** Refuses a mount that cannot work; removes the mount that a killed daemon left at the mount point. */
     public static void check(Path source, Path mountPoint) throws IOException {
         checkSource(source);
         checkFusermount();
@@ -35,8 +35,8 @@ public final class MountCheck {
     }
 
     /**
-     * The path as the kernel's mount table has it: without links. What cannot be looked at keeps its own last name, and a mount of ours is not looked at: it may
-     * not answer.
+     * The path as in the kernel's mount table: without links. A path that cannot be resolved keeps its own last name. Mounts of ours are not
+     * resolved, because they may not answer.
      */
     public static Path real(Path path) {
         Path absolute = path.toAbsolutePath();
@@ -85,7 +85,7 @@ public final class MountCheck {
         }
     }
 
-    /** Without it an ordinary user could not mount, and nobody could unmount. */
+    /** Without fusermount an ordinary user cannot mount, and nobody can unmount. */
     private static void checkFusermount() throws MountException {
         Path program = Fusermount.find();
         if (program == null) {
@@ -108,7 +108,7 @@ public final class MountCheck {
         }
     }
 
-    /** A mount of ours whose daemon is gone answers nothing but ENOTCONN. */
+    /** Removes a mount of ours whose daemon is gone: it answers only ENOTCONN. */
     private static void clearDeadMount(Path mountPoint) throws IOException {
         if (isOurs(mountPoint) && isDead(mountPoint)) {
             remove(mountPoint);
@@ -133,8 +133,8 @@ public final class MountCheck {
     }
 
     /**
-     * Whether nobody is behind the mount at {@code mountPoint}: its control files are always live. One that hangs is not dead; but one that has been killed
-     * and that the kernel keeps from ending does not answer either.
+     * Whether no daemon serves the mount at {@code mountPoint}; its control files are always live. A daemon that hangs is not dead. One that was
+     * killed, and that the kernel keeps from ending, is dead and does not answer either.
      */
     private static boolean isDead(Path mountPoint) throws IOException {
         Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");

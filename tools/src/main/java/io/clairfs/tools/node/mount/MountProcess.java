@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The process behind a mount, as /proc shows it; for when the mount itself does not answer. */
+/** The process that serves a mount, as /proc shows it, for mounts that do not answer. */
 public final class MountProcess {
     private static final Path PROC = Path.of("/proc");
     private static final String PROGRAM = "io.clairfs.tools.cli.Main";
@@ -19,15 +19,15 @@ public final class MountProcess {
 
     private MountProcess() {}
 
-    /** How a process stands. */
+    /** The state of a process. */
     public enum State {
         GONE,
         LIVES,
-        /** It has ended but for threads that wait in the kernel, where nobody can end them. */
+        /** It has ended except for threads that wait in the kernel, where nothing can end them. */
         WAITS_IN_THE_KERNEL
     }
 
-    /** The processes of this program that serve {@code mountPoint}; one, unless something is wrong. */
+    /** The processes of this program that serve {@code mountPoint}; normally one. */
     public static List<Long> of(Path mountPoint) {
         List<Long> found = new ArrayList<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(PROC, "[0-9]*")) {
@@ -72,7 +72,7 @@ public final class MountProcess {
         return Arrays.asList(Files.readString(process.resolve("cmdline"), UTF_8).split("\0", -1));
     }
 
-    /** How {@code pid} stands now. */
+    /** The state of {@code pid} now. */
     public static State state(long pid) {
         Path process = PROC.resolve(Long.toString(pid));
         try {

@@ -7,16 +7,17 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks before a mount whether its source answers at all.
+ * Checks before a mount whether its source answers at all.
  *
- * <p>A process of its own asks: a thread that waits for a dead server cannot be called back, and would keep this process from ending.
+ * <p>A separate process looks at the source: a thread that waits for a dead server cannot be interrupted, and would keep this process from
+ * ending.
  */
 public final class SourceProbe {
     private static final int TIMEOUT_S = 15;
 
     private SourceProbe() {}
 
-    /** Refuses a source that keeps silent; what else may be wrong with it, {@link MountCheck} says. */
+    /** Refuses a source that does not answer in time. {@link MountCheck} finds what else may be wrong with it. */
     public static void requireAnswer(Path source) throws IOException {
         Process asking = new ProcessBuilder("/bin/sh", "-c", "[ -d \"$1/.\" ]", "sh", source.toString())
                 .redirectOutput(Redirect.DISCARD)

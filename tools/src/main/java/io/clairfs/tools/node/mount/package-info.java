@@ -1,5 +1,5 @@
 /**
- * Where a daemon is mounted: what may be mounted where, what is mounted already, the directory of the control files, and asking a daemon from outside.
+ * Mount points: checks before a mount, existing mounts and their processes, the directory of the control files, and reading them from outside.
  */
 @NullMarked
 package io.clairfs.tools.node.mount;

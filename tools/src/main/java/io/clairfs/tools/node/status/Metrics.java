@@ -6,11 +6,11 @@ import static io.clairfs.tools.node.status.Metrics.Kind.GAUGE;
 import java.util.List;
 
 /**
- * Every number that clairfs says of itself, in one table: where it stands in {@code status.json}, its unit, whether it may change, what it means.
- * docs/METRICS.md is this table.
+ * All numbers that clairfs reports about itself, in one table: place in {@code status.json}, unit, stability, meaning. docs/METRICS.md is this
+ * table.
  */
 public final class Metrics {
-    /** Those of a node and its mount, in the order of {@code status.json}. */
+    /** The metrics of a node and its mount, in the order of {@code status.json}. */
     public static final List<Metric> ALL = List.of(
             gauge("pid", "1", "the daemon's process"),
             gauge("samples", "samples", "files that are samples, or files until all are listed"),

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code status.json} says; the names of the components are its keys, in snake case. Sizes are bytes. */
+/** The content of {@code status.json}; the names of the components are its keys, in snake case. Sizes are bytes. */
 public record Status(
         String version,
         long pid,
@@ -35,8 +35,8 @@ public record Status(
         double uptimeSeconds) {
 
     /**
-     * One job; {@code epochs} is null for a run without a known end, {@code window} is how many samples the loaders of one rank
-     * have under way at once (0 if that was not said), {@code note} says what looks wrong.
+     * One job; {@code epochs} is null for a run without a known end, {@code window} is how many samples the loaders of one rank have under way
+     * at once (0 if not told), {@code note} tells what looks wrong.
      */
     public record Job(
             String name,
@@ -57,8 +57,8 @@ public record Status(
             @Nullable String note) {}
 
     /**
-     * One rank that reads here: how many loader threads it is to have now, how many samples are staged before it, and how long these
-     * last at its pace (0 while that is not known).
+     * One rank that reads here: its share of the loader threads now, the samples staged ahead of it, and the seconds that these last at its pace
+     * (0 while that is not known).
      */
     public record Rank(int rank, int loaders, int stagedAhead, double secondsStaged) {}
 
@@ -68,9 +68,10 @@ public record Status(
      * @param heapBytes used now, garbage included
      * @param allocatedBytes on the heap since it began, by all threads
      * @param descriptors open now
-     * @param nativeBytes of samples outside the heap, in tiers and on their way
+     * @param nativeBytes of samples outside the heap, in tiers and in flight
      */
     public record Resources(long heapBytes, long allocatedBytes, long descriptors, int threads, long nativeBytes) {
+        /** The figures of this process now. */
         public static Resources now() {
             Runtime runtime = Runtime.getRuntime();
             ThreadMXBean threads = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
@@ -84,7 +85,7 @@ public record Status(
         }
     }
 
-    /** Reads as readers see them: files opened, and of those how many never had to ask. */
+    /** Reads as readers see them: files opened, which count when they are closed, and how many of them needed no request to the daemon. */
     public record Reads(
             long opened,
             long fromPageCache,
@@ -96,7 +97,7 @@ public record Status(
             int unwatchedDirectories) {}
 
     /**
-     * What the kernel asked the mount of the dataset for, all that it does not know by itself.
+     * The kernel's requests to the dataset's mount: all that the kernel does not have cached.
      *
      * @param getattr names looked up and attributes
      * @param readdir directories listed
@@ -107,11 +108,11 @@ public record Status(
 
     public record Fetched(long count, long bytes) {}
 
-    /** How long something took, seconds: of {@code count} times half took no longer than {@code p50}. */
+    /** How long something took, seconds: of {@code count} times, half took {@code p50} at most. */
     public record Latency(long count, double p50, double p90, double p99, double p999, double max) {}
 
     /**
-     * What the daemon may take of memory.
+     * The bounds of the daemon's memory.
      *
      * @param totalBytes of all areas together
      * @param areas bytes that each may take, used or not
@@ -121,8 +122,8 @@ public record Status(
     public record Staging(long capacityBytes, long usedBytes, int samples, long pushed, long lost) {}
 
     /**
-     * Another node of the group. Not alive means that it says nothing, that it is being left alone for a while, or that it is gone while
-     * ranks of running jobs are its; {@code trouble} tells which, and is null for one that is alive.
+     * Another node of the group. It is not alive if it is silent, if this node leaves it alone or has too many peers to talk to it, or if it is
+     * gone and still has ranks of running jobs. {@code trouble} tells which, and is null for a node that is alive.
      */
     public record Peer(
             String name,
@@ -136,7 +137,7 @@ public record Status(
      *
      * @param node its name
      * @param trouble why it has not joined, or what is wrong with the group; null if nothing is
-     * @param nodes the names of all that are there, in order
+     * @param nodes the names of all members, in order
      * @param plan {@code made}, {@code waiting} for ranks that nobody has claimed, or "none"
      * @param planDigest the same on all nodes that have made the same plan; null without one
      */
@@ -152,13 +153,13 @@ public record Status(
     /**
      * A job of the group.
      *
-     * @param ranks that read there, by node
+     * @param ranks the ranks that read on each node, by its name
      * @param unclaimed those that no node has claimed, such as {@code 0-3,7}
      * @param elsewhere those whose node is gone
      */
     public record GroupJob(String name, Map<String, String> ranks, String unclaimed, String elsewhere) {}
 
-    /** A tier of this node; what went wrong there is counted since the mount. */
+    /** A tier of this node; its failures are counted since the mount. */
     public record Tier(
             String name,
             long capacityBytes,

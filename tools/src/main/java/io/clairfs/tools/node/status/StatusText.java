@@ -2,7 +2,7 @@ package io.clairfs.tools.node.status;
 
 import java.util.Locale;
 
-/** The status as a person reads it. */
+/** The status as text for people. */
 public final class StatusText {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
@@ -157,7 +157,7 @@ public final class StatusText {
                 .append('\n');
     }
 
-    /** Bytes in the largest binary unit that leaves a number above one. */
+    /** Bytes in the largest binary unit that leaves a number of one or more. */
     public static String size(long bytes) {
         double value = bytes;
         int unit = 0;
