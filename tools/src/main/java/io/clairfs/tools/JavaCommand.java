@@ -7,39 +7,39 @@ import java.util.List;
 
 /** How to run this program again. */
 public final class JavaCommand {
-    /** By its name: the command line uses what starts it again, and not the other way round. */
+    /** A name, because the command line depends on this class, and not the other way round. */
     private static final String MAIN = "io.clairfs.tools.cli.Main";
 
-    /** What every JVM of clairfs is started with. */
+    /** The flags of every JVM of clairfs. */
     private static final List<String> FLAGS =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-ea:io.clairfs...");
 
     /**
-     * G1's thread that refines remembered sets wakes twenty times a second, whatever there is to do. Its work is small here, where most memory is outside of
-     * the heap, and is done in the pauses instead.
+     * G1's thread that refines remembered sets wakes twenty times a second, even without work. Its work is small here, because most memory is
+     * outside the heap. The pauses do it instead.
      */
     private static final List<String> QUIET_FLAGS =
             List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-G1UseConcRefinement");
 
     /**
-     * What Hazelcast and Netty want of a JVM that is in a group of nodes. Not the modules that Hazelcast would have opened for it: its traffic is small,
-     * and a JVM with further modules or exports starts without the cache of loaded classes, which takes twice as long.
+     * The flags for Hazelcast and Netty in a group of nodes. They do not open the modules that Hazelcast asks for: its traffic is small, and a
+     * JVM with further modules or exports starts without the cache of loaded classes, which takes twice as long.
      */
     private static final List<String> GROUP_FLAGS =
             List.of("-Dhazelcast.logging.type=slf4j", "-Dio.netty.noUnsafe=true");
 
-    /** How the launcher starts what ends soon, and with it how such a program compiles, which suits no other. */
+    /** The flag by which the launcher starts programs that end soon. Such a program also has a limit on compilation, which suits no other. */
     private static final String ENDS_SOON = "-XX:+UseSerialGC";
 
     private static final String COMPILES = "-XX:TieredStopAtLevel=";
 
-    /** How flags begin that a process which is started by this one has as well: sizes of the heap, what makes the start fast, how it compiles. */
+    /** The starts of flags that a child process inherits: heap sizes, a fast start, compilation. */
     private static final List<String> INHERITED =
             List.of("-Xm", "-XX:+UseCompact", "-XX:AOTCache=", "-Xlog:aot=", "-Xlog:cds=", COMPILES);
 
     private JavaCommand() {}
 
-    /** The command, in a JVM like this one but for what only suits programs that end soon. */
+    /** The command, in a JVM like this one, without what only suits programs that end soon. */
     public static List<String> thisProgram() {
         return command(List.of(), Long.MAX_VALUE);
     }

@@ -4,19 +4,22 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
-/** Parts that stand on each other, to be ended in the reverse order of their beginning. One that fails to end is logged, and the others end all the same. */
+/**
+ * Parts that depend on each other, closed in the reverse order of their start. A failure to close one is logged, and the others are closed all
+ * the same.
+ */
 public final class OpenParts implements AutoCloseable {
     private static final Logger LOG = System.getLogger(OpenParts.class.getName());
 
     private final String what;
     private final ConcurrentLinkedDeque<AutoCloseable> parts = new ConcurrentLinkedDeque<>();
 
-    /** {@code what} they are parts of, for the log. */
+    /** {@code what} names the whole in the log. */
     public OpenParts(String what) {
         this.what = what;
     }
 
-    /** A part that has begun, and is the first to end as yet. */
+    /** Adds a part that has started; it is closed before the earlier ones. Returns it. */
     public <T extends AutoCloseable> T add(T part) {
         parts.push(part);
         return part;

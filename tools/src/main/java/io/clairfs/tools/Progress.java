@@ -13,10 +13,10 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows on standard error how far a long step is: a bar on a terminal, elsewhere one line when the step begins.
+ * Shows the progress of a long step on standard error: a bar on a terminal, elsewhere one line when the step begins.
  *
- * <p>The bar is printed here rather than by its library: that would ask for the terminal's width in a way that gives SIGINT its
- * default action back, and Ctrl-C would end the process without its shutdown hooks.
+ * <p>This class prints the bar rather than its library. The library asks for the terminal's width in a way that resets SIGINT to its default
+ * action, and Ctrl-C would then end the process without its shutdown hooks.
  */
 public final class Progress implements AutoCloseable {
     private static final int STDERR = 2;
@@ -61,21 +61,21 @@ public final class Progress implements AutoCloseable {
         }
     }
 
-    /** Says that {@code parts} of the step are done. May be called by any thread. */
+    /** Reports that {@code parts} of the step are done. Any thread may call it. */
     public void at(long parts) {
         if (bar != null) {
             bar.stepTo(parts);
         }
     }
 
-    /** Says what is going on just now. */
+    /** Shows what is done now. */
     public void note(String now) {
         if (bar != null) {
             bar.setExtraMessage(now);
         }
     }
 
-    /** Takes the bar away, for a line of a result; it is drawn again below. */
+    /** Removes the bar to make room for a line of a result; it is drawn again below. */
     public void clear() {
         if (bar != null) {
             out.print('\r' + " ".repeat(LINE_WIDTH) + '\r');

@@ -212,6 +212,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
 
     /** Handles the events in the queue. Returns their bytes; if they fill more than half of the buffer, there may be more. */
     private long drain(WatchQueue events) throws PosixException, SourceException {
+        long look = ownCloses.lookBegins();
         long filled = events.read(buffer);
         int count = 0;
         boolean lost = false;
@@ -233,6 +234,9 @@ public final class ConsumptionWatcher implements AutoCloseable {
                 }
             }
             at += EVENT_BYTES + nameBytes;
+        }
+        if (filled <= BUFFER_BYTES / 2) {
+            ownCloses.emptied(look);
         }
         if (count > 0) {
             reader.read(files, count);

@@ -172,6 +172,9 @@ public final class PageCache implements StagingArea, AutoCloseable {
             ownCloses.closing(file);
         }
         Posix.close(pin);
+        if (isReported) {
+            ownCloses.closed(file);
+        }
     }
 
     private int open(int file, int flags) throws IOException {

@@ -30,6 +30,25 @@ final class OwnClosesTest {
     }
 
     @Test
+    void reportThatWasMergedWithAReaders_isForgotten_onceTheQueueWasEmptiedAfterTheClose() {
+        closes.closing(7);
+        long during = closes.lookBegins();
+        closes.closed(7);
+        closes.emptied(during);
+        assertThat(closes.take(7))
+                .as("its report may have come behind that look")
+                .isTrue();
+
+        closes.closing(8);
+        closes.closed(8);
+        closes.closing(9);
+        long after = closes.lookBegins();
+        closes.emptied(after);
+        assertThat(closes.take(8)).as("a reader's").isFalse();
+        assertThat(closes.take(9)).as("not closed yet").isTrue();
+    }
+
+    @Test
     void manyThatAreNeverReported_areForgotten() {
         for (int file = 0; file < 200_000; file++) {
             clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(1));

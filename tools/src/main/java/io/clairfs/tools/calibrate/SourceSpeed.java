@@ -20,9 +20,9 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How fast the source gives whole files in random order, t(gamma), and how long it takes to give any byte at all.
+ * How fast the source delivers whole files in random order, t(gamma), and its latency to the first byte.
  *
- * <p>Each file is read once, so that no cache of the source's client answers; a step that has used up its share of them is cut short.
+ * <p>Each file is read once, so that no cache of the source's client answers; a step that runs out of its share of files is cut short.
  */
 final class SourceSpeed {
     private static final int MOST_FILES = 100_000;

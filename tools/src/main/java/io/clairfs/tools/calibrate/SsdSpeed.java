@@ -16,7 +16,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** How fast a local disk takes and gives pieces of a sample's size, r_j(p) and w_j(p), the page cache left out. */
+/** How fast a local disk reads and writes pieces of a sample's size, r_j(p) and w_j(p), without the page cache. */
 final class SsdSpeed {
     private static final int PIECE = 128 << 10;
     private static final long FILE_BYTES = 512L << 20;

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 
-/** Repeats a piece of work with 1, 2, 4, ... threads for a while each, and says how many bytes per second they got through together. */
+/** Repeats a piece of work with 1, 2, 4, ... threads for a while each, and measures their total throughput. */
 final class ThreadSweep {
     private static final double MEGA = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;

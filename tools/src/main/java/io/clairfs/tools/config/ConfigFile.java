@@ -19,7 +19,7 @@ import tools.jackson.dataformat.yaml.YAMLMapper;
 import tools.jackson.dataformat.yaml.YAMLWriteFeature;
 
 /**
- * A YAML file with what a mount is told ({@code mount:}) and what was measured on the machine ({@code model:}).
+ * A YAML file with a mount's options ({@code mount:}) and a machine's measurements ({@code model:}).
  *
  * @param mount options
  * @param model as {@code clairfs calibrate} writes it
@@ -42,7 +42,7 @@ public record ConfigFile(
         return model == null ? ModelFile.UNMEASURED : model;
     }
 
-    /** Reads a file; the message of a failure is one line that says where it is wrong. */
+    /** Reads a file. The message of a failure is one line that names the wrong place. */
     public static ConfigFile read(Path file) throws IOException {
         String text = text(file);
         if (text.isBlank()) {
@@ -53,7 +53,7 @@ public record ConfigFile(
             if (config == null) {
                 return new ConfigFile(null, null);
             }
-            var _ = config.modelOrUnmeasured().model(); // what the model does not take is said now
+            var _ = config.modelOrUnmeasured().model(); // refuses what the model does not take
             var _ = config.modelOrUnmeasured().memoryClass(0);
             var _ = config.modelOrUnmeasured().ssdClass(0);
             return config;
@@ -98,11 +98,11 @@ public record ConfigFile(
 
     private static String firstLine(@Nullable String text) {
         String line = text == null ? "unreadable" : text.lines().findFirst().orElse("unreadable");
-        int cause = line.indexOf(", problem: "); // what follows names a class of Java
+        int cause = line.indexOf(", problem: "); // the rest names a Java class
         return cause < 0 ? line : line.substring(0, cause);
     }
 
-    /** This as a file has it. */
+    /** This as YAML. */
     public String text() {
         return YAML.writeValueAsString(this);
     }

@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The performance model as a file has it (NoPFS section 4, Table 2): rates in MB/s (10^6 bytes), latencies in seconds, maps
- * from a number of threads to the rate of all of them together. What is left out is taken from {@link PerformanceModel#unmeasured}.
+ * The performance model in a file (NoPFS section 4, Table 2): rates in MB/s (10^6 bytes), latencies in seconds, maps from a number of threads to
+ * the rate of all of them together. Missing values are those of {@link PerformanceModel#unmeasured}.
  *
  * @param source the slow store: t(gamma) as {@code read}
  * @param memory the memory tier: r_1(p) and w_1(p)
@@ -37,7 +37,7 @@ public record ModelFile(
     private static final double MEGA = 1e6;
 
     /**
-     * Something that is read, and perhaps written.
+     * A device that is read, and perhaps written.
      *
      * @param threads p_j, how many threads fill it; null for the default
      * @param latency of one request
@@ -49,7 +49,7 @@ public record ModelFile(
             @Nullable Map<Integer, Double> read,
             @Nullable Map<Integer, Double> write) {}
 
-    /** The model that the planner and the router work with. */
+    /** The model for the planner and the router. */
     public PerformanceModel model() {
         PerformanceModel rest = PerformanceModel.unmeasured();
         return new PerformanceModel(

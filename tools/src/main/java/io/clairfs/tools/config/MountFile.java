@@ -5,8 +5,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of {@code clairfs mount} as a file has them, by the names that they have on the command line; each null where the file
- * does not say. What is on the command line goes before them.
+ * The options of {@code clairfs mount} in a file, by their names on the command line; null if the file does not set them. The command line takes
+ * precedence.
  */
 public record MountFile(
         @Nullable String memory,
@@ -36,7 +36,7 @@ public record MountFile(
         }
     }
 
-    /** A file that says nothing. */
+    /** A file that sets nothing. */
     public static final MountFile EMPTY = new MountFile(
             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 }

@@ -1,5 +1,5 @@
 /**
- * Files that users write or keep: options of a mount, what was measured on a machine. Reading, checking, writing; nothing here
+ * The files that users write or keep: a mount's options, a machine's measurements. They are read, checked and written here; nothing here
  * measures or mounts. An unknown key is an error.
  */
 @NullMarked

@@ -6,15 +6,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one policy gives in a scenario.
+ * The result of one policy in a scenario.
  *
- * @param seconds in all; 0 where it is unsupported
+ * @param seconds in all; 0 if it is unsupported
  * @param epochs seconds of each
- * @param prepareSeconds before the first epoch; {@code seconds} has them, {@code epochs} has not
- * @param fetched into the staging buffer, by place; the source also has what was read to fill storage classes
- * @param fetchSeconds that a node's staging threads spent at each place, in the mean, divided by their number
+ * @param prepareSeconds before the first epoch; part of {@code seconds}, not of {@code epochs}
+ * @param fetched into the staging buffer, by place; the source includes reads that filled storage classes
+ * @param fetchSeconds mean seconds that a node's staging threads spent at each place, divided by their number
  * @param stallSeconds that computation waited for data
- * @param imbalancedIterations that waited for some nodes' data only
+ * @param imbalancedIterations that waited for the data of some nodes only
  * @param orderChanged whether samples are read in another order than the sampler's
  * @param fullDataset whether every epoch can read every sample
  * @param unsupported why the policy cannot run the scenario, or null
@@ -69,7 +69,7 @@ public record PolicyResult(
         return new Amount(traffic.count(kind), traffic.bytes(kind));
     }
 
-    /** Whether it ran, on all data, in the sampler's order: what can be compared with each other. */
+    /** Whether it ran on all data, in the sampler's order. Only such results can be compared with each other. */
     @JsonIgnore
     public boolean isComparable() {
         return unsupported == null && !orderChanged && fullDataset;

@@ -19,15 +19,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * One run of a scenario under one policy, iteration by iteration (NoPFS section 4).
  *
- * <p>On each node p_0 threads fetch batches into the staging buffer, in the order of access: batch h is ready at P_h = start +
- * sum(fetch + write) / p_0, where it starts when batch h - 1 is ready and there is room, that is when batch h - K is consumed
- * and K batches fill the buffer. Iteration h starts when the one before has ended and its batch is ready:
- * t_h = max(P_h, t_(h-1) + s_(h-1) / c), the paper's recurrence with batches for samples; nodes in bulk-synchronous runs end
- * it together. Where a policy waits for the source, the trainer fetches, preprocesses and computes on one such sample after
- * the other, at t(g) / g with the g nodes that read when it starts.
+ * <p>On each node p_0 threads fetch batches into the staging buffer, in the order of access: batch h is ready at P_h = start + sum(fetch +
+ * write) / p_0, where it starts when batch h - 1 is ready and there is room: K batches fill the buffer, so batch h - K must be consumed.
+ * Iteration h starts when the one before has ended and its batch is ready: t_h = max(P_h, t_(h-1) + s_(h-1) / c), the paper's recurrence with
+ * batches for samples; in bulk-synchronous runs the nodes end it together. If a policy waits for the source, the trainer fetches, preprocesses
+ * and computes on one such sample after the other, at t(g) / g with the g nodes that read when it starts.
  */
 public final class Simulation {
-    /** A batch that is later than another's by this share of an iteration's computation makes the iteration imbalanced. */
+    /** An iteration is imbalanced if a node's batch is later than another's by more than this share of the iteration's computation. */
     private static final double IMBALANCE = 0.1;
 
     private final Scenario scenario;
@@ -46,7 +45,7 @@ public final class Simulation {
     private final double[] ready;
     /** When the nodes' last iterations ended. */
     private final double[] now;
-    /** When they would have ended if data had always been there. */
+    /** When they would have ended if data had always been ready. */
     private final double[] bound;
     /** When iterations ended, by node, for the last few. */
     private final double[][] ended;
@@ -84,7 +83,7 @@ public final class Simulation {
         queue = new SourceQueue(nodes, costs);
     }
 
-    /** A run in which data is always there. */
+    /** Returns the seconds of a run in which data is always ready. */
     public static double lowerBound(Scenario scenario, Workload load, LongConsumer iterationsDone)
             throws InvalidSpecException {
         Setup setup = Setup.of(scenario, load);
@@ -96,13 +95,13 @@ public final class Simulation {
     }
 
     /**
-     * What a run gave.
+     * The outcome of a run.
      *
-     * @param lowerBoundSeconds of the same reads with data always there; NaN where the policy reads others
+     * @param lowerBoundSeconds of the same reads with data always ready; NaN if the policy reads others
      */
     public record Outcome(PolicyResult result, double lowerBoundSeconds) {}
 
-    /** A run under the policy of this name. */
+    /** Runs the scenario under the policy of this name. */
     public static Outcome run(Scenario scenario, Workload load, String name, LongConsumer iterationsDone)
             throws InvalidSpecException {
         Setup setup = Setup.of(scenario, load);
@@ -230,7 +229,7 @@ public final class Simulation {
         ready[node] = start[node] + seconds / threads;
     }
 
-    /** The iteration itself. */
+    /** Runs the iteration itself. */
     private void compute() {
         boolean bulk = scenario.sync() == Scenario.Sync.BULK;
         int slot = (int) (iterations % ended[0].length);

@@ -7,11 +7,11 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What was found about a scenario; the names of the components are the keys of {@link #json}, in snake case.
+ * The results for a scenario; the names of the components are the keys of {@link #json}, in snake case.
  *
  * @param scenario as it was read
- * @param lowerBoundSeconds if data were always there
- * @param policies in the order in which they were asked for
+ * @param lowerBoundSeconds if data were always ready
+ * @param policies in the order of the request
  */
 public record SimulationReport(Scenario scenario, double lowerBoundSeconds, List<PolicyResult> policies) {
     private static final JsonMapper JSON = JsonMapper.builder()

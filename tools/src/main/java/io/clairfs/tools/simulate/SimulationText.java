@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/** A simulation as a table with a plain word at the end. */
+/** A simulation as a table with a verdict at the end. */
 final class SimulationText {
     private static final double GIGA = 1e9;
     private static final double PERCENT = 100;
@@ -56,7 +56,7 @@ final class SimulationText {
         return format("%-21s cannot run this: %s%n", each.name(), String.valueOf(each.unsupported()));
     }
 
-    /** One sentence. */
+    /** The verdict in one sentence. */
     static String verdict(SimulationReport report) {
         List<PolicyResult> comparable = report.policies().stream()
                 .filter(PolicyResult::isComparable)

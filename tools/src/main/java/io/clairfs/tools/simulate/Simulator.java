@@ -13,12 +13,12 @@ import java.util.function.LongConsumer;
 public final class Simulator {
     private Simulator() {}
 
-    /** Is told how far a simulation is. */
+    /** Receives the progress of a simulation. */
     public interface Listener {
-        /** The next policy begins; it has so many iterations. */
+        /** The next policy begins; it has this many iterations. */
         void begin(String policy, long iterations);
 
-        /** So many iterations of the policy are done. */
+        /** This many iterations of the policy are done. */
         void at(long iterations);
 
         /** The policy is done. */

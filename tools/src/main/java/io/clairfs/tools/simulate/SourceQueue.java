@@ -5,8 +5,8 @@ import io.clairfs.tools.simulate.policy.SimulatedTraffic;
 import java.util.Arrays;
 
 /**
- * Samples that trainers fetch themselves, one after the other, in one iteration: each node fetches, preprocesses and computes
- * in turn; a fetch runs at t(g) / g with the g nodes that are at the source when it starts.
+ * The samples that trainers fetch themselves, one after the other, in one iteration. Each node fetches, preprocesses and computes in turn; a
+ * fetch runs at t(g) / g with the g nodes that are at the source when it starts.
  */
 final class SourceQueue {
     private final Costs costs;
@@ -43,7 +43,7 @@ final class SourceQueue {
         sizes[node][length[node]++] = size;
     }
 
-    /** Fetches what is queued; nodes begin when they are free and their other samples are ready. */
+    /** Fetches the queued samples. A node begins when it is free and its other samples are ready. */
     void run(double[] now, double[] ready, SimulatedTraffic traffic) {
         int left = 0;
         for (int node = 0; node < at.length; node++) {
@@ -77,7 +77,7 @@ final class SourceQueue {
         traffic.add(costs.source(), 1, size, fetch * costs.stagingThreads()); // the others wait for it
     }
 
-    /** How long the node fetched, its computation aside. */
+    /** Seconds that the node took to fetch and preprocess, without its computation. */
     double seconds(int node) {
         return length[node] == 0 ? 0 : seconds[node];
     }

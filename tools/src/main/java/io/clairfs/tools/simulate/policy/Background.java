@@ -3,8 +3,9 @@ package io.clairfs.tools.simulate.policy;
 import java.util.Arrays;
 
 /**
- * The threads that fill the storage classes while the run goes on: a crew for each class, of its p_j threads, or one crew of all
- * of them. Each has a list and fetches in its order. A crew is as far as its clock; what it begins before a moment counts as there.
+ * The threads that fill the storage classes during the run: a crew for each class, of its p_j threads, or one crew of all threads. Each crew has
+ * a list and fetches it in order. A crew's clock tells how far it is; a sample whose fetch begins before a moment counts as present at that
+ * moment.
  */
 final class Background {
     private final Costs costs;
@@ -18,13 +19,13 @@ final class Background {
     private final double[] clock;
     private final double[] atSource;
 
-    /** What a class is filled with. */
+    /** Fills a class. */
     @FunctionalInterface
     interface Filler {
         /**
          * The node's crew reaches this sample and keeps it from now on.
          *
-         * @return the place from which it is fetched, or -1 when there is nothing to fetch any more
+         * @return the place from which it is fetched, or -1 if it need not be fetched any more
          */
         int fill(int node, int crew, int sample);
     }
@@ -52,7 +53,7 @@ final class Background {
         return new Background(setup, threads, write, filler);
     }
 
-    /** One crew, number 0, for all classes; it writes as fast as to the slowest. */
+    /** One crew, number 0, for all classes; it writes at the speed of the slowest class. */
     static Background pooled(Setup setup, Filler filler) {
         int threads = 0;
         double write = 0;
@@ -63,12 +64,12 @@ final class Background {
         return new Background(setup, new int[] {Math.max(1, threads)}, new double[] {write}, filler);
     }
 
-    /** Appends to what the node's crew is to fetch. */
+    /** Appends a sample to the list of the node's crew. */
     void add(int node, int crew, int sample) {
         lists[node * crews + crew].add(sample);
     }
 
-    /** Fetches what is begun before this time. */
+    /** Does the fetches that begin before this time. */
     void advance(int node, double seconds) {
         for (int crew = 0; crew < crews; crew++) {
             int which = node * crews + crew;

@@ -9,12 +9,11 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Our own: homes by the daemon's planner, the room that they leave by next use.
+ * Our own policy: the daemon's planner places homes, and the room that they leave is filled by next use.
  *
- * <p>A sample with a home is read from the source once: by the node that needs it first, which hands it to its home, or before that by
- * the threads that fill its home's classes, which work in the order of the samples' first use by any node. From then on it
- * comes from its home or from a copy, but where these are slower than the source at the moment. A sample without a home is
- * read from the source each time.
+ * <p>A sample with a home is read from the source once: by the node that needs it first, which hands it to its home, or before that by the
+ * threads that fill its home's classes, which work in the order of the samples' first use by any node. From then on it comes from its home or
+ * from a copy, unless these are slower than the source at the moment. A sample without a home is read from the source each time.
  */
 final class Clairfs extends SamplerOrder {
     private static final int HOME_BITS = 16;
@@ -32,7 +31,7 @@ final class Clairfs extends SamplerOrder {
     private byte[][] held = new byte[0][];
 
     private final int[] step;
-    /** Null where there is room for a copy of everything everywhere. */
+    /** Null if every node has room for a copy of every sample. */
     private @Nullable NextUses nextUses;
 
     private Clairfs(Setup setup) {

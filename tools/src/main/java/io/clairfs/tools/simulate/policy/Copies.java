@@ -9,7 +9,7 @@ import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
-/** What one node keeps by next use ({@link FurtherCopies}), and in which class: in the fastest with room when it comes. */
+/** The samples that one node keeps by next use ({@link FurtherCopies}), and their classes: a sample goes to the fastest class that then has room. */
 final class Copies {
     private static final byte ABSENT = -1;
 
@@ -19,7 +19,7 @@ final class Copies {
     private final long[] left;
     private final byte[] classOf;
 
-    /** Room in each class, and in all of them together. */
+    /** {@code left} is the room in each class, {@code room} that in all together, bytes. */
     Copies(Setup setup, long[] left, long room) {
         sizes = setup.load().sizes();
         this.left = left.clone();
@@ -30,11 +30,11 @@ final class Copies {
     }
 
     /**
-     * The node reads its samples of one epoch, and is offered a copy of each that has its home elsewhere.
+     * Reads the node's samples of one epoch, and offers it a copy of each sample that has its home elsewhere.
      *
-     * @param nextUses null where there is room for all, so that nothing ever goes
+     * @param nextUses null if there is room for all, so that nothing is evicted
      * @param homes whether a sample has a home on another node
-     * @param held is set to the class that had a copy when it was read, or -1, by step
+     * @param held receives, by step, the class that had a copy when it was read, or -1
      */
     void readAll(EpochOrder order, int node, int epoch, @Nullable NextUses nextUses, IntPredicate homes, byte[] held) {
         for (int step = 0; step < held.length; step++) {
@@ -59,7 +59,7 @@ final class Copies {
         return classOf[sample];
     }
 
-    /** As {@link FurtherCopies#offer(int, int, IntPredicate, IntConsumer)}; {@code gone} is also told when the sample itself goes. */
+    /** As {@link FurtherCopies#offer(int, int, IntPredicate, IntConsumer)}; {@code gone} is also called if the sample itself is evicted. */
     boolean offer(int sample, int dueEpoch, IntPredicate mayGo, IntConsumer gone) {
         boolean before = kept.contains(sample);
         boolean after = kept.offer(sample, dueEpoch, mayGo, victim -> {
@@ -85,7 +85,7 @@ final class Copies {
         return classes.classes().get(storageClass).bytesOf(size);
     }
 
-    /** The fastest class with room; where pieces of room add up only, the one with the largest piece. */
+    /** The fastest class with room. If only the room of several classes together suffices, the class with the most room. */
     private int roomiest(int size) {
         int best = 0;
         for (int j = 0; j < left.length; j++) {

@@ -7,20 +7,20 @@ import io.clairfs.tools.simulate.scenario.Scenario;
 import java.util.List;
 
 /**
- * What one byte costs a thread at the moment, by place: section 4 of NoPFS with as many threads at each place as there are.
+ * The time of one byte for a thread at the moment, by place: section 4 of NoPFS with the present number of threads at each place.
  *
- * <p>The paper leaves open how many nodes read the source at once (gamma) when only some of their reads go there, and notes that
- * the number of threads at a storage class is not known. Here both are means over the last iterations: a thread that reads
- * somewhere meets there each of the other threads with the probability that it is there, {@code f}. So gamma = 1 + (N - 1) f
- * nodes share the source, and 1 + (p_0 - 1) f + p_0 f' threads a class of the node itself, where f' is for reads from other nodes.
+ * <p>The paper leaves open how many nodes read the source at once (gamma) when only some of their reads go there, and notes that the number of
+ * threads at a storage class is not known. Here both are means over the last iterations: a thread that reads at a place meets each of the other
+ * threads there with the probability {@code f}. So gamma = 1 + (N - 1) f nodes share the source, and 1 + (p_0 - 1) f + p_0 f' threads a class of
+ * the node itself, where f' is for reads from other nodes.
  *
  * <p>Places are numbered: first the classes of the node itself, then the same classes of other nodes, last the source.
  */
 public final class Costs {
-    /** How much of the mean one iteration makes up. */
+    /** The weight of one iteration in the mean. */
     private static final double WEIGHT = 1.0 / 16;
 
-    /** By which slopes are told, as a share. */
+    /** The relative step by which slopes are computed. */
     private static final double STEP = 1e-6;
 
     private final PerformanceModel model;
@@ -135,11 +135,11 @@ public final class Costs {
     }
 
     /**
-     * An iteration is over.
+     * Updates the means after an iteration.
      *
      * @param atPlace seconds that staging threads of all nodes spent at each place
-     * @param perNode seconds that a node's staging buffer went forward, in the mean
-     * @param aheadAtSource the share of this in which a node was at the source to fill its classes
+     * @param perNode seconds that a node's staging buffer advanced, mean over the nodes
+     * @param aheadAtSource the share of this in which a node read the source to fill its classes
      */
     public void observe(double[] atPlace, double perNode, double aheadAtSource) {
         if (elapsed == 0) {

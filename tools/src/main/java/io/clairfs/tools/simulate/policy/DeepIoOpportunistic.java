@@ -1,6 +1,6 @@
 package io.clairfs.tools.simulate.policy;
 
-/** DeepIO (Zhu et al. 2018) in its opportunistic mode: reads what is in memory, in whatever order, and nothing else. */
+/** DeepIO (Zhu et al. 2018) in its opportunistic mode: reads only what is in memory, in any order. */
 final class DeepIoOpportunistic extends LocalOnly {
     private DeepIoOpportunistic(Setup setup, Shards shards) throws UnsupportedScenarioException {
         super(setup, shards);

@@ -1,8 +1,8 @@
 package io.clairfs.tools.simulate.policy;
 
 /**
- * DeepIO (Zhu et al. 2018) in its ordered mode: memory of all nodes is filled with a share of the dataset each; what is not in
- * it is read from the source when it is needed.
+ * DeepIO (Zhu et al. 2018) in its ordered mode: the memory of each node is filled with a share of the dataset; other samples are read from the
+ * source when they are needed.
  */
 final class DeepIoOrdered extends SamplerOrder {
     private final Shards shards;

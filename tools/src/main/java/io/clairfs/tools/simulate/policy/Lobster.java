@@ -7,13 +7,13 @@ import java.util.Arrays;
 
 /**
  * Lobster's caches (section 4.4): a node keeps what it reads by next use; a sample that is not used again is evicted, and the last copy of all
- * nodes stays. Its assignment of loader threads to the GPUs of a node has nothing to do here, with one rank to a node.
+ * nodes stays. Lobster's assignment of loader threads to the GPUs of a node plays no part here, with one rank per node.
  */
 final class Lobster extends SamplerOrder {
     private final NextUses nextUses;
     private final Copies[] caches;
     private final short[] holders;
-    /** By sample, the slowest guess that is right for nearly all: the class in which it was kept last. */
+    /** By sample, the class in which it was kept last: an estimate for all its copies that is right for nearly all samples. */
     private final byte[] lastClass;
 
     private int epoch;
@@ -55,7 +55,7 @@ final class Lobster extends SamplerOrder {
     private void keep(Copies mine, int node, int sample, boolean held) {
         int due = nextUses.after(node, epoch, sample);
         if (due == NextUse.NEVER && holders[sample] == (held ? 1 : 0)) {
-            due = setup.scenario().epochs(); // nobody else would have it
+            due = setup.scenario().epochs(); // no other node would have it
         }
         if (mine.offer(sample, due, copy -> holders[copy] > 1, copy -> holders[copy]--) && !held) {
             holders[sample]++;

@@ -2,7 +2,7 @@ package io.clairfs.tools.simulate.policy;
 
 import io.clairfs.cache.order.EpochOrder;
 
-/** The part of policies whose nodes read what they keep themselves, loaded before the first epoch. */
+/** The base of policies whose nodes read only what they keep themselves, loaded before the first epoch. */
 abstract class LocalOnly implements Policy {
     final Setup setup;
     final Shards shards;

@@ -4,11 +4,11 @@ import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 
 /**
- * Locality-aware loading (Yang and Cong, HiPC 2019): memory of all nodes is filled with a share of the dataset each; of every
- * global batch each node trains on what it keeps, and the surplus of some goes to others until all have as many.
+ * Locality-aware loading (Yang and Cong, HiPC 2019): the memory of each node is filled with a share of the dataset. Of every global batch each
+ * node trains on the samples that it keeps; surplus samples go to other nodes until all have the same number.
  *
- * <p>Samples that nobody keeps go where there is a deficit first. Which node gives to which does not matter here, as all pay
- * the same for it; the paper's heaps, which save messages, are left out.
+ * <p>Samples that no node keeps go to the first node with a deficit. Which node gives to which does not matter here, because the cost is the
+ * same. The paper's heaps, which save messages, are left out.
  */
 public final class LocalityAware extends SamplerOrder {
     private final Shards shards;
@@ -55,7 +55,7 @@ public final class LocalityAware extends SamplerOrder {
         };
     }
 
-    /** An epoch's samples, by node, each global batch dealt by who keeps what. */
+    /** An epoch's samples by node; each global batch is dealt by the nodes that keep its samples. */
     public static int[][] balanced(EpochOrder order, Shards shards, int nodes, int batch, int reads) {
         int[][] dealt = new int[nodes][reads];
         int[] length = new int[nodes];

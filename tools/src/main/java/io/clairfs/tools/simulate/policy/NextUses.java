@@ -5,7 +5,7 @@ import io.clairfs.cache.plan.NextUse;
 import io.clairfs.cache.plan.request.Need;
 import java.util.Arrays;
 
-/** The tables of next use of all nodes, made anew before they are over. */
+/** The tables of next use of all nodes, renewed before they end. */
 final class NextUses {
     private final Setup setup;
     private final Need need;

@@ -7,11 +7,10 @@ import io.clairfs.cache.plan.request.PlacementPolicy;
 import java.util.Arrays;
 
 /**
- * NoPFS (section 5.1): each node keeps the samples that it uses most itself, the most used in the fastest class, fetched by the
- * class's threads in the order in which the node first uses them; staging takes each sample from where it comes fastest.
+ * NoPFS (section 5.1): each node keeps the samples that it uses most itself, the most used in the fastest class. The class's threads fetch them
+ * in the order in which the node first uses them. Staging takes each sample from the fastest place.
  *
- * <p>As in the published simulation, the threads of a class fetch all that the class is to keep, also what staging has just
- * fetched by itself.
+ * <p>As in the published simulation, the threads of a class fetch all samples that it keeps, even those that staging has just fetched.
  */
 final class Nopfs extends SamplerOrder {
     private static final byte ABSENT = -1;

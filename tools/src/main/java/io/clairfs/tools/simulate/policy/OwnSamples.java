@@ -3,7 +3,7 @@ package io.clairfs.tools.simulate.policy;
 import io.clairfs.cache.order.EpochOrder;
 import java.util.Random;
 
-/** An epoch in which each node reads only samples of its own, shuffled, from the start again where they are fewer than it reads. */
+/** An epoch in which each node reads only its own samples, shuffled. If they are fewer than it reads, it starts again with the first. */
 public final class OwnSamples implements EpochOrder {
     private final int[][] own;
     private final int reads;

@@ -5,9 +5,9 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * Partial local shuffling (Nguyen et al., IPDPS 2022): each node keeps a share of the dataset, and between epochs sends a
- * fraction Q of it, chosen at random, to others, receiving as many (their Algorithm 1: by one random permutation of the nodes
- * for each of these samples). The exchange is overlapped: what was received is fetched from its former node when first read.
+ * Partial local shuffling (Nguyen et al., IPDPS 2022): each node keeps a share of the dataset. Between epochs it sends a random fraction Q of it
+ * to other nodes and receives as many samples (their Algorithm 1: by one random permutation of the nodes for each of these samples). The
+ * exchange is overlapped: a received sample is fetched from its former node when first read.
  */
 public final class PartialLocal implements Policy {
     private final Setup setup;
@@ -62,7 +62,7 @@ public final class PartialLocal implements Policy {
         return OwnSamples.shuffled(own, setup.load().reads(), seed, epoch);
     }
 
-    /** Sends the fraction of each node's samples elsewhere; every node ends with as many as it had. */
+    /** Sends this fraction of each node's samples to other nodes; each node keeps the number that it had. */
     public static void exchange(int[][] own, double fraction, Random random) {
         int least = Arrays.stream(own).mapToInt(each -> each.length).min().orElse(0);
         int sent = (int) Math.round(fraction * least);

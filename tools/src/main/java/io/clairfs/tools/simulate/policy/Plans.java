@@ -9,7 +9,7 @@ import io.clairfs.cache.plan.request.PlanRequest;
 import java.util.Collections;
 import java.util.List;
 
-/** Asks the daemon's planner about a scenario. */
+/** Runs the daemon's planner for a scenario. */
 final class Plans {
     private Plans() {}
 

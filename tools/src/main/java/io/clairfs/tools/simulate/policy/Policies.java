@@ -4,12 +4,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The policies by the names that users write; {@code lower-bound} is none of them, as it fetches nothing. */
+/** The policies by the names that users write; {@code lower-bound} is none of them, because it fetches nothing. */
 public final class Policies {
-    /** The name of the run in which data is always there. */
+    /** The name of the run in which data is always ready. */
     public static final String LOWER_BOUND = "lower-bound";
 
-    /** The name of our own. */
+    /** The name of our own policy. */
     public static final String CLAIRFS = "clairfs";
 
     private static final String PARTIAL_LOCAL = "partial-local";
@@ -39,13 +39,13 @@ public final class Policies {
         Policy create(Setup setup) throws UnsupportedScenarioException;
     }
 
-    /** All of them, the lower bound not. */
+    /** The names of all policies, without the lower bound. */
     public static List<String> names() {
         return List.copyOf(BY_NAME.keySet());
     }
 
     /**
-     * Refuses a name that nobody has; {@code partial-local} may be followed by {@code :Q}.
+     * Refuses an unknown name; {@code partial-local} may be followed by {@code :Q}.
      *
      * @throws IllegalArgumentException with the reason
      */
@@ -68,6 +68,7 @@ public final class Policies {
         return Double.parseDouble(text);
     }
 
+    /** Makes the policy of this name, which {@link #check} allows, for one run. */
     public static Policy create(String name, Setup setup) throws UnsupportedScenarioException {
         Factory known = BY_NAME.get(name);
         return known != null ? known.create(setup) : PartialLocal.create(setup, exchanged(name));

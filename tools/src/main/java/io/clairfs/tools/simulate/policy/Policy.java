@@ -4,11 +4,11 @@ import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 
 /**
- * How one run keeps and fetches samples. Made for the run and asked in its order: for each epoch, {@link #order}; for each
- * iteration, {@link #advance} of each node and then, node by node, {@link #place} for each sample of the batch.
+ * How one run keeps and fetches samples. It is made for the run and called in this order: for each epoch, {@link #order}; for each iteration,
+ * {@link #advance} of each node and then, node by node, {@link #place} for each sample of the batch.
  */
 public interface Policy {
-    /** What happens before the first epoch. Returns how many seconds it takes. */
+    /** Prepares the first epoch. Returns the seconds that this takes. */
     default double prepare() {
         return 0;
     }
@@ -16,18 +16,18 @@ public interface Policy {
     /** The samples that each node reads in this epoch. */
     EpochOrder order(int epoch) throws InvalidSpecException;
 
-    /** The node begins to stage a batch at this time; what happens in the background until then is done now. */
+    /** The node begins to stage a batch at this time; all background work until then is done now. */
     default void advance(int node, double seconds) {}
 
-    /** Seconds in which nodes read the source in the background since the last call, all together; the longest of each one's classes. */
+    /** Seconds in which nodes read the source in the background since the last call: the sum over the nodes of the longest of each one's crews. */
     default double takeSecondsAtSource() {
         return 0;
     }
 
-    /** The node stages this sample. Returns the place from which, as {@link Costs} numbers them. */
+    /** The node stages this sample. Returns the place that it comes from, as {@link Costs} numbers them. */
     int place(int node, int sample);
 
-    /** Whether the trainer itself reads what comes from the source, one sample after the other, when it needs it. */
+    /** Whether the trainer itself reads the samples of the source, one after the other, when it needs them. */
     default boolean waitsForSource() {
         return false;
     }

@@ -3,7 +3,7 @@ package io.clairfs.tools.simulate.policy;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 
-/** The part of policies that leave the order as the sampler has it. */
+/** The base of policies that take the order from the sampler. */
 abstract class SamplerOrder implements Policy {
     final Setup setup;
     final Costs costs;

@@ -6,9 +6,9 @@ import io.clairfs.tools.simulate.scenario.Scenario;
 import io.clairfs.tools.simulate.scenario.Workload;
 
 /**
- * What a policy works with in one run.
+ * The inputs of a policy in one run.
  *
- * @param orders of the epochs, for the run itself; looks ahead ask {@code load}
+ * @param orders of the epochs, for the run itself; look-ahead uses those of {@code load}
  * @param costs at the moment
  * @param traffic to which a policy adds what it fetches outside of staging
  */
@@ -39,7 +39,7 @@ public record Setup(Scenario scenario, Workload load, OrdersAhead orders, Costs 
         return scenario.classes().get(storageClass).storageClass().capacityBytes();
     }
 
-    /** What a sample of so many bytes takes of the capacity of a class. */
+    /** The bytes that a sample of this size takes of the capacity of a class. */
     long bytesOf(int storageClass, long sampleBytes) {
         return scenario.classes().get(storageClass).storageClass().bytesOf(sampleBytes);
     }

@@ -3,8 +3,8 @@ package io.clairfs.tools.simulate.policy;
 import java.util.Arrays;
 
 /**
- * The dataset dealt round-robin to the nodes, each keeping of its share what fits in some of its classes. Loaded before the
- * first epoch, all nodes and classes at once.
+ * The dataset dealt round-robin to the nodes; each keeps the part of its share that fits into some of its classes. It is loaded before the first
+ * epoch, all nodes and classes at once.
  */
 public final class Shards {
     /** No class. */
@@ -78,7 +78,7 @@ public final class Shards {
         return true;
     }
 
-    /** What the node keeps, ascending. */
+    /** The samples that the node keeps, ascending. */
     int[] of(int node) {
         int[] kept = new int[classOf.length / bytes.length + 1];
         int length = 0;
@@ -90,7 +90,7 @@ public final class Shards {
         return Arrays.copyOf(kept, length);
     }
 
-    /** From where the node stages the sample. */
+    /** The place from which the node stages the sample. */
     int place(int node, int sample) {
         Costs costs = setup.costs();
         if (classOf[sample] == ABSENT) {

@@ -1,5 +1,5 @@
 /**
- * The policies that are compared, clairfs and those of the papers; each says what a node fetches from where, by the same costs.
+ * The compared policies, clairfs and those of the papers. Each decides what a node fetches from where, by the same costs.
  */
 @NullMarked
 package io.clairfs.tools.simulate.policy;

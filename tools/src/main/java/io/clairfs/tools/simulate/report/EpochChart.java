@@ -11,20 +11,20 @@ import java.util.stream.IntStream;
 /**
  * Seconds of each epoch, a line for each policy.
  *
- * <p>The scale is that of the policies that are worth comparing: it begins with the computation alone and ends with the longest
- * epoch that takes no more than {@link #MOST} times that of the quickest. One policy that waits for the source in every epoch
- * would press all others onto one line otherwise. What is longer leaves the picture at its top, and the key says how long it takes.
+ * <p>The scale is that of the policies that are worth comparing. It begins with the computation alone, or a shorter epoch, and ends with the
+ * longest epoch that takes at most {@link #MOST} times that of the quickest policy. Otherwise one policy that waits for the source in every
+ * epoch would press all others onto one line. A longer epoch leaves the picture at its top, and the key says how long it takes.
  */
 public final class EpochChart {
     private static final List<String> COLORS = List.of(
             "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#7f7f7f", "#a6761d", "#7570b3",
             "#e7298a", "#66a61e");
 
-    /** Of our own policy, so that it is found at once. */
+    /** The colour of our own policy, which stands out. */
     private static final String OUR_COLOR = "#000000";
 
     private static final double MOST = 2;
-    /** Of the computation alone, at least what the picture is high, so that nothing looks like a difference that is none. */
+    /** The smallest range of the scale, as a share of its start, so that a tiny difference does not look like a real one. */
     private static final double LEAST_RANGE = 0.05;
 
     private static final int LEFT = 4;

@@ -13,7 +13,7 @@ final class Figures {
 
     private Figures() {}
 
-    /** Time of each policy, in proportion to what fetching from each place took (NoPFS figure 8). */
+    /** The time of each policy, divided in proportion to the fetches from each place (NoPFS figure 8). */
     static String bars(SimulationReport report) {
         List<PolicyResult> ran = report.policies().stream()
                 .filter(each -> each.unsupported() == null)
@@ -89,13 +89,13 @@ final class Figures {
         return svg.toString();
     }
 
-    /** From green, nothing to wait for, to red, twice the time. */
+    /** From green (no wait) to red (twice the time). */
     private static String heat(double ratio) {
         double waits = Math.clamp(ratio - 1, 0, 1);
         return String.format(Locale.ROOT, "hsl(%.0f 65%% 78%%)", 130 * (1 - waits));
     }
 
-    /** A histogram, with what is expected as a line if there is something. */
+    /** A histogram; the expected values, if there are any, are a line. */
     static String histogram(long[] counts, double[] expected, String from, String to) {
         double most = 1;
         for (int i = 0; i < counts.length; i++) {

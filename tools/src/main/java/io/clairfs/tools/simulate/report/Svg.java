@@ -2,7 +2,7 @@ package io.clairfs.tools.simulate.report;
 
 import java.util.Locale;
 
-/** Pieces of a picture; widths are those of a phone, and the page scales it to what there is. */
+/** Draws a picture. Its width is that of a phone, and the page scales it to the width there is. */
 final class Svg {
     static final int WIDTH = 360;
 

@@ -10,15 +10,15 @@ import io.clairfs.tools.simulate.scenario.Workload;
 import java.util.Arrays;
 
 /**
- * What another amount of memory and SSD would give (NoPFS section 6.2, figure 9), under our policy, on a part of the dataset
- * with a part of the room: that changes neither the shares nor, by much, the time.
+ * The time with other amounts of memory and SSD (NoPFS section 6.2, figure 9), under our policy. It is simulated on a part of the dataset with a
+ * part of the room, which changes neither the shares nor, by much, the time.
  *
  * @param policy that was run
- * @param divisor a so-many-th of the samples was simulated, and the time multiplied by it
+ * @param divisor by which the samples were divided and the time was multiplied
  * @param memory MB on each node, by column
- * @param ssd MB on each node, by row; one row of 0 where there is no second class
+ * @param ssd MB on each node, by row; one row of 0 if there is no second class
  * @param seconds by row and column
- * @param lowerBoundSeconds if data were always there
+ * @param lowerBoundSeconds if data were always ready
  */
 public record WhatIf(
         String policy, int divisor, double[] memory, double[] ssd, double[][] seconds, double lowerBoundSeconds) {

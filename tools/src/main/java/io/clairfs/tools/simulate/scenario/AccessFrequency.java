@@ -23,7 +23,7 @@ public final class AccessFrequency {
         return histogram;
     }
 
-    /** How many of so many samples are expected to be read {@code times} times: F P(X = times), X ~ Binomial(E, 1 / N). */
+    /** The expected number of samples that are read {@code times} times: F P(X = times), X ~ Binomial(E, 1 / N). */
     public static double expected(int samples, int epochs, int nodes, int times) {
         double p = 1.0 / nodes;
         double logarithm = times * Math.log(p) + (nodes == 1 ? 0 : (epochs - times) * Math.log1p(-p));

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** The orders of a run's epochs, asked for one after the other: the next is computed while one is read. */
+/** The orders of a run's epochs, one after the other. The next one is computed while one is read. */
 public final class OrdersAhead {
     private final EpochSource source;
     private final int nodes;

@@ -9,10 +9,10 @@ import java.util.TreeMap;
 import tools.jackson.databind.JsonNode;
 
 /**
- * MB/s of a device by how many threads use it at once: one number, or a map from threads to what all of them get together.
+ * MB/s of a device by the number of threads that use it at once: one number, or a map from the number of threads to the total of all of them.
  *
- * <p>One number is what the device gives to its threads together; fewer of them get as much (the published simulations fit
- * this, and not a device that one thread can use to a half only).
+ * <p>One number is the total of all threads, and fewer threads get as much (the published simulations fit this, and not a device of which one
+ * thread can only use a half).
  *
  * @param byThreads ascending; never empty
  */
@@ -35,7 +35,7 @@ public record Rate(Map<Integer, Double> byThreads) {
         return new Rate(Map.of(1, rate));
     }
 
-    /** A so-many-th of it at any number of threads. */
+    /** This rate divided by {@code divisor}, at any number of threads. */
     Rate dividedBy(int divisor) {
         Map<Integer, Double> parts = new TreeMap<>();
         byThreads.forEach((threads, rate) -> parts.put(threads, rate / divisor));

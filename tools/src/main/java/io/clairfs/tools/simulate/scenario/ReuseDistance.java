@@ -32,7 +32,7 @@ public record ReuseDistance(int classWidth, long[] counts) {
         return new ReuseDistance(width, counts);
     }
 
-    /** The share of reuses whose distance is in a class that begins at so many iterations or later. */
+    /** The share of reuses whose distance is in a class that begins at {@code iterations} or later. */
     public double shareFrom(int iterations) {
         double all = 0;
         double from = 0;

@@ -13,8 +13,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cluster, a dataset and a training run, as a file has them: sizes in MB (10^6 bytes), rates in MB/s. The letters are those of
- * NoPFS section 4.
+ * A cluster, a dataset and a training run, as in a file: sizes in MB (10^6 bytes), rates in MB/s. The letters are those of NoPFS section 4.
  *
  * @param nodes N, one rank on each
  * @param compute c, of one node
@@ -22,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * @param network b_c
  * @param staging class 0, with p_0 threads
  * @param classes of each node, fastest first
- * @param source t(gamma) as section 4 has it, by the number of nodes that read at once: each of their threads gets t(gamma) /
- *     gamma, so that gamma nodes get p_0 t(gamma); null where {@code sourceTotal} is given
- * @param sourceTotal what so many nodes get with all their staging threads, p_0 t(gamma); null where {@code source} is given
+ * @param source t(gamma) as section 4 has it, by the number of nodes that read at once: each of their threads gets t(gamma) / gamma, so that
+ *     gamma nodes get p_0 t(gamma); null where {@code sourceTotal} is given
+ * @param sourceTotal the total of that many nodes with all their staging threads, p_0 t(gamma); null where {@code source} is given
  * @param epochs E
  * @param batch per node
  * @param dropLast leaves out the last batch of an epoch if it is not full
@@ -56,7 +55,7 @@ public record Scenario(
         /** All nodes end each iteration together. */
         @JsonProperty("bulk")
         BULK,
-        /** Each goes on by itself. */
+        /** Each node runs on by itself. */
         @JsonProperty("none")
         NONE
     }
@@ -74,7 +73,7 @@ public record Scenario(
         }
     }
 
-    /** A storage class; {@code write} is as {@code read} where the file does not say. */
+    /** A storage class; {@code write} equals {@code read} if the file does not set it. */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Device(
             String name,
@@ -212,7 +211,7 @@ public record Scenario(
         return with(classes, dataset, number);
     }
 
-    /** The same with a {@code divisor}-th of the samples and of the room for them; the staging buffer stays. */
+    /** The same with the samples and the room for them divided by {@code divisor}; the staging buffer stays. */
     public Scenario shrunk(int divisor) {
         Dataset fewer = new Dataset(Math.max(batch * nodes, dataset.samples / divisor), dataset.mean, dataset.stddev);
         double share = (double) fewer.samples / dataset.samples;

@@ -59,6 +59,7 @@ public final class ScenarioFile {
         }
     }
 
+    /** Parses a scenario; {@code where} names it in the message of a failure. */
     public static Scenario read(String where, String text) throws InvalidScenarioException {
         try {
             requireKeys(where, YAML.readTree(text));
@@ -70,7 +71,7 @@ public final class ScenarioFile {
         }
     }
 
-    /** A wrong key is said before what is then missing. */
+    /** Reports an unknown key before a missing one. */
     private static void requireKeys(String where, JsonNode root) throws InvalidScenarioException {
         if (!root.isObject()) {
             throw new InvalidScenarioException(where + ": a scenario has keys and values, such as 'nodes: 4'");
@@ -90,7 +91,7 @@ public final class ScenarioFile {
         }
     }
 
-    /** Returns the keys there may be. */
+    /** Returns the allowed keys. */
     private static Set<String> requireKnown(String where, JsonNode node, Class<? extends Record> type)
             throws InvalidScenarioException {
         Set<String> known = new LinkedHashSet<>();
@@ -106,7 +107,7 @@ public final class ScenarioFile {
         return known;
     }
 
-    /** What our own checks said, if they did; else what the parser says, without its hints for programmers. */
+    /** The message of our own checks, if one failed; else the parser's, without its hints for programmers. */
     private static String reason(DatabindException e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
             if (cause instanceof IllegalArgumentException ours) {

@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * The reads: the sizes of the samples, and the order in which each rank reads them. The order is torch's {@code DistributedSampler}'s, one rank to
- * a node, cut to whole batches where the last one is dropped.
+ * The reads: the sizes of the samples, and the order in which each rank reads them. The order is torch's {@code DistributedSampler}'s, one rank
+ * per node, cut to whole batches if the last one is dropped.
  */
 public final class Workload {
     private static final double MEGA = 1e6;
@@ -64,12 +64,12 @@ public final class Workload {
         return Math.ceilDiv(reads, scenario.batch());
     }
 
-    /** A batch of samples of mean size. */
+    /** The bytes of a batch of samples of mean size. */
     public double meanBatchBytes() {
         return (double) bytes / sizes.length * scenario.batch();
     }
 
-    /** One for one thread. */
+    /** Makes a sampler for one thread. */
     private Sampler newSampler() throws InvalidSpecException {
         return Samplers.create(
                 sizes.length,
@@ -77,7 +77,7 @@ public final class Workload {
                         + " drop_last=" + scenario.dropLast()));
     }
 
-    /** For one thread at a time. */
+    /** The order of an epoch. For one thread at a time. */
     public EpochOrder order(int epoch) throws InvalidSpecException {
         return cut(sampler.epoch(epoch));
     }
@@ -102,7 +102,7 @@ public final class Workload {
         return new OrdersAhead(epoch -> cut(own.epoch(epoch)), scenario.nodes(), scenario.epochs());
     }
 
-    /** For the planner. */
+    /** The reads, for the planner. */
     public Need need() {
         int[] nodeOfRank = new int[scenario.nodes()];
         Arrays.setAll(nodeOfRank, rank -> rank);

@@ -1,5 +1,5 @@
 /**
- * What is simulated: a cluster, a dataset, a job, as a file says it.
+ * What is simulated: a cluster, a dataset and a job, as in a file.
  */
 @NullMarked
 package io.clairfs.tools.simulate.scenario;
