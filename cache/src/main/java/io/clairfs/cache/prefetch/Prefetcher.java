@@ -325,9 +325,9 @@ public final class Prefetcher implements AutoCloseable {
     /** Ends all jobs and drops what is staged; threads stuck in the source are left behind after a moment. */
     @Override
     public void close() {
+        workers.forEach(Worker::end); // before the jobs end under them
         planning.close();
         jobs.forEach(job -> remove(job.spec().name()));
-        workers.forEach(Worker::end);
         wakeAll();
         Worker.closeAll(workers);
         staging.close();

@@ -31,7 +31,7 @@ final class AttributesAdvice {
     }
 
     /** Whether the page that begins at {@code offset} brings attributes. */
-    boolean isToBring(long directory, long offset) {
+    boolean bringsAttributes(long directory, long offset) {
         if (offset > 0) {
             return credit.get() > 0;
         }

@@ -161,13 +161,17 @@ final class RequestDispatcher {
     private void list(Opcode opcode, KernelRequest request) throws IOException {
         long from = request.longInteger(8);
         int size = Math.clamp(request.integer(16), 0, Negotiation.LARGEST_REQUEST_PAGES * 4096);
-        DirectoryReply.Layout layout = opcode == Opcode.READDIR
-                ? DirectoryReply.Layout.NAMES
-                : advice.isToBring(request.node(), from)
-                        ? DirectoryReply.Layout.WITH_ATTRIBUTES
-                        : DirectoryReply.Layout.ATTRIBUTES_LEFT_OUT;
-        DirectoryReply page = new DirectoryReply(filesystem, layout, body(size));
+        DirectoryReply page = new DirectoryReply(filesystem, layout(opcode, request.node(), from), body(size));
         send(request, page.fill(request.node(), from));
+    }
+
+    private DirectoryReply.Layout layout(Opcode opcode, long directory, long from) {
+        if (opcode == Opcode.READDIR) {
+            return DirectoryReply.Layout.NAMES;
+        }
+        return advice.bringsAttributes(directory, from)
+                ? DirectoryReply.Layout.WITH_ATTRIBUTES
+                : DirectoryReply.Layout.ATTRIBUTES_LEFT_OUT;
     }
 
     /** {@code struct fuse_kstatfs}: a full filesystem, as one that is read only is. */

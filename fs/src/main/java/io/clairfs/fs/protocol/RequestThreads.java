@@ -124,8 +124,8 @@ final class RequestThreads {
     }
 
     private synchronized boolean isStillNeeded() {
-        if (over || idle >= MOST_IDLE) { // once the connection is over nobody touches the channel who does not wait at
-            // it
+        // After the end of the connection only threads that wait at the channel may touch it.
+        if (over || idle >= MOST_IDLE) {
             threads--;
             return false;
         }

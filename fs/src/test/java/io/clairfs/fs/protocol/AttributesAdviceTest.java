@@ -10,35 +10,35 @@ final class AttributesAdviceTest {
     @Test
     void walkThatUsesNoEntry_getsNamesAlone() {
         for (long directory = 100; directory < 200; directory++) {
-            assertThat(advice.isToBring(directory, 0)).isFalse();
-            assertThat(advice.isToBring(directory, 50)).isFalse();
+            assertThat(advice.bringsAttributes(directory, 0)).isFalse();
+            assertThat(advice.bringsAttributes(directory, 50)).isFalse();
             advice.lookedUp(1); // of the directory itself, from its parent
         }
     }
 
     @Test
     void namesThatAreLookedUp_bringAttributesWithLaterPages_andWithTheDirectoriesThatFollow() {
-        assertThat(advice.isToBring(100, 0)).isFalse();
+        assertThat(advice.bringsAttributes(100, 0)).isFalse();
         for (int name = 0; name < 3; name++) {
             advice.lookedUp(100);
         }
-        assertThat(advice.isToBring(100, 50)).isTrue();
+        assertThat(advice.bringsAttributes(100, 50)).isTrue();
         for (long directory = 101; directory < 165; directory++) {
-            assertThat(advice.isToBring(directory, 0)).isTrue();
+            assertThat(advice.bringsAttributes(directory, 0)).isTrue();
         }
-        assertThat(advice.isToBring(165, 0))
+        assertThat(advice.bringsAttributes(165, 0))
                 .as("whether they are still used is seen without them")
                 .isFalse();
-        assertThat(advice.isToBring(165, 50)).isFalse();
+        assertThat(advice.bringsAttributes(165, 50)).isFalse();
     }
 
     @Test
     void fewNamesThatAreLookedUp_orThoseOfAnotherDirectory_areNoUse() {
-        assertThat(advice.isToBring(100, 0)).isFalse();
+        assertThat(advice.bringsAttributes(100, 0)).isFalse();
         advice.lookedUp(100);
         advice.lookedUp(100);
         advice.lookedUp(99);
-        assertThat(advice.isToBring(100, 50)).isFalse();
-        assertThat(advice.isToBring(101, 0)).isFalse();
+        assertThat(advice.bringsAttributes(100, 50)).isFalse();
+        assertThat(advice.bringsAttributes(101, 0)).isFalse();
     }
 }

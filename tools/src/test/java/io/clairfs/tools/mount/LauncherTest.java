@@ -155,8 +155,21 @@ final class LauncherTest {
     }
 
     @Test
+    void a_process_that_ends_without_a_reason_is_told_of_with_its_last_words() throws Exception {
+        fixture.environment(
+                "JAVA_HOME",
+                jdkWhosePrograms("echo 'cannot map memory' >&2; exit 3").toString());
+
+        assertThat(run("mount", source, point).complainedWith(3))
+                .endsWith("ended early, with code 3: cannot map memory");
+        try (Stream<Path> logs = Files.list(fixture.directory().resolve("clairfs"))) {
+            assertThat(logs).as("logs left").isEmpty();
+        }
+    }
+
+    @Test
     void a_command_that_is_ended_while_it_waits_ends_the_mounts_process() throws Exception {
-        fixture.environment("JAVA_HOME", jdkWhoseProgramsSleep().toString());
+        fixture.environment("JAVA_HOME", jdkWhosePrograms("exec sleep 600").toString());
         Process waiting = fixture.start("launcher", command("mount", source, point));
         Waiting.until("its process", () -> sleeping(waiting).count() == 1);
         ProcessHandle daemon = sleeping(waiting).findFirst().orElseThrow();
@@ -167,12 +180,12 @@ final class LauncherTest {
         daemon.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
     }
 
-    private Path jdkWhoseProgramsSleep() throws IOException {
+    private Path jdkWhosePrograms(String doThis) throws IOException {
         Path jdk = fixture.newDirectory("jdk");
         Files.copy(Path.of(System.getProperty("java.home"), "release"), jdk.resolve("release"));
         Files.createDirectory(jdk.resolve("bin"));
         for (String name : List.of("java", "javac")) {
-            Path program = Files.writeString(jdk.resolve("bin").resolve(name), "#!/bin/sh\nexec sleep 600\n");
+            Path program = Files.writeString(jdk.resolve("bin").resolve(name), "#!/bin/sh\n" + doThis + "\n");
             assertThat(program.toFile().setExecutable(true)).isTrue();
         }
         return jdk;
