@@ -8,7 +8,6 @@ import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.Source.SourceFile;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
-import io.clairfs.cache.status.Traffic;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.Tier;
 import java.util.HashSet;
@@ -104,35 +103,43 @@ final class CheapestPlace {
         Set<Place> failed = Set.of();
         while (true) {
             Place place = of(file, from.size(), failed);
-            long start = System.nanoTime();
             SampleBuffer buffer = switch (place) {
                 case Place.Source() -> {
                     boolean slowPeers = !failed.contains(Place.PEER) && peers.mayHave(file);
                     SampleBuffer tried = slowPeers ? fromSlowPeers(file, from.size()) : null;
-                    if (tried != null) {
-                        place = Place.PEER;
-                        yield tried;
-                    }
-                    start = System.nanoTime(); // the peers' time does not count for the source
-                    yield fromSource(from, flight);
+                    yield tried == null ? fromSource(from, flight) : tried;
                 }
-                case Place.Peer() -> peers.fetch(file);
-                case Place.Local(int tier) -> residents.get(tier, file);
+                case Place.Peer() -> fromPeers(file, from.size());
+                case Place.Local(int tier) -> fromTier(tier, file, from.size());
             };
             if (buffer != null) {
-                long tookNs = System.nanoTime() - start;
-                rates.record(place, from.size(), tookNs);
-                switch (place) {
-                    case Place.Source() -> counters.fromSourceTook.record(tookNs);
-                    case Place.Peer() -> counters.fromPeerTook.record(tookNs);
-                    case Place.Local _ -> {}
-                }
-                traffic(place).add(from.size());
                 return buffer;
             }
             failed = new HashSet<>(failed);
             failed.add(place);
         }
+    }
+
+    private @Nullable SampleBuffer fromTier(int tier, int file, long bytes) {
+        long start = System.nanoTime();
+        SampleBuffer buffer = residents.get(tier, file);
+        if (buffer != null) {
+            rates.record(places.get(tier), bytes, System.nanoTime() - start);
+            (tier == 0 ? counters.fromMemory : counters.fromSsd).add(bytes);
+        }
+        return buffer;
+    }
+
+    private @Nullable SampleBuffer fromPeers(int file, long bytes) {
+        long start = System.nanoTime();
+        SampleBuffer buffer = peers.fetch(file);
+        if (buffer != null) {
+            long tookNs = System.nanoTime() - start;
+            rates.record(Place.PEER, bytes, tookNs);
+            counters.fromPeerTook.record(tookNs);
+            counters.fromPeer.add(bytes);
+        }
+        return buffer;
     }
 
     /** Fetches from peers that seem too slow, unless another fetch is asking them. */
@@ -143,7 +150,7 @@ final class CheapestPlace {
         boolean quick = false;
         try {
             long start = System.nanoTime();
-            SampleBuffer buffer = peers.fetch(file);
+            SampleBuffer buffer = fromPeers(file, bytes);
             double seconds = (System.nanoTime() - start) / NANOS_PER_SECOND;
             quick = buffer != null && seconds < PEER_PATIENCE_SECONDS + rates.fetchSeconds(Place.SOURCE, bytes);
             return buffer;
@@ -154,18 +161,14 @@ final class CheapestPlace {
         }
     }
 
-    private Traffic traffic(Place place) {
-        return switch (place) {
-            case Place.Source() -> counters.fromSource;
-            case Place.Peer() -> counters.fromPeer;
-            case Place.Local(int tier) -> tier == 0 ? counters.fromMemory : counters.fromSsd;
-        };
-    }
-
     private SampleBuffer fromSource(SourceFile from, SampleFlight flight) throws SourceException {
         SampleBuffer buffer = SampleBuffer.allocate(from.size());
+        long start = System.nanoTime();
         try (SourceGate.Pass pass = flight.enter(gate, buffer)) {
             source.read(from, buffer.bytes(), at -> {
+                if (at == from.size()) {
+                    fetchedFromSource(at, System.nanoTime() - start); // before the readers are told
+                }
                 long piece = pass.next(at);
                 if (at == 0 && flight.isUnwanted()) {
                     throw new UnwantedException();
@@ -178,5 +181,11 @@ final class CheapestPlace {
             buffer.release();
             throw t;
         }
+    }
+
+    private void fetchedFromSource(long bytes, long tookNs) {
+        rates.record(Place.SOURCE, bytes, tookNs);
+        counters.fromSourceTook.record(tookNs);
+        counters.fromSource.add(bytes);
     }
 }

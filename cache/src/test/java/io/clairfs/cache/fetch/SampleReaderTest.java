@@ -237,4 +237,21 @@ final class SampleReaderTest {
         assertThat(counters.fromMemory.count()).isEqualTo(1);
         assertThat(counters.fromMemory.bytes()).isEqualTo(80);
     }
+
+    @Test
+    void reader_isToldAfterItsSampleWasCounted() throws Exception {
+        CompletableFuture<Long> counted = new CompletableFuture<>();
+        reader.read(dataset.file(1), 0, 40, TIMEOUT_MS, new SampleReader.Asker() {
+            @Override
+            public void bytes(MemorySegment bytes) {
+                counted.complete(counters.fromSource.count());
+            }
+
+            @Override
+            public void failed(Throwable reason) {
+                counted.completeExceptionally(reason);
+            }
+        });
+        assertThat(counted.get(30, TimeUnit.SECONDS)).isEqualTo(1);
+    }
 }
