@@ -47,7 +47,7 @@ final class BenchCommand implements Runnable {
             @Parameters(
                             paramLabel = "DIRECTORY",
                             defaultValue = ".",
-                            description = "On the filesystem to compare with.")
+                            description = "A directory on the filesystem to compare with.")
                     Path directory,
             @Option(names = "--json", description = "As JSON.") boolean json,
             @Option(names = "--threads", split = ",", defaultValue = "1,2", description = "Default: ${DEFAULT-VALUE}.")
@@ -72,12 +72,12 @@ final class BenchCommand implements Runnable {
     @Command(
             name = "sharing",
             mixinStandardHelpOptions = true,
-            description = "Loaders shared out by predicted load, beside the same number for each rank.")
+            description = "Loaders assigned by predicted load, beside equal shares.")
     int sharing(
             @Parameters(paramLabel = "DIRECTORY", defaultValue = ".", description = "For the files of the measurement.")
                     Path directory,
             @Option(names = "--json", description = "As JSON.") boolean json,
-            @Option(names = "--rounds", defaultValue = "3", description = "Of each way (default: ${DEFAULT-VALUE}).")
+            @Option(names = "--rounds", defaultValue = "3", description = "Rounds of each (default: ${DEFAULT-VALUE}).")
                     int rounds)
             throws IOException, InterruptedException {
         List<SharingBenchmark.Row> rows;
@@ -93,23 +93,23 @@ final class BenchCommand implements Runnable {
     @Command(
             name = "told",
             mixinStandardHelpOptions = true,
-            description = "Epochs over a slow source, with the order told, without, and over the source alone.")
+            description = "Epochs over a slow source: with a job, without one, and without clairfs.")
     int told(
             @Parameters(paramLabel = "DIRECTORY", defaultValue = ".", description = "For the files of the measurement.")
                     Path directory,
             @Option(names = "--json", description = "As JSON.") boolean json,
-            @Option(names = "--large", description = "The two cases of few large samples instead of the table.")
+            @Option(names = "--large", description = "Two cases of few large samples instead of the table.")
                     boolean large,
             @Option(
                             names = "--sizes",
                             split = ",",
-                            description = "Of samples, such as 110KB,16MB (default: from 10 KB to 150 MB).")
+                            description = "Sample sizes, such as 110KB,16MB (default: from 10 KB to 150 MB).")
                     @Nullable
                     List<ByteSize> sizes,
             @Option(
                             names = "--sources",
                             split = ",",
-                            description = "What the source gives in a second (default: 20 MB to 2 GB).")
+                            description = "Rates of the source, bytes per second (default: 20 MB to 2 GB).")
                     @Nullable
                     List<ByteSize> sources,
             @Option(names = "--loaders", split = ",", description = "Loaders of the mount (default: 1,4,16,64).")
@@ -148,12 +148,12 @@ final class BenchCommand implements Runnable {
     @Command(
             name = "wire",
             mixinStandardHelpOptions = true,
-            description = "Every way through the mount, beside bindfs and mergerfs where they are installed.")
+            description = "Every path through the mount, beside bindfs and mergerfs where installed.")
     int wire(
             @Parameters(
                             paramLabel = "DIRECTORY",
                             defaultValue = ".",
-                            description = "On the filesystem to compare with.")
+                            description = "A directory on the filesystem to compare with.")
                     Path directory,
             @Option(names = "--json", description = "As JSON.") boolean json,
             @Option(

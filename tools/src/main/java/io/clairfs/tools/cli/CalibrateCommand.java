@@ -42,13 +42,13 @@ final class CalibrateCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "1",
-            description = "How long each of the steps takes (default: ${DEFAULT-VALUE}).")
+            description = "Duration of each step, seconds (default: ${DEFAULT-VALUE}).")
     private double seconds = 1;
 
     @Option(
             names = {"-w", "--write"},
             paramLabel = "FILE",
-            description = "Where to write it (default: standard output).")
+            description = "Output file (default: standard output).")
     private @Nullable Path file;
 
     @Override

@@ -42,7 +42,7 @@ final class DemoCommand implements Callable<Integer> {
             names = "--bandwidth",
             paramLabel = "SIZE",
             defaultValue = "80MB",
-            description = "Of the source, per second and for all readers together (default: ${DEFAULT-VALUE}).")
+            description = "Rate of the source, per second, for all readers together (default: ${DEFAULT-VALUE}).")
     @SuppressWarnings("NullAway.Init")
     private ByteSize bandwidth;
 
@@ -50,7 +50,7 @@ final class DemoCommand implements Callable<Integer> {
             names = "--open-latency-ms",
             paramLabel = "N",
             defaultValue = "10",
-            description = "What each open of the source takes (default: ${DEFAULT-VALUE}).")
+            description = "Latency of each open of the source (default: ${DEFAULT-VALUE}).")
     private int openLatencyMs = 10;
 
     @Option(

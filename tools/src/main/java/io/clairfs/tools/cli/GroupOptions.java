@@ -36,21 +36,20 @@ final class GroupOptions {
             paramLabel = "HOST[:PORT]",
             split = ",",
             description =
-                    "Nodes to share caches with; where the first of them is, the others find each other. Or slurm: "
-                            + "the nodes of this Slurm job; or kubernetes:NAME: the pods behind this headless service.")
+                    "Nodes that share their caches; the first one introduces the others. Or slurm: the nodes of this Slurm "
+                            + "job. Or kubernetes:NAME: the pods of this headless service.")
     private List<String> members = new ArrayList<>();
 
     @Option(
             names = "--bind",
             paramLabel = "ADDRESS[:PORT]",
-            description =
-                    "Where this node is in the group (port 5701 if not said); samples are served on the next port.")
+            description = "This node's address in the group (default port: 5701); samples are served on the next port.")
     private @Nullable String bind;
 
     @Option(
             names = "--secret-file",
             paramLabel = "FILE",
-            description = "A file with at least 16 bytes that all nodes of the group have; needed beyond loopback.")
+            description = "A file of at least 16 bytes, the same on all nodes; required beyond loopback.")
     private @Nullable Path secretFile;
 
     @Option(
@@ -71,7 +70,7 @@ final class GroupOptions {
     @Option(
             names = "--tls-authority",
             paramLabel = "FILE",
-            description = "The certificates, PEM, that sign for the nodes of this group, and for nobody else.")
+            description = "The certificate authorities of this group, PEM, and of nothing else.")
     private @Nullable Path tlsAuthority;
 
     /** What is said here goes before what the file says; null for a mount that is on its own. */

@@ -19,7 +19,7 @@ final class JobCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new picocli.CommandLine.ParameterException(spec.commandLine(), "say start, list or stop");
+        throw new picocli.CommandLine.ParameterException(spec.commandLine(), "give one of start, list, stop");
     }
 
     @Command(name = "start", mixinStandardHelpOptions = true, description = "Starts a job, or changes it.")

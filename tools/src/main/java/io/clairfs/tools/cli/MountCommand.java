@@ -48,14 +48,14 @@ final class MountCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private Path source;
 
-    @Parameters(paramLabel = "MOUNTPOINT", description = "An empty directory where it is to be seen.")
+    @Parameters(paramLabel = "MOUNTPOINT", description = "An empty directory.")
     @SuppressWarnings("NullAway.Init")
     private Path mountPoint;
 
     @Option(
             names = "--memory",
             paramLabel = "SIZE",
-            description = "Memory for samples (default: a quarter of what is free, less where that is little).")
+            description = "Memory for samples (default: a quarter of the free memory, less on small machines).")
     private @Nullable ByteSize memory;
 
     @Option(
@@ -68,13 +68,13 @@ final class MountCommand implements Callable<Integer> {
     @Option(
             names = "--ssd-reserve",
             paramLabel = "SIZE",
-            description = "What stays free for others on the disks of --ssd (default: 1GiB).")
+            description = "Space that --ssd leaves free on its disks (default: 1GiB).")
     private @Nullable ByteSize ssdReserve;
 
     @Option(
             names = "--staging",
             paramLabel = "SIZE",
-            description = "Page cache ahead of the trainers (default: 1GiB, at most an eighth of what is free).")
+            description = "Page cache for staged samples (default: 1GiB, at most an eighth of the free memory).")
     private @Nullable ByteSize staging;
 
     @Option(
@@ -87,7 +87,7 @@ final class MountCommand implements Callable<Integer> {
     @Option(
             names = "--policy",
             paramLabel = "POLICY",
-            description = "What is kept where: clairfs, nopfs, lobster (default: clairfs).")
+            description = "Placement policy: clairfs, nopfs, lobster (default: clairfs).")
     private @Nullable String policy;
 
     @Option(
@@ -100,13 +100,13 @@ final class MountCommand implements Callable<Integer> {
     @Option(
             names = "--loaders",
             paramLabel = "N",
-            description = "Samples fetched at once for staging, and for each tier (default: 16).")
+            description = "Concurrent fetches for staging, and for each tier (default: 16).")
     private @Nullable Integer loaders;
 
     @Option(
             names = "--read-timeout",
             paramLabel = "SECONDS",
-            description = "How long a reader may wait for the source (default: 60).")
+            description = "Longest wait of a reader for the source, seconds (default: 60).")
     private @Nullable Integer readTimeout;
 
     @Option(
@@ -116,9 +116,7 @@ final class MountCommand implements Callable<Integer> {
                     "Where the listing of a large source is kept for the next mount, or none (default: your cache).")
     private @Nullable String indexCache;
 
-    @Option(
-            names = "--trust-index",
-            description = "Take the kept listing as it is, without looking at the source's directories.")
+    @Option(names = "--trust-index", description = "Use the saved listing without checking the source's directories.")
     private boolean trustIndex;
 
     @Mixin
@@ -127,7 +125,7 @@ final class MountCommand implements Callable<Integer> {
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description = "YAML with these options (mount:) and what 'clairfs calibrate' measured (model:).")
+            description = "YAML with these options (mount:) and the output of 'clairfs calibrate' (model:).")
     private @Nullable Path configFile;
 
     @Option(

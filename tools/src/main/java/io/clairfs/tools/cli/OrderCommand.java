@@ -37,7 +37,7 @@ final class OrderCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
 
-    @Option(names = "--samples", paramLabel = "N", description = "How many samples the dataset has.")
+    @Option(names = "--samples", paramLabel = "N", description = "Number of samples in the dataset.")
     private @Nullable String samples;
 
     @Option(names = "--seed", paramLabel = "S", description = "The shuffle seed.")
@@ -49,7 +49,7 @@ final class OrderCommand implements Callable<Integer> {
     @Option(names = "--epoch", paramLabel = "E", description = "Counted from 0.")
     private @Nullable String epoch;
 
-    @Option(names = "--world", paramLabel = "W", description = "Ranks in all.")
+    @Option(names = "--world", paramLabel = "W", description = "Number of ranks.")
     private @Nullable String world;
 
     @Option(names = "--rank", paramLabel = "R", description = "Counted from 0.")

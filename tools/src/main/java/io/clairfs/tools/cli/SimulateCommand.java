@@ -25,8 +25,8 @@ import picocli.CommandLine.Spec;
         name = "simulate",
         mixinStandardHelpOptions = true,
         description = {
-            "Says what a training run would take on a described cluster, under our policy and under others:",
-            "whether it waits for data, and what more storage would change."
+            "Simulates a training run on a described cluster, under our policy and others:",
+            "how long it takes, how long it waits for data, and what more storage would change."
         })
 final class SimulateCommand implements Callable<Integer> {
     @Spec
@@ -43,7 +43,7 @@ final class SimulateCommand implements Callable<Integer> {
             names = "--policy",
             paramLabel = "P",
             split = ",",
-            description = "Which policies (default: all); partial-local:Q sets its fraction.")
+            description = "Policies to simulate (default: all); partial-local:Q sets its fraction.")
     private @Nullable List<String> policies;
 
     @Option(names = "--json", description = "As JSON.")
@@ -52,7 +52,7 @@ final class SimulateCommand implements Callable<Integer> {
     @Option(names = "--report", paramLabel = "FILE", description = "Writes an HTML page with figures.")
     private @Nullable Path report;
 
-    @Option(names = "--list", description = "Names the scenarios and policies there are.")
+    @Option(names = "--list", description = "Lists scenarios and policies.")
     private boolean list;
 
     @Override

@@ -21,7 +21,7 @@ final class StatusCommand implements Callable<Integer> {
     @Option(names = "--json", description = "As JSON.")
     private boolean json;
 
-    @Option(names = "--watch", description = "Again every second, until interrupted.")
+    @Option(names = "--watch", description = "Repeats every second until interrupted.")
     private boolean watch;
 
     @Override

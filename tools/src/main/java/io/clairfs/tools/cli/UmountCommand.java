@@ -22,7 +22,7 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>A process that does not end by itself within its bound has its mount taken away and is killed. What then remains of it waits in the kernel for a dead
  * source; the mount is gone all the same.
  */
-@Command(name = "umount", mixinStandardHelpOptions = true, description = "Unmounts; returns when it is gone.")
+@Command(name = "umount", mixinStandardHelpOptions = true, description = "Unmounts; returns when the mount is gone.")
 final class UmountCommand implements Callable<Integer> {
     private static final long ANSWER_TIMEOUT_MS = 5_000;
 

@@ -56,7 +56,7 @@ final class DemoText {
                     waited * PERCENT, reads == 0 ? "no more" : reads + " times"));
         }
         close.append(format(
-                "%n%d of %d reads through the mount (%.2f%%) had to ask clairfs; the others were in the page cache.%n",
+                "%n%d of %d reads through the mount (%.2f%%) were answered by the daemon; the others came from the page cache.%n",
                 report.readsWithUpcall(),
                 report.samples() * report.mounted().size(),
                 report.readsWithUpcallFraction() * PERCENT));

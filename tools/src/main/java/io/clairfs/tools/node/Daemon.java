@@ -261,7 +261,7 @@ public final class Daemon implements AutoCloseable {
         try {
             group.join(server, jobs::follow, prefetcher::tiersChanged);
         } catch (IOException | RuntimeException e) {
-            errors.add("not in the group of nodes, samples come from the source: " + e.getMessage());
+            errors.add("did not join the group, samples come from the source: " + e.getMessage());
             LOG.log(Level.WARNING, "joining the group of nodes", e);
         }
     }

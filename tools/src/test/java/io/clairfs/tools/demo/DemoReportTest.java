@@ -81,7 +81,7 @@ class DemoReportTest {
 
                 21.0 s directly, 8.2 s through clairfs: 2.6 times as fast. After the first epoch the trainer waited \
                 0.5% of its time, and the source was read no more.
-                10 of 4000 reads through the mount (0.25%) had to ask clairfs; the others were in the page cache.
+                10 of 4000 reads through the mount (0.25%) were answered by the daemon; the others came from the page cache.
                 """);
     }
 

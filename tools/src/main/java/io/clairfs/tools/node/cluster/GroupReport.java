@@ -55,7 +55,7 @@ final class GroupReport {
         if (silentMs >= SILENT_MS) {
             return "silent for " + Math.round(silentMs / MILLIS_PER_SECOND) + " s";
         }
-        return peer == null ? "not asked: there are more nodes than this one talks to" : peer.trouble();
+        return peer == null ? "not connected: this node is at its limit of connections to peers" : peer.trouble();
     }
 
     /** The nodes that claimed ranks of running jobs and have left the group. */

@@ -249,7 +249,7 @@ public final class StatusReporter {
                     + " again instead of the next one: is set_epoch() called at the start of every epoch?";
         }
         if (astray != null) {
-            return "the trainer reads what would be epoch " + astray.epoch() + ", not " + astray.expected()
+            return "the trainer reads the order of epoch " + astray.epoch() + ", not " + astray.expected()
                     + ": if it was resumed, give start_epoch=" + astray.epoch() + "; else its seed is another one";
         }
         if (progress.inNameOrder()) {

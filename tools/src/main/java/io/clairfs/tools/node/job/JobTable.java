@@ -225,7 +225,7 @@ public final class JobTable {
         long needed = indexes.meanFileBytes() * spec.window() * ranks;
         if (needed > prefetcher.stagingCapacityBytes()) {
             errors.add("job " + spec.name() + ": the trainer's loaders have about " + StatusText.size(needed)
-                    + " under way at once, more than the staging buffer holds; mount with a larger --staging");
+                    + " in flight, more than the staging buffer holds; mount with a larger --staging");
         }
     }
 

@@ -30,13 +30,13 @@ public final class StatusText {
         line(
                 text,
                 "reads",
-                "%,d files, %,d from the page cache (%.1f %%), %,d had to ask, %,d failed",
+                "%,d files, %,d from the page cache (%.1f %%), %,d from the daemon, %,d failed",
                 r.opened(),
                 r.fromPageCache(),
                 share,
                 r.upcalls(),
                 r.errors());
-        line(text, "stalled", "%.1f s in all waiting for samples that were not staged", s.stallSeconds());
+        line(text, "stalled", "%.1f s in total, by readers of samples that were not staged", s.stallSeconds());
         s.fetched().forEach((place, f) -> {
             if (f.count() > 0) {
                 line(text, "from " + place, "%,d samples, %s", f.count(), size(f.bytes()));
@@ -63,7 +63,7 @@ public final class StatusText {
                     peer.alive() ? "" : ", NOT ALIVE: " + peer.trouble());
         }
         if (s.errors() > 0) {
-            line(text, "errors", "%,d; the last ones: cat %s/.clairfs/errors", s.errors(), s.mount());
+            line(text, "errors", "%,d; to see the last: cat %s/.clairfs/errors", s.errors(), s.mount());
         }
         return text.toString();
     }
@@ -139,12 +139,12 @@ public final class StatusText {
                 size(t.usedBytes()),
                 size(t.capacityBytes()),
                 t.samples(),
-                t.writable() ? "" : ", takes nothing now");
+                t.writable() ? "" : ", read-only");
         if (t.checksumFailures() + t.readFailures() + t.writeFailures() > 0) {
             line(
                     text,
                     "",
-                    "%,d samples damaged, %,d not read, %,d not written; all came from elsewhere",
+                    "%,d failed checksums, %,d failed reads, %,d failed writes; those samples came from other places",
                     t.checksumFailures(),
                     t.readFailures(),
                     t.writeFailures());
