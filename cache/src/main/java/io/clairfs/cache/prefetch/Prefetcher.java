@@ -108,7 +108,7 @@ public final class Prefetcher implements AutoCloseable {
                         ofTier);
             }
         }
-        StagedSampleChecker checker = new StagedSampleChecker(staging, counters);
+        StagedSampleChecker checker = new StagedSampleChecker(staging, counters, System::nanoTime);
         workers.add(new Worker("staged-checker", () -> check(checker), errors));
         admission.onQueued(tier -> tierSignals.get(tier).wake(1));
         workers.forEach(Worker::start);

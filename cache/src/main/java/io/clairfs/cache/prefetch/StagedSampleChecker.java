@@ -8,13 +8,16 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * Checks that staged samples are still there, for the kernel takes pages back as it likes, and its caches may be dropped. A lost sample is
  * staged again before the trainer comes.
  *
  * <p>Each look covers the samples that a trainer reads in the next moment, and in turns a few of those behind them; after a loss, many
- * more. While there are no reads the looks become rare. Used by one thread.
+ * more. While nothing is lost a look tries only some of the next samples: pages go in numbers, when caches are dropped or memory is short,
+ * and one lost sample makes the look try all of them. While there are no reads the looks become rare. Used by one thread.
  */
 final class StagedSampleChecker {
     private static final long BUSY_PAUSE_MS = 10;
@@ -29,25 +32,37 @@ final class StagedSampleChecker {
 
     private static final int FEWEST_NEAR = 16;
     private static final int MOST_NEAR = 128;
+
+    /** So long after a loss each look tries all of the next samples. */
+    private static final long WARY_NS = TimeUnit.SECONDS.toNanos(2);
+
     private static final int FAR = 16;
     private static final int FAR_AFTER_LOSS = 1024;
 
     private final StagingBuffer staging;
     private final Counters counters;
+    private final LongSupplier clockNs;
 
     /** Where the looks at farther samples have come to, for each rank of each job. */
     private final Map<JobRun, Rank[]> ranks = new HashMap<>();
 
     private long pauseMs = IDLE_PAUSE_MS;
 
-    StagedSampleChecker(StagingBuffer staging, Counters counters) {
+    /** Looks at what is in {@code staging}; the clock is as {@link System#nanoTime}. */
+    StagedSampleChecker(StagingBuffer staging, Counters counters, LongSupplier clockNs) {
         this.staging = staging;
         this.counters = counters;
+        this.clockNs = clockNs;
     }
 
     private static final class Rank {
         private long cursor;
         private int far = FAR;
+        private long lastLossNs;
+
+        Rank(long nowNs) {
+            lastLossNs = nowNs; // wary at first
+        }
     }
 
     /** How long to wait before the next look, milliseconds. */
@@ -67,7 +82,7 @@ final class StagedSampleChecker {
         for (JobRun job : jobs) {
             Rank[] ofJob = ranks.computeIfAbsent(job, run -> {
                 Rank[] all = new Rank[run.streams()];
-                java.util.Arrays.setAll(all, _ -> new Rank());
+                java.util.Arrays.setAll(all, _ -> new Rank(clockNs.getAsLong()));
                 return all;
             });
             for (int stream = 0; stream < ofJob.length; stream++) {
@@ -82,13 +97,30 @@ final class StagedSampleChecker {
         double sampleS = job.secondsOf(stream, 1);
         int near = sampleS > 0 ? (int) Math.clamp(NEAR_S / sampleS, FEWEST_NEAR, MOST_NEAR) : FEWEST_NEAR;
         List<StagedPosition> next = job.stagedFrom(stream, 0, near);
-        boolean isLost = stageMissingAgain(job, stream, next);
+        boolean isWary = clockNs.getAsLong() - rank.lastLossNs < WARY_NS;
+        boolean isLost = stageMissingAgain(job, stream, isWary ? next : some(next));
+        if (isLost && !isWary) {
+            stageMissingAgain(job, stream, next);
+        }
         long behind = next.isEmpty() ? 0 : next.getLast().sequence() + 1;
         List<StagedPosition> farther = job.stagedFrom(stream, Math.max(behind, rank.cursor), rank.far);
         rank.cursor = farther.isEmpty() ? 0 : farther.getLast().sequence() + 1;
         isLost |= stageMissingAgain(job, stream, farther);
         rank.far = isLost ? FAR_AFTER_LOSS : FAR;
+        if (isLost) {
+            rank.lastLossNs = clockNs.getAsLong();
+        }
         return isLost;
+    }
+
+    /** {@value #FEWEST_NEAR} of these, evenly spaced. */
+    private static List<StagedPosition> some(List<StagedPosition> next) {
+        int step = Math.max(1, next.size() / FEWEST_NEAR);
+        List<StagedPosition> chosen = new ArrayList<>(FEWEST_NEAR + 1);
+        for (int i = 0; i < next.size(); i += step) {
+            chosen.add(next.get(i));
+        }
+        return chosen;
     }
 
     private boolean stageMissingAgain(JobRun job, int stream, List<StagedPosition> staged) {
