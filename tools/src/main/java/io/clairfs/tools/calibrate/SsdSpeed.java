@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.posix.CachedPages;
 import io.clairfs.cache.posix.Posix;
-import io.clairfs.tools.bench.WorkDirectory;
 import io.clairfs.tools.config.ModelFile.Device;
+import io.clairfs.tools.scratch.Scratch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -39,16 +39,16 @@ final class SsdSpeed {
             throw new IOException(directory + " has too little room to measure: " + 2 * FILE_BYTES / (1 << 20)
                     + " MiB are needed, " + room / (1 << 20) + " MiB are free");
         }
-        try (WorkDirectory work = WorkDirectory.in(directory);
+        try (Scratch work = Scratch.in(directory);
                 FileChannel file = FileChannel.open(
-                        work.path().resolve("speed"),
+                        work.directory().resolve("speed"),
                         StandardOpenOption.CREATE_NEW,
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE)) {
             fill(file);
             Map<Integer, Double> write = ThreadSweep.measure(() -> writer(file), MOST_THREADS, stepMs, stepDone);
             file.force(false);
-            Path path = work.path().resolve("speed");
+            Path path = work.directory().resolve("speed");
             dropPages(path);
             double latency = latency(file);
             stepDone.run();

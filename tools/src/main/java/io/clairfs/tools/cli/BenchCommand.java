@@ -5,9 +5,9 @@ import io.clairfs.tools.Progress;
 import io.clairfs.tools.bench.ReadBenchmark;
 import io.clairfs.tools.bench.SharingBenchmark;
 import io.clairfs.tools.bench.ToldBenchmark;
-import io.clairfs.tools.bench.WorkDirectory;
 import io.clairfs.tools.bench.wire.WireBenchmark;
 import io.clairfs.tools.bench.wire.WireRow;
+import io.clairfs.tools.scratch.Scratch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -58,9 +58,9 @@ final class BenchCommand implements Runnable {
         try (Progress progress = Progress.begin("measuring", SIZES.size())) {
             for (Size size : SIZES) {
                 progress.note(ByteSize.show(size.bytes));
-                try (WorkDirectory work = WorkDirectory.in(directory)) {
+                try (Scratch work = Scratch.in(directory)) {
                     rows.addAll(ReadBenchmark.run(
-                            work.path(), size.bytes, size.files, size.batch, EPOCHS, threads, size.stepUs));
+                            work.directory(), size.bytes, size.files, size.batch, EPOCHS, threads, size.stepUs));
                 }
                 progress.at(++measured);
             }
@@ -82,9 +82,9 @@ final class BenchCommand implements Runnable {
             throws IOException, InterruptedException {
         List<SharingBenchmark.Row> rows;
         AtomicInteger done = new AtomicInteger();
-        try (WorkDirectory work = WorkDirectory.in(directory);
+        try (Scratch work = Scratch.in(directory);
                 Progress progress = Progress.begin("measuring", 2L * rounds)) {
-            rows = SharingBenchmark.run(work.path(), rounds, () -> progress.at(done.incrementAndGet()));
+            rows = SharingBenchmark.run(work.directory(), rounds, () -> progress.at(done.incrementAndGet()));
         }
         System.out.print(json ? json(rows) : SharingBenchmark.table(rows));
         return Main.DONE;
@@ -129,8 +129,8 @@ final class BenchCommand implements Runnable {
         try (Progress progress = Progress.begin("measuring", cells.size())) {
             for (ToldBenchmark.Cell cell : cells) {
                 progress.note(ByteSize.show(cell.fileBytes()));
-                try (WorkDirectory work = WorkDirectory.in(directory)) {
-                    rows.add(ToldBenchmark.run(work.path(), cell));
+                try (Scratch work = Scratch.in(directory)) {
+                    rows.add(ToldBenchmark.run(work.directory(), cell));
                 }
                 if (!json) { // at once: the whole takes three quarters of an hour
                     progress.clear();

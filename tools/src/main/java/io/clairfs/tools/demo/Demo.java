@@ -3,6 +3,7 @@ package io.clairfs.tools.demo;
 import io.clairfs.fs.slow.SlowMount;
 import io.clairfs.fs.slow.SlowSourceSpec;
 import io.clairfs.tools.Progress;
+import io.clairfs.tools.scratch.Scratch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,30 +50,10 @@ public final class Demo {
 
     static DemoReport run(DemoSpec spec, List<String> clairfs, Python python, Path parent) throws IOException {
         Scratch scratch = Scratch.create(parent, spec.keep());
-        Thread whenKilled = Thread.ofPlatform().name("demo clean-up").unstarted(() -> closeQuietly(scratch));
-        Runtime.getRuntime().addShutdownHook(whenKilled);
         try (scratch) {
             return new Demo(spec, clairfs, python, scratch).compare();
         } catch (IOException e) {
-            throw whenKilled.getState() == Thread.State.NEW ? e : new DemoException("interrupted");
-        } finally {
-            forget(whenKilled);
-        }
-    }
-
-    private static void closeQuietly(Scratch scratch) {
-        try {
-            scratch.close();
-        } catch (IOException e) {
-            System.err.println("clairfs: cannot clean up " + scratch.directory() + ": " + e.getMessage());
-        }
-    }
-
-    private static void forget(Thread hook) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException shuttingDown) {
-            assert shuttingDown != null; // then it runs, and that is well
+            throw scratch.isInterrupted() ? new DemoException("interrupted") : e;
         }
     }
 

@@ -2,6 +2,7 @@ package io.clairfs.tools.demo;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.tools.scratch.Scratch;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

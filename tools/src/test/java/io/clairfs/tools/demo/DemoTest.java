@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.clairfs.fs.mount.MountTable;
 import io.clairfs.fs.testing.NeedsFuse;
 import io.clairfs.tools.JavaCommand;
+import io.clairfs.tools.scratch.Scratch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

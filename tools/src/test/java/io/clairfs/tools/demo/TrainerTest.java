@@ -3,6 +3,7 @@ package io.clairfs.tools.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.tools.scratch.Scratch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

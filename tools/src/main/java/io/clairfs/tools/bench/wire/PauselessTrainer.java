@@ -20,10 +20,10 @@ import tools.jackson.databind.JsonNode;
 
 /** A trainer that does nothing but read, in the order that it told, everything in the daemon's memory; epochs through the mount alternate with warm ones of the source. */
 final class PauselessTrainer {
-    private static final int EPOCHS = 12;
+    private static final int EPOCHS = 24;
 
     /** Those before fill memory, and have the daemon compiled. */
-    private static final int FIRST_MEASURED = 6;
+    private static final int FIRST_MEASURED = 12;
 
     private static final int BATCH = 32;
     private static final long SETTLE_MS = 2_000;
@@ -58,13 +58,13 @@ final class PauselessTrainer {
                 TimeUnit.MILLISECONDS.sleep(SETTLE_MS);
                 JsonNode before = mount.status();
                 long pid = before.path("pid").asLong();
-                long cpuBefore = ProcessTime.of(pid).toMillis();
+                long cpuBefore = ProcessTime.liveThreadsNs(pid);
                 double rate = read(threads, mount.point(), order, readers, fileBytes);
                 JsonNode after = mount.status();
                 if (epoch >= FIRST_MEASURED) {
                     own.add(rate);
                     local.add(localRate);
-                    cpuUs.add((ProcessTime.of(pid).toMillis() - cpuBefore) * 1e3 / files);
+                    cpuUs.add((ProcessTime.liveThreadsNs(pid) - cpuBefore) / 1e3 / files);
                     fetches.add((fetched(after) - fetched(before)) / files);
                     requests.add(difference(before, after, "/reads/upcalls") / files);
                 }

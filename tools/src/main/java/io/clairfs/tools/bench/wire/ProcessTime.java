@@ -2,8 +2,10 @@ package io.clairfs.tools.bench.wire;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Stream;
 
 /** What a process has taken of the processors. */
 final class ProcessTime {
@@ -21,5 +23,24 @@ final class ProcessTime {
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1); // its name may have spaces
         long ticks = Long.parseLong(fields[USER]) + Long.parseLong(fields[SYSTEM]);
         return Duration.ofMillis(ticks * 1000 / TICKS_PER_SECOND);
+    }
+
+    /** The same in nanoseconds, of the threads that live now: for a short while in which no thread ends. */
+    static long liveThreadsNs(long pid) throws IOException {
+        long sum = 0;
+        try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
+            for (Path thread : threads.toList()) {
+                sum += runNs(thread.resolve("schedstat"));
+            }
+        }
+        return sum;
+    }
+
+    private static long runNs(Path schedstat) throws IOException {
+        try {
+            return Long.parseLong(Files.readString(schedstat).split(" ", -1)[0]);
+        } catch (NoSuchFileException ended) {
+            return 0;
+        }
     }
 }

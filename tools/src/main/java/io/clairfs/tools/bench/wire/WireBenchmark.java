@@ -1,7 +1,7 @@
 package io.clairfs.tools.bench.wire;
 
 import io.clairfs.tools.ByteSize;
-import io.clairfs.tools.bench.WorkDirectory;
+import io.clairfs.tools.scratch.Scratch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -71,8 +71,8 @@ public final class WireBenchmark {
             throws IOException, InterruptedException {
         List<WireRow> rows = new ArrayList<>();
         for (Measurement measurement : PARTS.get(part).measurements) {
-            try (WorkDirectory work = WorkDirectory.in(directory)) {
-                List<WireRow> fresh = measurement.in(work.path());
+            try (Scratch work = Scratch.in(directory)) {
+                List<WireRow> fresh = measurement.in(work.directory());
                 fresh.forEach(each);
                 rows.addAll(fresh);
             }

@@ -1,4 +1,4 @@
-package io.clairfs.tools.demo;
+package io.clairfs.tools.scratch;
 
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountException;
@@ -22,13 +22,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The directory in which a demonstration takes place, and everything that has to be gone when it ends: processes, mounts, files.
+ * The directory of a demonstration or measurement, and all that has to be gone when it ends: processes, mounts, files.
  *
- * <p>A lock on a file in it tells a demonstration under way from one that was killed; what killed ones left is removed when the
- * next one begins.
+ * <p>They are removed when this is closed, or when the program is told to end before. A lock on a file in the directory tells one in use
+ * from one whose program was killed; what killed ones left is removed when the next one begins.
  */
-final class Scratch implements AutoCloseable {
-    private static final String PREFIX = "clairfs-demo-";
+public final class Scratch implements AutoCloseable {
+    private static final String PREFIX = "clairfs-work-";
     private static final String LOCK = "lock";
     private static final int MOST_WALKS = 10;
 
@@ -36,6 +36,7 @@ final class Scratch implements AutoCloseable {
     private final FileChannel lock;
     private final boolean keep;
     private final List<Process> processes = new CopyOnWriteArrayList<>();
+    private final Thread whenKilled = Thread.ofPlatform().name("clean-up").unstarted(this::closeQuietly);
     private boolean closed;
 
     private Scratch(Path directory, FileChannel lock, boolean keep) {
@@ -44,33 +45,62 @@ final class Scratch implements AutoCloseable {
         this.keep = keep;
     }
 
-    /** A new directory in {@code parent}; {@code keep} says that its files stay. */
-    static Scratch create(Path parent, boolean keep) throws IOException {
-        removeLeftovers(parent);
-        Path directory = Files.createTempDirectory(parent, PREFIX).toRealPath();
+    /** A new directory in {@code parent}. */
+    public static Scratch in(Path parent) throws IOException {
+        return create(parent, false);
+    }
+
+    /** The same; {@code keep} says that its files stay. */
+    public static Scratch create(Path parent, boolean keep) throws IOException {
+        Path absolute = parent.toAbsolutePath().normalize();
+        removeLeftovers(absolute);
+        Path directory = Files.createTempDirectory(absolute, PREFIX).toRealPath();
         FileChannel lock =
                 FileChannel.open(directory.resolve(LOCK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         lock.lock();
-        return new Scratch(directory, lock, keep);
+        Scratch scratch = new Scratch(directory, lock, keep);
+        Runtime.getRuntime().addShutdownHook(scratch.whenKilled);
+        return scratch;
     }
 
-    Path directory() {
+    public Path directory() {
         return directory;
     }
 
     /** A new directory in it. */
-    Path subdirectory(String name) throws IOException {
+    public Path subdirectory(String name) throws IOException {
         return Files.createDirectory(directory.resolve(name));
     }
 
     /** Starts a process that ends with this. */
-    synchronized Process start(ProcessBuilder builder) throws IOException {
+    public synchronized Process start(ProcessBuilder builder) throws IOException {
         if (closed) {
-            throw new DemoException("interrupted");
+            throw new IOException("interrupted");
         }
         Process process = builder.start();
         processes.add(process);
         return process;
+    }
+
+    /** Whether the program was told to end. */
+    public boolean isInterrupted() {
+        return whenKilled.getState() != Thread.State.NEW;
+    }
+
+    private void closeQuietly() {
+        try {
+            close();
+        } catch (IOException e) {
+            System.err.println("clairfs: cannot clean up " + directory + ": " + e.getMessage());
+        }
+    }
+
+    private void forgetHook() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(whenKilled);
+        } catch (IllegalStateException shuttingDown) {
+            assert shuttingDown != null; // then it runs, and that is well
+        }
     }
 
     /** Ends and removes everything, whatever state it is in. The second caller waits for the first. */
@@ -80,6 +110,7 @@ final class Scratch implements AutoCloseable {
             return;
         }
         closed = true;
+        forgetHook();
         for (Process process : processes) {
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly();

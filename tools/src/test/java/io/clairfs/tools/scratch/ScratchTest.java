@@ -1,4 +1,4 @@
-package io.clairfs.tools.demo;
+package io.clairfs.tools.scratch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -33,7 +33,7 @@ class ScratchTest {
         scratch.close();
         scratch.close();
         assertThatThrownBy(() -> scratch.start(new ProcessBuilder("true")))
-                .isInstanceOf(DemoException.class)
+                .isInstanceOf(IOException.class)
                 .hasMessage("interrupted");
     }
 
@@ -59,13 +59,13 @@ class ScratchTest {
 
     @Test
     void whatAKilledOneLeftIsRemovedAndNothingElse() throws IOException {
-        Path left = Files.createDirectories(parent.resolve("clairfs-demo-1/dataset"));
+        Path left = Files.createDirectories(parent.resolve("clairfs-work-1/dataset"));
         Files.writeString(left.resolve("file"), "content");
-        Files.createFile(parent.resolve("clairfs-demo-1/lock"));
+        Files.createFile(parent.resolve("clairfs-work-1/lock"));
         Path other = Files.createDirectories(parent.resolve("something-else"));
         Files.createFile(other.resolve("lock"));
         Scratch.create(parent, false).close();
-        assertThat(parent.resolve("clairfs-demo-1")).doesNotExist();
+        assertThat(parent.resolve("clairfs-work-1")).doesNotExist();
         assertThat(other.resolve("lock")).exists();
     }
 }
