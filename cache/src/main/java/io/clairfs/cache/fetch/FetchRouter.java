@@ -116,9 +116,17 @@ public final class FetchRouter {
 
     /** The same; among equally urgent fetches the smaller {@code order} goes first. */
     public SampleBuffer fetch(int file, FetchUrgency urgency, long order) throws SourceException {
+        return fetch(file, urgency, order, FetchRouter::nothing);
+    }
+
+    /**
+     * The same. If this call reads the sample from the source, {@code onBytes} runs when the source has given its bytes, on this thread,
+     * before readers who wait for the sample are served.
+     */
+    public SampleBuffer fetch(int file, FetchUrgency urgency, long order, Runnable onBytes) throws SourceException {
         while (true) {
             try {
-                return fetch(file, urgency, order, () -> true);
+                return fetch(file, urgency, order, () -> true, onBytes);
             } catch (UnwantedException e) {
                 // The joined flight ended before it asked the source: fetch anew.
             }
@@ -140,7 +148,7 @@ public final class FetchRouter {
             return admission.isMissing(file, tier) && !admission.takesMore(tier) ? Filling.NO_ROOM : Filling.NOT_NEEDED;
         }
         try (room) {
-            fetch(file, FetchUrgency.FILLING, 0, () -> admission.wants(file, tier))
+            fetch(file, FetchUrgency.FILLING, 0, () -> admission.wants(file, tier), FetchRouter::nothing)
                     .release();
             return Filling.BROUGHT;
         } catch (UnwantedException e) {
@@ -148,7 +156,7 @@ public final class FetchRouter {
         }
     }
 
-    private SampleBuffer fetch(int file, FetchUrgency urgency, long order, BooleanSupplier wanted)
+    private SampleBuffer fetch(int file, FetchUrgency urgency, long order, BooleanSupplier wanted, Runnable onBytes)
             throws SourceException {
         boolean byReader = urgency == FetchUrgency.READER;
         while (true) {
@@ -159,7 +167,7 @@ public final class FetchRouter {
             }
             SampleFlight other = underWay.get(file);
             if (other == null || other.isLost(lostNs)) {
-                SampleFlight mine = new SampleFlight(other, urgency, order, wanted);
+                SampleFlight mine = new SampleFlight(other, urgency, order, wanted, onBytes);
                 if (claim(file, other, mine)) {
                     return fetchAlone(file, mine, urgency);
                 }
@@ -212,7 +220,7 @@ public final class FetchRouter {
                 return;
             }
             SampleFlight other = underWay.get(file);
-            SampleFlight mine = new SampleFlight(other, FetchUrgency.READER, 0, () -> true);
+            SampleFlight mine = new SampleFlight(other, FetchUrgency.READER, 0, () -> true, FetchRouter::nothing);
             if ((other == null || other.isLost(lostNs)) && claim(file, other, mine)) {
                 boolean waits = mine.await(upTo, reader);
                 assert waits : "it has not begun";
@@ -221,6 +229,8 @@ public final class FetchRouter {
             }
         }
     }
+
+    private static void nothing() {}
 
     private boolean claim(int file, @Nullable SampleFlight lost, SampleFlight mine) {
         return lost == null ? underWay.putIfAbsent(file, mine) == null : underWay.replace(file, lost, mine);

@@ -20,6 +20,7 @@ final class SampleFlight {
     private final long startNs = System.nanoTime();
     private final @Nullable SampleFlight lost;
     private final BooleanSupplier wanted;
+    private final Runnable onBytes;
     private final List<Waiter> waiters = new ArrayList<>();
     private FetchUrgency urgency;
     private long order;
@@ -33,8 +34,11 @@ final class SampleFlight {
      *
      * @param lost the lost flight that it replaces, whose waiters it serves as well
      * @param wanted whether a tier still wants the sample, for a flight without waiters
+     * @param onBytes runs on the thread that fetches when the source has given all bytes, before waiters are served
      */
-    SampleFlight(@Nullable SampleFlight lost, FetchUrgency urgency, long order, BooleanSupplier wanted) {
+    SampleFlight(
+            @Nullable SampleFlight lost, FetchUrgency urgency, long order, BooleanSupplier wanted, Runnable onBytes) {
+        this.onBytes = onBytes;
         this.lost = lost;
         this.urgency = urgency;
         this.order = order;
@@ -101,6 +105,11 @@ final class SampleFlight {
         arrived = 0;
         pass = gate.enter(buffer.size(), urgency, order, this::arrivedUpTo);
         return pass;
+    }
+
+    /** The source has given all bytes. */
+    void hasBytes() {
+        onBytes.run();
     }
 
     /** Gives up what was fetched so far; another place may have the sample. */

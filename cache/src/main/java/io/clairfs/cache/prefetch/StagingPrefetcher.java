@@ -120,7 +120,7 @@ final class StagingPrefetcher {
         return 1 + PUSHES_AT_ONCE;
     }
 
-    /** The loader is free for the next sample. */
+    /** The loader is free for the next sample: what is left to do with this one, serving readers who wait and pushing it, keeps no source busy. */
     private void fetched(LoaderShares.Claim claim) {
         shares.done(claim);
         if (spare) {
@@ -130,7 +130,7 @@ final class StagingPrefetcher {
 
     private void stage(LoaderShares.Claim claim, StagingBuffer.Loading loading) throws SourceException {
         int file = claim.what().file();
-        SampleBuffer buffer = router.fetch(file, FetchUrgency.STAGING, claim.number());
+        SampleBuffer buffer = router.fetch(file, FetchUrgency.STAGING, claim.number(), () -> fetched(claim));
         fetched(claim);
         try {
             inUse.take(file, buffer); // a reader may ask for it before it is staged

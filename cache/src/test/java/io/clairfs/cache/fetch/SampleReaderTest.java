@@ -23,6 +23,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -239,19 +241,42 @@ final class SampleReaderTest {
     }
 
     @Test
+    void loaderIsFree_beforeTheReadersOfItsSampleAreServed() throws Exception {
+        CountDownLatch gate = dataset.hang();
+        AtomicBoolean free = new AtomicBoolean();
+        FutureTask<SampleBuffer> staged =
+                new FutureTask<>(() -> router.fetch(dataset.file(1), FetchUrgency.STAGING, 0, () -> free.set(true)));
+        Thread.ofPlatform().daemon().start(staged);
+        dataset.awaitReads(1);
+        CompletableFuture<Boolean> wasFree = new CompletableFuture<>();
+        reader.read(dataset.file(1), 0, 40, TIMEOUT_MS, asker(_ -> free.get(), wasFree));
+        assertThat(free).isFalse();
+        gate.countDown();
+        assertThat(wasFree.get(30, TimeUnit.SECONDS)).isTrue();
+        SampleBuffer buffer = staged.get(30, TimeUnit.SECONDS);
+        inUse.letGo(dataset.file(1), buffer);
+        buffer.release();
+    }
+
+    @Test
     void reader_isToldAfterItsSampleWasCounted() throws Exception {
         CompletableFuture<Long> counted = new CompletableFuture<>();
-        reader.read(dataset.file(1), 0, 40, TIMEOUT_MS, new SampleReader.Asker() {
+        reader.read(dataset.file(1), 0, 40, TIMEOUT_MS, asker(_ -> counters.fromSource.count(), counted));
+        assertThat(counted.get(30, TimeUnit.SECONDS)).isEqualTo(1);
+    }
+
+    /** Completes {@code result} with what {@code look} returns while the bytes are handed over. */
+    private static <T> SampleReader.Asker asker(Function<MemorySegment, T> look, CompletableFuture<T> result) {
+        return new SampleReader.Asker() {
             @Override
             public void bytes(MemorySegment bytes) {
-                counted.complete(counters.fromSource.count());
+                result.complete(look.apply(bytes));
             }
 
             @Override
             public void failed(Throwable reason) {
-                counted.completeExceptionally(reason);
+                result.completeExceptionally(reason);
             }
-        });
-        assertThat(counted.get(30, TimeUnit.SECONDS)).isEqualTo(1);
+        };
     }
 }
