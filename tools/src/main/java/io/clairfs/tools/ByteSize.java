@@ -16,7 +16,7 @@ public record ByteSize(long bytes) {
     private static final Pattern FORM = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)\\s*([kKMGTP]i?B|B)?");
     private static final Map<Character, Integer> POWERS = Map.of('k', 1, 'K', 1, 'M', 2, 'G', 3, 'T', 4, 'P', 5);
 
-    /** Parses a size; any other text is wrong usage. */
+    /** Parses a size. Any other text is a usage error. */
     public static ByteSize parse(String text) {
         Matcher match = FORM.matcher(text.strip());
         if (!match.matches()) {

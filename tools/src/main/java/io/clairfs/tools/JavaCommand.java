@@ -5,9 +5,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How to run this program again. */
+/** The command line that starts this program in a new process. */
 public final class JavaCommand {
-    /** A name, because the command line depends on this class, and not the other way round. */
+    /** A name instead of a class reference: the command line depends on this class, not this class on it. */
     private static final String MAIN = "io.clairfs.tools.cli.Main";
 
     /** The flags of every JVM of clairfs. */
@@ -28,7 +28,7 @@ public final class JavaCommand {
     private static final List<String> GROUP_FLAGS =
             List.of("-Dhazelcast.logging.type=slf4j", "-Dio.netty.noUnsafe=true");
 
-    /** The flag by which the launcher starts programs that end soon. Such a program also has a limit on compilation, which suits no other. */
+    /** The launcher's flag for short-lived programs. Such a program also has a limit on compilation, which suits no other program. */
     private static final String ENDS_SOON = "-XX:+UseSerialGC";
 
     private static final String COMPILES = "-XX:TieredStopAtLevel=";
@@ -39,12 +39,12 @@ public final class JavaCommand {
 
     private JavaCommand() {}
 
-    /** The command, in a JVM like this one, without what only suits programs that end soon. */
+    /** The command that starts a JVM like this one, without the flags for short-lived programs. */
     public static List<String> thisProgram() {
         return command(List.of(), Long.MAX_VALUE);
     }
 
-    /** The same with a heap of {@code heapBytes} at most, unless this JVM was told how large its heap may be. */
+    /** The same with a heap of at most {@code heapBytes}, unless this JVM was started with a heap size. */
     public static List<String> thisProgram(long heapBytes) {
         return command(List.of(), heapBytes);
     }

@@ -68,7 +68,7 @@ public final class Progress implements AutoCloseable {
         }
     }
 
-    /** Shows what is done now. */
+    /** Shows the current action. */
     public void note(String now) {
         if (bar != null) {
             bar.setExtraMessage(now);

@@ -1,6 +1,6 @@
 /**
- * What a person runs: the command line, the daemon that wires the modules, the demonstration and the measurements.
- * It may use every module; no module uses it.
+ * The programs that a person runs: the command line, the daemon that wires the modules, the demonstration and the measurements. This module
+ * may use every module; no module uses it.
  */
 @NullMarked
 package io.clairfs.tools;

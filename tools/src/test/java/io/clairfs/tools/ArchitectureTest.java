@@ -18,11 +18,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The module graph, and which module may touch which library: all modules share one class path, so nothing else holds it. */
+/**
+ * The module graph, and the library packages that each module may touch. All modules share one class path, so only this test enforces it.
+ */
 class ArchitectureTest {
     private static final String ROOT = "io.clairfs.";
 
-    /** What each module may use of the others; a module that is not named here does not exist. */
+    /** The modules that each module may use. It names every module. */
     private static final Map<String, List<String>> MODULES = Map.of(
             "cache", List.of(),
             "fs", List.of("cache"),
@@ -30,7 +32,7 @@ class ArchitectureTest {
             "gpufeeder", List.of("cache"),
             "tools", List.of("cache", "fs", "peer", "gpufeeder"));
 
-    /** The one module that may touch what is below each root package of a library. */
+    /** For each root package of a library, the one module that may touch it. */
     private static final Map<String, String> LIBRARIES = Map.ofEntries(
             Map.entry("jnr", "fs"),
             Map.entry("com.kenai.jffi", "fs"),
@@ -49,8 +51,7 @@ class ArchitectureTest {
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-            .withImportOption(location ->
-                    !location.contains("-tests.jar")) // what fs gives to the tests of tools, once it is packaged
+            .withImportOption(location -> !location.contains("-tests.jar")) // the test classes of fs, once packaged
             .importPackages("io.clairfs");
 
     @Test

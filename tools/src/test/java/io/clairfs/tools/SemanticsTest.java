@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/SEMANTICS.md and the tests say the same: every promise names tests, and these tests name the promise. */
+/** docs/SEMANTICS.md and the tests agree: every promise names tests, and these tests name the promise. */
 class SemanticsTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Pattern PROMISE = Pattern.compile("^- \\*\\*([A-Z][0-9]+)\\*\\* (.+)$");
@@ -25,7 +25,7 @@ class SemanticsTest {
     private static final Pattern METHOD = Pattern.compile("^ *(?:public )?void ([A-Za-z0-9_]+)\\(.*");
     private static final int FEWEST_PROMISES = 45;
 
-    /** For each promise the tests that the page names. */
+    /** The tests that the page names, by promise. */
     private static Map<String, SortedSet<String>> promised() throws IOException {
         Map<String, SortedSet<String>> tests = new TreeMap<>();
         for (String line : Files.readAllLines(ROOT.resolve("docs/SEMANTICS.md"))) {
@@ -41,7 +41,7 @@ class SemanticsTest {
         return tests;
     }
 
-    /** For each promise the tests that name it in a comment. */
+    /** The tests that name a promise in a comment, by promise. */
     private static Map<String, SortedSet<String>> kept() throws IOException {
         Map<String, SortedSet<String>> tests = new TreeMap<>();
         for (Path source : testSources()) {

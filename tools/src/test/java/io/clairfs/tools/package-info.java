@@ -1,4 +1,4 @@
-/** Tests of what the commands share. */
+/** Tests of the code that the commands share. */
 @NullMarked
 package io.clairfs.tools;
 

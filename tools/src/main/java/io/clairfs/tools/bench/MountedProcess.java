@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A mount in a process of its own, as a user has it; closing unmounts it. */
+/** A mount in its own process, as a user starts it. Closing it unmounts. */
 public final class MountedProcess implements AutoCloseable {
     private static final JsonMapper JSON = new JsonMapper();
     private static final long COMMAND_TIMEOUT_S = 90;
@@ -34,7 +34,7 @@ public final class MountedProcess implements AutoCloseable {
         return new MountedProcess(point);
     }
 
-    /** Runs {@code clairfs arguments...} to its end, which must be a good one. */
+    /** Runs {@code clairfs arguments...} to its end. Fails if the exit code is not 0. */
     public static void run(List<String> arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(JavaCommand.thisProgram());
         command.addAll(arguments);
@@ -73,7 +73,7 @@ public final class MountedProcess implements AutoCloseable {
         return Files.readAllLines(control("order").resolve(job).resolve(epoch + "/0"), UTF_8);
     }
 
-    /** Waits until at least so many samples are staged ahead of the newest job. */
+    /** Waits until at least {@code samples} samples are staged for the newest job. */
     public void awaitStaged(int samples, long timeoutMs) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         while (status().path("jobs").path(0).path("staged_ahead").asInt() < samples) {

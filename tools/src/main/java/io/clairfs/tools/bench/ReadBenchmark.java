@@ -18,11 +18,11 @@ import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What a first read through the mount costs beside a warm read of the same files where they are stored.
+ * Compares the time of a first read through the mount with that of a warm read from the source.
  *
- * <p>Readers do what a trainer's loaders do: open, fstat, read to the end, close, a batch at a time, then pause for the step.
- * Batches through the mount, which read each file for the first time in its epoch, alternate with batches of the warm files of
- * the source, so that both meet the same machine. Reported are medians over all files of all epochs.
+ * <p>Readers act like a trainer's loaders: they open, fstat, read to the end and close each file of a batch, then pause for the step.
+ * Batches through the mount read each file for the first time in its epoch. They alternate with batches of random warm files of the source,
+ * so that both see the same machine load. The results are medians over all files of all epochs.
  */
 public final class ReadBenchmark {
     private static final long STAGED_TIMEOUT_MS = 120_000;
@@ -41,10 +41,10 @@ public final class ReadBenchmark {
     /**
      * One line of the result; times are medians in microseconds per file.
      *
-     * @param nativeUs a file of the source, read before, read again
-     * @param mountedUs the same file through the mount, for the first time in its epoch
+     * @param nativeUs a random file of the source, read before and in the page cache
+     * @param mountedUs a file through the mount, read for the first time in its epoch
      * @param ratio {@code mountedUs / nativeUs}
-     * @param upcalls files for which the kernel asked the daemon
+     * @param upcalls files whose reads caused a request to the daemon
      * @param garbageBytes allocated on the daemon's heap for each sample that it staged
      */
     public record Row(
@@ -58,11 +58,11 @@ public final class ReadBenchmark {
             double garbageBytes) {}
 
     /**
-     * Measures one size of files.
+     * Measures files of one size.
      *
      * @param work an empty directory on the filesystem to compare with
-     * @param batch files that a reader reads in one go
-     * @param epochs how often every file is read through the mount
+     * @param batch the number of files that a reader reads without a pause
+     * @param epochs how often every file is read through the mount and counted
      * @param stepUs the pause after each file of a batch, on average, microseconds
      */
     public static List<Row> run(
@@ -140,7 +140,7 @@ public final class ReadBenchmark {
         return new long[][] {nativeNs, mountedNs};
     }
 
-    /** One worker: every {@code workers}-th batch. */
+    /** Runs one worker, which reads every {@code workers}-th batch. */
     private long[][] readPart(List<String> order, int worker, int workers, long stepUs, Random random)
             throws IOException, InterruptedException {
         List<Long> nativeNs = new ArrayList<>();
@@ -179,7 +179,7 @@ public final class ReadBenchmark {
         return values.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** The rows as a table. */
+    /** Formats the rows as a table. */
     public static String table(List<Row> rows) {
         StringBuilder text = new StringBuilder(String.format(
                 "%10s %8s %8s %12s %14s %7s %8s %14s%n",

@@ -12,13 +12,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Random;
 
-/** Files as datasets have them, and what a trainer's loader does with one. */
+/** Makes files like those of a dataset, and reads one as a trainer's loader does. */
 public final class SampleFiles {
     private SampleFiles() {}
 
     /**
-     * Makes files of random bytes, {@code PREFIX0} and so on. They come from the disk, as a dataset does: freshly written pages lie in larger pieces and read
-     * faster.
+     * Makes files of random bytes, {@code PREFIX0} and so on. Their pages are dropped, so that the first read comes from the disk, as with
+     * a dataset. Freshly written pages form larger folios, which read faster.
      */
     public static void make(Path directory, String prefix, long bytes, int files) throws IOException {
         Random random = new Random(1);
@@ -37,7 +37,7 @@ public final class SampleFiles {
         }
     }
 
-    /** Opens, asks for the size, reads to the end, closes. Returns how long that took, nanoseconds. */
+    /** Opens a file, gets its size, reads to the end and closes it. Returns the duration, nanoseconds. */
     public static long read(Path root, String file, MemorySegment buffer) throws IOException {
         byte[] path = (root + "/" + file).getBytes(UTF_8);
         long start = System.nanoTime();

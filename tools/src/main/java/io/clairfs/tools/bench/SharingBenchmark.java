@@ -23,11 +23,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What sharing out the loaders by predicted load saves when the ranks of a node have unequal loads (Lobster, ICPP 2022,
- * section 4.2), beside the same number for each.
+ * Compares two ways to divide the loaders among ranks with unequal loads: by predicted load (Lobster, ICPP 2022, section 4.2), and the same
+ * number for each.
  *
- * <p>Two ranks train at the same pace: one draws mostly samples that are in memory, the other mostly samples that are not. Rounds with
- * either way of sharing alternate, each on a fresh mount of the same slow source. Reported is how long each rank waited for data.
+ * <p>Two ranks train at the same pace. One reads mostly samples that are in memory, the other mostly samples that are not. Rounds alternate
+ * between the two ways, each on a fresh mount of the same slow source. The result is the time that each rank waited for data.
  */
 public final class SharingBenchmark {
     private static final int STEPS = 50;
@@ -55,13 +55,13 @@ public final class SharingBenchmark {
     /**
      * One line of the result.
      *
-     * @param waits seconds that rank 0, with its samples in memory, and rank 1 waited for data, medians over the rounds
+     * @param waits seconds that rank 0, with most of its samples in memory, and rank 1 waited for data, medians over the rounds
      * @param slower the longer of each round's two waits, median
      */
     public record Row(String sharing, int rounds, double[] waits, double slower) {}
 
     /**
-     * Measures {@code rounds} rounds of each.
+     * Measures {@code rounds} rounds of each way.
      *
      * @param work an empty directory
      * @param roundDone is called after each of the {@code 2 * rounds} rounds
@@ -99,7 +99,10 @@ public final class SharingBenchmark {
         }
     }
 
-    /** The first half of the samples is what memory will hold; each rank draws a few of the other's half. */
+    /**
+     * Writes the orders of the ranks and of the job that fills memory with the first half of the samples. Each rank reads a few samples of
+     * the other's half.
+     */
     private static void writeOrders(Path orders) throws IOException {
         for (int rank = 0; rank < 2; rank++) {
             StringBuilder lines = new StringBuilder();
@@ -158,7 +161,7 @@ public final class SharingBenchmark {
         mount.writeJob("stop=fill");
     }
 
-    /** Trains on these files, a batch at a time. Returns the seconds spent waiting for data. */
+    /** Trains on these files, a batch at a time. Returns the seconds of waiting for data. */
     private static double train(Path point, List<String> files) throws IOException, InterruptedException {
         long waited = 0;
         for (int at = 0; at < files.size(); at += BATCH) {
@@ -188,7 +191,7 @@ public final class SharingBenchmark {
         return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
     }
 
-    /** The rows as a table. */
+    /** Formats the rows as a table. */
     public static String table(List<Row> rows) {
         StringBuilder text = new StringBuilder(String.format(
                 Locale.ROOT,

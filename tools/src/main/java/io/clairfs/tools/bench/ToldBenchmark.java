@@ -23,12 +23,12 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What it costs, or saves, to tell the order: epochs of a plain reader through a mount that knows the order, through one that does not,
- * and over the source alone.
+ * Measures what a job costs or saves. A plain reader reads epochs through a mount with a job, through a mount without one, and from the
+ * source directly.
  *
- * <p>One reader opens, reads to the end and closes one file after the other, as fast as it gets them; nothing computes, so an epoch takes as
- * long as its data. Memory holds a third of the dataset. The mount without a job begins each epoch with none of its pages in the page cache,
- * as it would with a dataset larger than the machine. The three take turns in one run and read the same files in the same order.
+ * <p>One reader opens, reads to the end and closes one file after the other, without pauses. Nothing computes, so the time of an epoch is
+ * that of its data. Memory holds a third of the dataset. The mount without a job begins each epoch without pages in the page cache, as with
+ * a dataset larger than the machine's memory. The three follow one another in one run and read the same files in the same order.
  */
 public final class ToldBenchmark {
     private static final String JOB = "told";
@@ -43,22 +43,22 @@ public final class ToldBenchmark {
     private static final long MOST_BYTES = 3_000_000_000L;
     private static final Duration LATENCY = Duration.ofMillis(1);
 
-    /** Of a sample, bytes. */
+    /** Sample sizes, bytes. */
     public static final List<Long> SIZES = List.of(10_000L, 110_000L, 1_000_000L, 16_000_000L, 150_000_000L);
 
-    /** Of the source, bytes a second. */
+    /** Bandwidths of the source, bytes per second. */
     public static final List<Long> RATES = List.of(20_000_000L, 200_000_000L, 2_000_000_000L);
 
     public static final List<Integer> LOADERS = List.of(1, 4, 16, 64);
 
-    /** Few large samples over 60 MB/s. */
+    /** A few large samples on a source of 60 MB/s. */
     public static final List<Cell> LARGE = List.of(
             new Cell(60_000_000, 24, 60_000_000, LATENCY, 0, FIRST_BATCH),
             new Cell(16_000_000, 30, 60_000_000, LATENCY, 0, FIRST_BATCH));
 
     private ToldBenchmark() {}
 
-    /** These sizes, rates and loaders, with so many samples for each that an epoch takes a few seconds; what takes longest last. */
+    /** Combines these sizes, rates and loaders. The number of samples makes an epoch take a few seconds. The longest cells come last. */
     public static List<Cell> grid(List<Long> sizes, List<Long> rates, List<Integer> loaderCounts) {
         List<Cell> cells = new ArrayList<>();
         for (long size : sizes) {
@@ -75,11 +75,11 @@ public final class ToldBenchmark {
     }
 
     /**
-     * What is measured together.
+     * One combination of parameters.
      *
      * @param fileBytes size of each sample, bytes
      * @param files samples
-     * @param bytesPerSecond of the source, shared by all who read it
+     * @param bytesPerSecond of the source, shared by all its readers
      * @param openLatency of the source
      * @param loaders of the mount; 0 is the default
      * @param batch files of the first batch
@@ -87,15 +87,15 @@ public final class ToldBenchmark {
     public record Cell(long fileBytes, int files, long bytesPerSecond, Duration openLatency, int loaders, int batch) {}
 
     /**
-     * One line of the result; times are seconds.
+     * One line of the result. Times are in seconds.
      *
-     * @param alone each epoch over the source alone
+     * @param alone each epoch from the source directly
      * @param untold each epoch through the mount without a job
      * @param told each epoch through the mount with the job
-     * @param worst the largest ratio of a told epoch to the same untold one
-     * @param firstBatchAlone until the first batch is read from the source
-     * @param firstBatchTold until the first batch is read, from the moment the job is written
-     * @param sourceBytes read from the source by the told mount up to the end of the last epoch
+     * @param worst the largest ratio of a told epoch to the corresponding untold one
+     * @param firstBatchAlone time until the first batch is read from the source
+     * @param firstBatchTold time from the write of the job until the first batch is read
+     * @param sourceBytes read from the source by the mount with the job, until its end
      * @param boundBytes S + (E-1) (S-C)
      */
     public record Row(
@@ -189,7 +189,7 @@ public final class ToldBenchmark {
         return epochs.stream().mapToDouble(Epoch::seconds).toArray();
     }
 
-    /** Files without blocks: what they hold does not matter here, and nothing waits for a disk. */
+    /** Makes files without blocks. Their content does not matter here, and reads never wait for a disk. */
     private static void makeFiles(Path dataset, Cell cell) throws IOException {
         for (int i = 0; i < cell.files; i++) {
             try (RandomAccessFile file =
@@ -244,7 +244,7 @@ public final class ToldBenchmark {
         return (System.nanoTime() - startNs) / NANOS_PER_SECOND;
     }
 
-    /** What is above the lines of a table. */
+    /** The header of a table. */
     public static String head() {
         return String.format(
                 "%10s %6s %10s %8s %10s %16s %16s %6s %16s %12s",

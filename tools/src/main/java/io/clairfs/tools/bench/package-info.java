@@ -1,6 +1,4 @@
-/**
- * Side-by-side measurements on the machine at hand: alternated within one run, medians, ratios. Never a pass or fail.
- */
+/** Side-by-side measurements on this machine: all sides within one run, compared as ratios. A measurement never passes or fails. */
 @NullMarked
 package io.clairfs.tools.bench;
 

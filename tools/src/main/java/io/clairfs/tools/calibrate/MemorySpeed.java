@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** How fast samples are copied out of memory and into it, r_1(p) and w_1(p), outside the processor's caches. */
+/** Measures how fast samples are copied out of memory and into it, r_1(p) and w_1(p), outside the processor's caches. */
 final class MemorySpeed {
     private static final int SAMPLE = 110_000;
     private static final long BLOCK_BYTES = 256L << 20;
@@ -15,7 +15,7 @@ final class MemorySpeed {
 
     private MemorySpeed() {}
 
-    /** How many steps a measurement has. */
+    /** The number of steps of a measurement. */
     static int steps() {
         return 2 * Integer.bitCount(2 * MOST_THREADS - 1);
     }

@@ -20,9 +20,10 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How fast the source delivers whole files in random order, t(gamma), and its latency to the first byte.
+ * Measures how fast the source delivers files in random order, t(gamma), and its latency to the first byte. A very large file is read in
+ * part.
  *
- * <p>Each file is read once, so that no cache of the source's client answers; a step that runs out of its share of files is cut short.
+ * <p>Each file is read once, so that no cache of the source's client answers. A step ends early when its share of files is used up.
  */
 final class SourceSpeed {
     private static final int MOST_FILES = 100_000;
@@ -38,7 +39,7 @@ final class SourceSpeed {
         this.files = files;
     }
 
-    /** How many steps a measurement has. */
+    /** The number of steps of a measurement. */
     static int steps() {
         return 1 + Integer.bitCount(2 * MOST_THREADS - 1);
     }
@@ -93,7 +94,7 @@ final class SourceSpeed {
         return ns[ns.length / 2] / NANOS_PER_SECOND;
     }
 
-    /** Each step may use its share of the files that are left, so that there are some for the last. */
+    /** Makes the workers of a step. Each step may use its share of the remaining files, so that some are left for the last step. */
     private ThreadSweep.Worker readers(int threads) {
         int stepsLeft = Integer.numberOfTrailingZeros(MOST_THREADS) - Integer.numberOfTrailingZeros(threads) + 1;
         int end = next.get() + (files.size() - next.get()) / stepsLeft;

@@ -16,7 +16,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** How fast a local disk reads and writes pieces of a sample's size, r_j(p) and w_j(p), without the page cache. */
+/** Measures how fast a local disk reads and writes pieces of a sample's size, r_j(p) and w_j(p), without the page cache. */
 final class SsdSpeed {
     private static final int PIECE = 128 << 10;
     private static final long FILE_BYTES = 512L << 20;
@@ -26,12 +26,12 @@ final class SsdSpeed {
 
     private SsdSpeed() {}
 
-    /** How many steps a measurement has. */
+    /** The number of steps of a measurement. */
     static int steps() {
         return 1 + 2 * Integer.bitCount(2 * MOST_THREADS - 1);
     }
 
-    /** Writes half a gigabyte into {@code directory}, which must have the room, and removes it. */
+    /** Writes half a gigabyte into {@code directory}, which must have the room. Removes the file. */
     static Device measure(Path directory, long stepMs, Runnable stepDone) throws IOException {
         Files.createDirectories(directory);
         long room = Files.getFileStore(directory).getUsableSpace();
@@ -84,7 +84,7 @@ final class SsdSpeed {
         }
     }
 
-    /** Each write goes through to the disk. */
+    /** Writes pieces. Each write goes through to the disk. */
     private static ThreadSweep.Work writer(FileChannel file) {
         ByteBuffer piece = randomPiece();
         return () -> {
@@ -94,7 +94,7 @@ final class SsdSpeed {
         };
     }
 
-    /** A piece that was read once stays in the page cache; it is dropped now and then. */
+    /** Reads pieces. The page cache keeps a piece after its first read, so pages are dropped at intervals. */
     private static ThreadSweep.Work reader(FileChannel file, Path path) {
         ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
         int[] reads = {0};

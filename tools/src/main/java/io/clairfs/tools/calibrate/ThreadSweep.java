@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 
-/** Repeats a piece of work with 1, 2, 4, ... threads for a while each, and measures their total throughput. */
+/** Repeats a piece of work with 1, 2, 4, ... threads, and measures the total throughput of each number. */
 final class ThreadSweep {
     private static final double MEGA = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
@@ -38,7 +38,7 @@ final class ThreadSweep {
      * Measures.
      *
      * @param most threads of the last step
-     * @param stepMs how long each step takes, milliseconds; less when the work is used up
+     * @param stepMs how long each step takes, milliseconds; less if the work runs out
      * @param stepDone is called after each step
      * @return MB/s of all threads together, by their number
      */
@@ -46,7 +46,7 @@ final class ThreadSweep {
         return measureSteps(_ -> worker, most, stepMs, stepDone);
     }
 
-    /** As {@link #measure}, with workers of its own for each number of threads. */
+    /** Measures like {@link #measure}, with separate workers for each number of threads. */
     static Map<Integer, Double> measureSteps(IntFunction<Worker> workers, int most, long stepMs, Runnable stepDone)
             throws IOException {
         Map<Integer, Double> rates = new TreeMap<>();

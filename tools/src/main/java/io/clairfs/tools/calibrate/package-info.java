@@ -1,6 +1,6 @@
 /**
- * Measures the parameters of the performance model on this machine: source, SSD, memory. Reads much, writes only where it is told
- * to, removes what it wrote.
+ * Measures the parameters of the performance model on this machine: source, SSD, memory. It reads much data, writes only to the given
+ * directory, and removes what it wrote.
  */
 @NullMarked
 package io.clairfs.tools.calibrate;

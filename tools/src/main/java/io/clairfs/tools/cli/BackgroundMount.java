@@ -20,22 +20,22 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs the mount in a process of its own session, so that it outlives the terminal, and waits until it answers.
+ * Runs the mount in a process with its own session, so that it outlives the terminal, and waits until the mount answers.
  *
- * <p>What the process says goes to a log under {@code $XDG_STATE_HOME/clairfs}; when it ends before it is ready, its last line is
- * the reason.
+ * <p>The process writes its output to a log under {@code $XDG_STATE_HOME/clairfs}. If the process ends before the mount is ready, the last
+ * error line of the log is the reason.
  */
 final class BackgroundMount {
     private static final long READY_TIMEOUT_MS = 60_000;
 
-    /** More than a daemon takes to end, which is bounded too. */
+    /** Longer than the bound within which a daemon ends. */
     private static final long END_TIMEOUT_MS = 20_000;
 
     private static final long POLL_MS = 10;
 
     /**
-     * How the C library is to keep memory for samples: in one region that grows by many at a time and is made of huge pages where the system allows it. Otherwise each
-     * sample is a system call and a fault for each of its pages, a third of the cost of a read that nobody staged.
+     * The C library's settings for the memory of samples: one region that grows in large steps and uses huge pages where the system allows
+     * it. Otherwise each sample costs a system call and a page fault for each of its pages, a third of the cost of an unstaged read.
      */
     private static final String ALLOCATION =
             "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1:glibc.malloc.top_pad=67108864"
@@ -69,17 +69,17 @@ final class BackgroundMount {
         }
     }
 
-    /** Whether this process may be the mount's own: its heap is not larger than that may be. */
+    /** Whether this process may serve the mount: its heap bound is not above the mount's. */
     static boolean fits(MountConfig config) {
         return Runtime.getRuntime().maxMemory() <= heap(config);
     }
 
-    /** Gives the log that the launcher has begun the mount's name. */
+    /** Gives the log that the launcher began the name of the mount's log. */
     static void keepLog(Path begun, Path mountPoint) throws IOException {
         Files.move(begun, begun.resolveSibling(logName(mountPoint)), StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Tells the launcher, which waits for it on standard output, that the mount answers; standard output is closed by that. */
+    /** Tells the launcher, which reads standard output, that the mount answers. Then closes standard output. */
     static void tellLauncher(Path mountPoint) throws IOException, CommandFailedException {
         Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
         if (!(ControlRead.read(status, READY_TIMEOUT_MS) instanceof ControlRead.Answer.Content)) {
@@ -93,14 +93,14 @@ final class BackgroundMount {
         return "the mount was not ready within " + timeoutMs / 1000 + " s";
     }
 
-    /** Of the process that is started, bytes; it may be said with JDK_JAVA_OPTIONS as well, which goes before. */
+    /** The heap bound of the started process, bytes. JDK_JAVA_OPTIONS takes precedence over it. */
     private static long heap(MountConfig config) {
         return config.areas().heapBytes();
     }
 
     /**
-     * Waits until the control files are mounted and answer. The mount itself is not looked at before, and then by a process of its own: it may
-     * hang, and a thread that waits for it could not be called back.
+     * Waits until the control files are mounted and answer. Only then is the mount itself accessed, and by a separate process: the mount
+     * may hang, and a thread that waits for it cannot be interrupted.
      */
     static void awaitReady(Process process, Path mountPoint, Path log, long timeoutMs)
             throws InterruptedException, IOException, CommandFailedException {
@@ -121,7 +121,7 @@ final class BackgroundMount {
         throw new CommandFailedException(reason(log));
     }
 
-    /** Ends a process that may hang, and takes away what it has mounted. */
+    /** Ends a process that may hang, and removes its mount. */
     private static void end(Process process, Path mountPoint) throws InterruptedException, IOException {
         process.destroy();
         if (!process.waitFor(END_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
@@ -132,7 +132,7 @@ final class BackgroundMount {
         }
     }
 
-    /** Our own line, and what libfuse or fusermount had said before it. */
+    /** The last line of clairfs in the log, with the last line of libfuse or fusermount. */
     private static String reason(Path log) throws IOException {
         List<String> lines = Files.readAllLines(log, UTF_8).reversed();
         String reason = lines.stream()
@@ -147,15 +147,15 @@ final class BackgroundMount {
                 .orElse(reason);
     }
 
-    /** A new, empty file for this user alone; what lay there, be it a link, is not written to. */
+    /** Makes a new, empty file for this user alone. An existing file or link at its path is removed, never written to. */
     private static Path log(Path mountPoint) throws IOException {
         String name = logName(mountPoint);
         try {
             Path directory = stateDirectory().resolve("clairfs");
             Files.createDirectories(directory, PosixFilePermissions.asFileAttribute(FOR_OWNER));
-            Files.setPosixFilePermissions(directory, FOR_OWNER); // fails when it is somebody else's
+            Files.setPosixFilePermissions(directory, FOR_OWNER); // fails if another user owns it
             return create(directory.resolve(name));
-        } catch (IOException noHome) { // nobody and users of containers may have none that they may write to
+        } catch (IOException noHome) { // the user nobody and users of containers may have no writable home
             return create(Files.createTempDirectory("clairfs-log-").resolve(name));
         }
     }

@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Side-by-side measurements on this machine. */
+/** Runs side-by-side measurements on this machine. */
 @Command(name = "bench", mixinStandardHelpOptions = true, description = "Measures on this machine, side by side.")
 final class BenchCommand implements Runnable {
     private record Size(long bytes, int files, int batch, long stepUs) {}
@@ -132,7 +132,7 @@ final class BenchCommand implements Runnable {
                 try (Scratch work = Scratch.in(directory)) {
                     rows.add(ToldBenchmark.run(work.directory(), cell));
                 }
-                if (!json) { // at once: the whole takes three quarters of an hour
+                if (!json) { // each row at once: the whole takes three quarters of an hour
                     progress.clear();
                     System.out.println(ToldBenchmark.line(rows.getLast()));
                 }

@@ -2,7 +2,7 @@ package io.clairfs.tools.cli;
 
 import java.io.Serial;
 
-/** A command could not do what it was asked to; the message is the line that the user sees. */
+/** A command failed. The message is the line that the user sees. */
 public final class CommandFailedException extends Exception {
     @Serial
     private static final long serialVersionUID = 1L;

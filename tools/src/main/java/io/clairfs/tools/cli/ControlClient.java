@@ -23,7 +23,7 @@ final class ControlClient {
     private final Path control;
     private final Path root;
 
-    /** The mount that {@code inside}, its mount point or any path below, belongs to. */
+    /** Finds the mount of {@code inside}, which is its mount point or any path below. */
     ControlClient(Path inside) throws IOException, CommandFailedException {
         Path here = inside.toAbsolutePath().normalize();
         Path mounted = above(here, path -> path);
@@ -38,7 +38,10 @@ final class ControlClient {
         control = mounted.resolve(DatasetMount.CONTROL_DIRECTORY);
     }
 
-    /** From the table of mounts, by the names that {@code real} makes of paths: a mount that hangs is best not looked at. */
+    /**
+     * Finds the nearest mount point in the mount table, by the names that {@code real} gives to paths. The mount itself is not accessed,
+     * because it may hang.
+     */
     private static @Nullable Path above(Path path, UnaryOperator<Path> real) throws IOException {
         for (Path at = path; at != null; at = at.getParent()) {
             if (MountCheck.isOurs(real.apply(at))) {
@@ -48,7 +51,7 @@ final class ControlClient {
         return null;
     }
 
-    /** A path through the mount as one in the dataset; any other is taken to be one in the dataset already. */
+    /** Maps a path through the mount to its path in the dataset. Any other path counts as a path in the dataset already. */
     Path inDataset(Path path) {
         Path absolute = path.toAbsolutePath().normalize();
         return absolute.startsWith(root) ? root.relativize(absolute) : path.normalize();
@@ -65,7 +68,7 @@ final class ControlClient {
 
     /** Writes one message to the job file. */
     void writeJob(String line) throws IOException, CommandFailedException {
-        String _ = read("job"); // a mount that hangs is better noticed by reading
+        String _ = read("job"); // a read of a hanging mount has a timeout, a write has none
         try {
             Files.write(control.resolve("job"), (line + "\n").getBytes(UTF_8), StandardOpenOption.WRITE);
         } catch (IOException e) {

@@ -73,7 +73,7 @@ final class GroupOptions {
             description = "The certificate authorities of this group, PEM, and of nothing else.")
     private @Nullable Path tlsAuthority;
 
-    /** What is said here goes before what the file says; null for a mount that is on its own. */
+    /** The group's configuration. These options take precedence over the file. Null for a mount without a group. */
     @Nullable
     GroupConfig config(MountFile file) throws IOException {
         String at = bind == null ? file.bind() : bind;
@@ -93,7 +93,7 @@ final class GroupOptions {
                 secret != null || address.getAddress().isLoopbackAddress(),
                 "beyond loopback a group needs --secret-file, so that no stranger joins it");
         if (secret != null) {
-            Secret _ = Secret.read(secret); // what is wrong with it is said now
+            Secret _ = Secret.read(secret); // refuses an unusable secret now
         }
         GroupConfig.Tls tls = null;
         if (anyTls) {
@@ -104,7 +104,7 @@ final class GroupOptions {
                     Objects.requireNonNull(certificate),
                     Objects.requireNonNull(key),
                     Objects.requireNonNull(authority));
-            TransferTls _ = TransferTls.read(tls.certificate(), tls.key(), tls.authority()); // the same
+            TransferTls _ = TransferTls.read(tls.certificate(), tls.key(), tls.authority()); // refuses bad PEM files
         }
         return new GroupConfig(
                 name == null ? host(at) + ":" + address.getPort() : name,
@@ -118,7 +118,7 @@ final class GroupOptions {
         return onCommandLine != null ? onCommandLine : inFile == null ? null : Path.of(inFile);
     }
 
-    /** Where {@code --bind} says; an IPv6 address stands in brackets, as in {@code --members}. */
+    /** Parses the address of {@code --bind}. An IPv6 address is in brackets, as in {@code --members}. */
     private InetSocketAddress address(String text) {
         check(
                 text.matches(HOST),
@@ -136,7 +136,7 @@ final class GroupOptions {
         return address;
     }
 
-    /** All but the port; brackets stay. */
+    /** The text without the port. Brackets stay. */
     private static String host(String bind) {
         int colon = bind.lastIndexOf(':');
         return colon < 0 || bind.endsWith("]") ? bind : bind.substring(0, colon);

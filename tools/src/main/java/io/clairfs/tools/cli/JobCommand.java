@@ -6,7 +6,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Says to a mount which training runs read through it. */
+/** Tells a mount which training runs read through it. */
 @Command(
         name = "job",
         mixinStandardHelpOptions = true,

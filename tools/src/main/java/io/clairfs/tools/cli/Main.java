@@ -54,7 +54,7 @@ public final class Main {
         return line.execute(arguments);
     }
 
-    /** The one that is called, for reading the annotations of all of them takes a tenth of a second; or all, to choose from. */
+    /** The command that is called, or all commands if it is unknown. Reading the annotations of all of them takes a tenth of a second. */
     private static List<Class<?>> commands(String... arguments) {
         return COMMANDS.stream()
                 .filter(each -> arguments.length > 0

@@ -35,7 +35,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** Mounts a dataset, in a process of its own unless asked otherwise. */
+/** Mounts a dataset, by default in a process of its own. */
 @Command(name = "mount", mixinStandardHelpOptions = true, description = "Mounts a dataset; returns when it is ready.")
 final class MountCommand implements Callable<Integer> {
     private static final long SMALLEST = 1 << 20;
@@ -148,7 +148,7 @@ final class MountCommand implements Callable<Integer> {
                     "Where standard error goes, when the launcher has started this process to stay as the mount's own.")
     private @Nullable Path launcherLog;
 
-    /** How many arguments the launcher puts behind the user's: -f, and where the log is. */
+    /** The number of arguments that the launcher adds after the user's: -f, and the path of the log. */
     private static final int LAUNCHER_ARGUMENTS = 2;
 
     private static final long END_TIMEOUT_MS = 15_000;
@@ -163,8 +163,7 @@ final class MountCommand implements Callable<Integer> {
             return Main.DONE;
         }
         if (launcherLog != null) {
-            MountCheck.check(
-                    config.source(), config.mountPoint()); // before the log of a mount that is there is replaced
+            MountCheck.check(config.source(), config.mountPoint()); // before the log of an existing mount is replaced
             BackgroundMount.keepLog(launcherLog, config.mountPoint());
         }
         Daemon daemon = Daemon.start(config);
@@ -178,13 +177,13 @@ final class MountCommand implements Callable<Integer> {
         return Main.DONE;
     }
 
-    /** Without what the launcher has put behind them. */
+    /** The user's arguments, without those that the launcher added. */
     private List<String> argumentsOfUser() {
         List<String> all = spec.commandLine().getParseResult().originalArgs();
         return launcherLog == null ? all : all.subList(0, all.size() - LAUNCHER_ARGUMENTS);
     }
 
-    /** Each part has its bound; that all of them together have one does not hang on each of them being right. */
+    /** Closes the daemon. Each part has its bound; this thread bounds all of them together, even if the bound of a part fails. */
     private static void end(Daemon daemon) {
         Thread.ofPlatform().daemon().name("end-watch").start(() -> {
             try {
@@ -199,7 +198,7 @@ final class MountCommand implements Callable<Integer> {
         daemon.close();
     }
 
-    /** What the command line says goes before what the file says, and that before the defaults. */
+    /** The configuration. The command line takes precedence over the file, and the file over the defaults. */
     private MountConfig config() throws IOException {
         ConfigFile file = configFile == null ? new ConfigFile(null, null) : ConfigFile.read(configFile);
         MountFile said = file.mountOrEmpty();
@@ -253,7 +252,7 @@ final class MountCommand implements Callable<Integer> {
                 options);
     }
 
-    /** Refuses what can never fit; the heap shrinks for what can. */
+    /** Refuses a size that can never fit. For a size that fits, the heap shrinks. */
     private MemoryBudget besideMemory(
             long bytes, MemoryBudget usual, MachineMemory machine, int disks, boolean hasPeers) {
         long most = usual.mostMemoryBytes(machine, disks, hasPeers);

@@ -84,7 +84,7 @@ final class OrderCommand implements Callable<Integer> {
             }
             check(samples != null, "--samples is missing: how many samples the dataset has");
             Keys keys = Keys.parse(String.join(" ", pairs));
-            keys.text("batch"); // many samplers do not depend on it
+            keys.text("batch"); // allows the key: many samplers do not depend on it
             OrderSpec order = OrderSpec.of(keys);
             if (digest) {
                 out.write(order.digest() + "\n");
@@ -122,7 +122,7 @@ final class OrderCommand implements Callable<Integer> {
         }
     }
 
-    /** One line out for each line in; a bad one says what is wrong with it, and the others go on. */
+    /** Writes one line for each line read. The line for a bad input has the reason, and the other lines are processed all the same. */
     private int printAll(Writer out, String file) throws IOException {
         boolean allGood = true;
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(open(file), StandardCharsets.UTF_8))) {
@@ -151,7 +151,7 @@ final class OrderCommand implements Callable<Integer> {
         return file.equals("-") ? System.in : Files.newInputStream(Path.of(file));
     }
 
-    /** Indices with {@code separator} between them; where that ends a line, the last has one too. */
+    /** Writes indices with {@code separator} between them. If the separator is a line end, one follows the last index, too. */
     private static void print(Writer out, OrderSpec order, char separator) throws IOException {
         int length = order.length();
         for (int step = 0; step < length; step++) {

@@ -15,10 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Does once what commands do, so that a JVM that records it ({@code -XX:AOTCacheOutput}) writes a cache with which later ones start in half the time:
- * a small dataset is mounted as a group of one, read, followed by a job and looked at. Where nothing can be mounted a computed order has to do.
+ * Runs the commands once, so that a recording JVM ({@code -XX:AOTCacheOutput}) writes a cache with which later JVMs start in half the time.
+ * It mounts a small dataset as a group of one, reads it without and with a job, and shows the status. If it cannot mount, it only computes
+ * an order.
  *
- * <p>It is read thousands of times, by nobody's order and by a job's, for the cache also keeps what the compiler would otherwise have to learn from the first
+ * <p>It reads the dataset thousands of times. The cache also keeps profiles, which the compiler would otherwise collect during the first
  * thousands of reads of each mount.
  */
 public final class StartupTraining {
@@ -34,7 +35,10 @@ public final class StartupTraining {
 
     private StartupTraining() {}
 
-    /** Takes an empty directory for the dataset and the mount; what is in it may be deleted afterwards. Exits with 0, or is ended after half a minute. */
+    /**
+     * Takes an empty directory for the dataset and the mount. Its content may be deleted afterwards. Exits with 0; a watchdog halts a run
+     * of half a minute.
+     */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         Thread.ofPlatform().daemon().name("training-watch").start(StartupTraining::endLate);
         Path directory = Path.of(arguments[0]);
@@ -106,7 +110,7 @@ public final class StartupTraining {
         int _ = Main.run("status", mount.toString());
     }
 
-    /** Each time from the daemon, for what the kernel has of it is dropped. */
+    /** Reads samples from the daemon each time, because their pages are dropped after each read. */
     private static void readWithoutAJob(List<Path> samples) throws IOException {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(READ_MS);
         for (int read = 0; read < READS && System.nanoTime() < end; read++) {

@@ -17,19 +17,19 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Unmounts; returns when the mount and its process are gone.
+ * Unmounts. Returns when the mount and its process are gone.
  *
- * <p>A process that does not end by itself within its bound has its mount taken away and is killed. What then remains of it waits in the kernel for a dead
- * source; the mount is gone all the same.
+ * <p>If the process does not end by itself within its bound, the command removes the mount and kills the process. Threads that remain after
+ * that wait in the kernel for a dead source; the mount is gone anyway.
  */
 @Command(name = "umount", mixinStandardHelpOptions = true, description = "Unmounts; returns when the mount is gone.")
 final class UmountCommand implements Callable<Integer> {
     private static final long ANSWER_TIMEOUT_MS = 5_000;
 
-    /** More than the daemon takes to end, which is bounded too. */
+    /** Longer than the bound within which a daemon ends. */
     private static final long END_TIMEOUT_MS = 20_000;
 
-    /** What the kernel needs to take a killed process apart. */
+    /** The time that the kernel needs to tear down a killed process. */
     private static final long KILL_TIMEOUT_MS = 3_000;
 
     private static final long POLL_MS = 20;
@@ -47,7 +47,7 @@ final class UmountCommand implements Callable<Integer> {
         List<Long> processes = processes(point);
         for (long pid : processes) {
             signal(pid, "TERM");
-            signal(pid, "CONT"); // one that is stopped would not hear of it
+            signal(pid, "CONT"); // a stopped process does not handle SIGTERM
         }
         await(processes, END_TIMEOUT_MS, pid -> MountProcess.state(pid) != MountProcess.State.LIVES);
         if (MountCheck.isOurs(point)) {
@@ -78,7 +78,7 @@ final class UmountCommand implements Callable<Integer> {
     }
 
     private static void signal(long pid, String name) throws IOException {
-        Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid) // a shell has it built in
+        Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid) // kill is a shell builtin
                 .redirectErrorStream(true)
                 .start();
         try {
@@ -90,7 +90,7 @@ final class UmountCommand implements Callable<Integer> {
         }
     }
 
-    /** Waits until all of them are so. Returns whether they were in time. */
+    /** Waits until {@code so} holds for all processes. Returns false if the timeout is reached first. */
     private static boolean await(List<Long> processes, long timeoutMs, Predicate<Long> so)
             throws CommandFailedException {
         List<Long> left = new ArrayList<>(processes);

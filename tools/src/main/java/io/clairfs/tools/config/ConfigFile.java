@@ -42,7 +42,7 @@ public record ConfigFile(
         return model == null ? ModelFile.UNMEASURED : model;
     }
 
-    /** Reads a file. The message of a failure is one line that names the wrong place. */
+    /** Reads a file. The message of a failure is one line that names the place of the error. */
     public static ConfigFile read(Path file) throws IOException {
         String text = text(file);
         if (text.isBlank()) {
@@ -53,7 +53,7 @@ public record ConfigFile(
             if (config == null) {
                 return new ConfigFile(null, null);
             }
-            var _ = config.modelOrUnmeasured().model(); // refuses what the model does not take
+            var _ = config.modelOrUnmeasured().model(); // refuses values that the model does not accept
             var _ = config.modelOrUnmeasured().memoryClass(0);
             var _ = config.modelOrUnmeasured().ssdClass(0);
             return config;
@@ -102,7 +102,7 @@ public record ConfigFile(
         return cause < 0 ? line : line.substring(0, cause);
     }
 
-    /** This as YAML. */
+    /** Formats this configuration as YAML. */
     public String text() {
         return YAML.writeValueAsString(this);
     }

@@ -31,13 +31,13 @@ public record ModelFile(
         @Nullable Double peerLatency,
         @Nullable Double compute,
         @Nullable Double preprocess) {
-    /** Nothing was measured. */
+    /** A model without measurements. */
     public static final ModelFile UNMEASURED = new ModelFile(null, null, null, null, null, null, null);
 
     private static final double MEGA = 1e6;
 
     /**
-     * A device that is read, and perhaps written.
+     * A device that samples are read from, and perhaps written to.
      *
      * @param threads p_j, how many threads fill it; null for the default
      * @param latency of one request

@@ -1,7 +1,7 @@
 package io.clairfs.tools.demo;
 
 /**
- * All samples of a dataset, or all that were read in an epoch, whatever their order.
+ * All samples of a dataset, or all samples read in an epoch, in any order.
  *
  * @param checksum the sum of the samples' CRC-32
  */

@@ -15,8 +15,8 @@ import tools.jackson.databind.JsonNode;
 /**
  * Trains directly on a slow source and then through clairfs on the same source, and compares.
  *
- * <p>The slow source is mounted in this process; the mount and the trainer are processes of their own, as they are for a user.
- * Everything is in one directory that is removed at the end, however the end comes.
+ * <p>The slow source is mounted in this process; the mount and the trainer are processes of their own, as they are for a user. Everything
+ * is in one directory, which is removed at the end, also after a failure or a signal.
  */
 public final class Demo {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -39,7 +39,7 @@ public final class Demo {
      * Runs the whole demonstration.
      *
      * @param clairfs the words that run the command {@code clairfs}
-     * @throws IOException with one line of reason when a part of it fails
+     * @throws IOException with the reason in one line, if a part of the demonstration fails
      */
     public static DemoReport run(DemoSpec spec, List<String> clairfs) throws IOException {
         String parent = Optional.ofNullable(System.getenv("TMPDIR"))

@@ -25,12 +25,12 @@ final class DemoDataset {
     private DemoDataset() {}
 
     /**
-     * Writes {@code files} pictures into class directories below {@code root}, on all processors.
+     * Writes {@code files} pictures into class directories below {@code root}, with all processors.
      *
-     * @param made is told how many files there are so far; called on any thread
+     * @param made receives the number of files written so far; called on any thread
      */
     static Content make(Path root, int files, long seed, LongConsumer made) throws IOException {
-        // The encoder needs no display; without this it may look for one.
+        // The encoder needs no display. Without this property it may look for one.
         System.setProperty("java.awt.headless", "true");
         for (int i = 0; i < CLASSES; i++) {
             Files.createDirectories(root.resolve(className(i)));
@@ -77,7 +77,7 @@ final class DemoDataset {
             Thread.currentThread().interrupt();
             throw new DemoException("interrupted while making the dataset");
         } finally {
-            next.set(files); // ends the others, when one failed
+            next.set(files); // ends the other threads after a failure
         }
     }
 

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The mount of the demonstration, made and ended by the same commands that a user types. */
+/** The mount of the demonstration, started and ended by the commands that a user types. */
 final class DemoMount {
     private static final long COMMAND_TIMEOUT_S = 90;
     private static final long STAGING_MIB = 64;
@@ -28,7 +28,7 @@ final class DemoMount {
     }
 
     /**
-     * Mounts {@code source} with the tiers that the demonstration is to have, and a staging buffer.
+     * Mounts {@code source} with the demonstration's tiers and a staging buffer.
      *
      * @param clairfs the words that run the command {@code clairfs}
      * @param bytes of the dataset
@@ -61,7 +61,7 @@ final class DemoMount {
         return point;
     }
 
-    /** What {@code status --json} says. */
+    /** The output of {@code status --json}. */
     JsonNode status() throws IOException {
         return new JsonMapper().readTree(run("status", "--json", point.toString()));
     }
@@ -76,7 +76,7 @@ final class DemoMount {
         Path said = Files.createTempFile(scratch.directory(), arguments[0], ".out");
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile());
-        // Where the mount's process keeps its log: with everything else that is removed at the end.
+        // The mount's process keeps its log in the scratch directory, which is removed at the end.
         builder.environment().put("XDG_STATE_HOME", scratch.directory().toString());
         Process process = scratch.start(builder);
         process.getOutputStream().close();

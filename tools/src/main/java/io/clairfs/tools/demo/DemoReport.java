@@ -6,20 +6,20 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What a demonstration found; the names of the components are the keys of {@link #json}, in snake case.
+ * The result of a demonstration. The names of the components are the keys of {@link #json}, in snake case.
  *
- * @param trainer what it is made of: PyTorch or plain Python
+ * @param trainer the trainer's library: PyTorch or plain Python
  * @param bytes of the dataset
- * @param idealSeconds an epoch in which no sample is ever waited for
- * @param firstEpochBoundSeconds what no first epoch can beat: the computation, or all bytes at the source's bandwidth
+ * @param idealSeconds the time of an epoch without waits for data
+ * @param firstEpochBoundSeconds the least time of a first epoch: the computation, or all bytes at the source's bandwidth
  * @param direct epochs directly on the source
  * @param mounted epochs through clairfs
- * @param speedup how many times as long the direct epochs took in all
- * @param readsOpened files that the mount saw opened
- * @param readsWithUpcall reads for which the mount had to be asked
- * @param readsWithUpcallFraction the same as a fraction of what the trainer read
+ * @param speedup the time of all direct epochs divided by that of all mounted ones
+ * @param readsOpened opened files that the mount counted
+ * @param readsWithUpcall reads that caused a request to the daemon
+ * @param readsWithUpcallFraction the same as a fraction of the trainer's reads
  * @param inSync whether the trainer followed the predicted order to the end
- * @param deviations reads that did not
+ * @param deviations reads out of the predicted order
  * @param sameBytes whether the samples were the same in every epoch, directly and mounted
  */
 public record DemoReport(
@@ -52,12 +52,12 @@ public record DemoReport(
         mounted = List.copyOf(mounted);
     }
 
-    /** For programs: one JSON object. */
+    /** The report for programs: one JSON object. */
     public String json() {
         return JSON.writeValueAsString(this) + "\n";
     }
 
-    /** For people. */
+    /** The report for people. */
     public String text() {
         return DemoText.of(this);
     }

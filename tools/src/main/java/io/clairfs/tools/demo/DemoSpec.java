@@ -3,12 +3,12 @@ package io.clairfs.tools.demo;
 import java.time.Duration;
 
 /**
- * What a demonstration is to do.
+ * The parameters of a demonstration.
  *
  * @param files in the dataset, of about 110 KB each
- * @param epochs read each way, directly and through the mount
- * @param bytesPerSecond what all readers of the slow source get together
- * @param openLatency what each open of the slow source takes
+ * @param epochs on each side, directly and through the mount
+ * @param bytesPerSecond bandwidth of the slow source, for all readers together
+ * @param openLatency latency of each open on the slow source
  * @param compute how long the trainer computes per batch
  * @param workers reader processes of the trainer
  * @param memoryPercent memory for samples, percent of the dataset
@@ -28,7 +28,7 @@ public record DemoSpec(
     /** Samples per batch. */
     public static final int BATCH = 32;
 
-    /** Of the dataset's content and of the order. */
+    /** The seed of the dataset's content and of the order. */
     public static final int SEED = 42;
 
     public DemoSpec {
@@ -47,7 +47,7 @@ public record DemoSpec(
         return Math.ceilDiv(files, BATCH);
     }
 
-    /** What an epoch takes when no sample is ever waited for. */
+    /** The time of an epoch without waits for data. */
     public Duration idealEpoch() {
         return compute.multipliedBy(batches());
     }

@@ -3,7 +3,7 @@ package io.clairfs.tools.demo;
 import java.util.List;
 import java.util.Locale;
 
-/** The figures of a demonstration as a table with a plain word at the end. */
+/** The figures of a demonstration as a table with a summary at the end. */
 final class DemoText {
     private static final double MEGA = 1e6;
     private static final double MILLI = 1e3;

@@ -11,7 +11,7 @@ import javax.imageio.ImageWriteParam;
 import javax.imageio.ImageWriter;
 import javax.imageio.stream.MemoryCacheImageOutputStream;
 
-/** Colourful waves under grain: pictures that JPEG packs about as well as photographs of this size, 95 to 125 KB each. */
+/** Pictures of coloured waves with grain. JPEG compresses them about as well as photographs of this size, to 95 to 125 KB each. */
 final class JpegImage {
     private static final int WIDTH = 400;
     private static final int LEAST_HEIGHT = 300;

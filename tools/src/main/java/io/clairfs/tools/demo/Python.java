@@ -17,7 +17,7 @@ record Python(Path executable, boolean torch) {
     private static final Path DEBIANS = Path.of("/usr/bin/python3");
     private static final long TIMEOUT_S = 60;
 
-    /** Debian's own if it has PyTorch, else the first one on the PATH that works. */
+    /** Returns Debian's Python if it has PyTorch, else the first one on the PATH that works. */
     static Python find() throws DemoException {
         if (Files.isExecutable(DEBIANS) && runs(DEBIANS, "import torch, torchvision")) {
             return new Python(DEBIANS, true);
@@ -58,12 +58,12 @@ record Python(Path executable, boolean torch) {
         }
     }
 
-    /** The name of the script that trains with what this Python has. */
+    /** The name of the training script for this Python's libraries. */
     String script() {
         return torch ? "trainer.py" : "plain_trainer.py";
     }
 
-    /** What the trainer is made of, for people. */
+    /** The library of the trainer, for people. */
     String title() {
         return torch ? "PyTorch" : "plain Python";
     }

@@ -17,9 +17,9 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Runs a training script in a process of its own and follows what it says, one JSON line per batch and per epoch. */
+/** Runs a training script in a process of its own and reads its reports, one JSON line per batch and per epoch. */
 final class Trainer {
-    /** The longest silence of a trainer that is still taken for alive. */
+    /** The longest silence of a trainer that still counts as alive. */
     private static final long SILENCE_TIMEOUT_S = 120;
 
     private static final long END_TIMEOUT_S = 30;
@@ -46,7 +46,7 @@ final class Trainer {
         }
     }
 
-    /** Is told how the trainer gets on, while it runs. */
+    /** Receives the trainer's progress while it runs. */
     interface Listener {
         /** A batch was computed. */
         void batch(int epoch, int batch);
@@ -56,10 +56,10 @@ final class Trainer {
     }
 
     /**
-     * What the trainer measured in one epoch.
+     * The trainer's measurements of one epoch.
      *
      * @param number counts from 1
-     * @param waitSeconds of {@code seconds}, the time in which it had no batch to compute
+     * @param waitSeconds the part of {@code seconds} in which the trainer had no batch to compute
      */
     record Epoch(int number, double seconds, double waitSeconds, Content content) {}
 

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Writes down each epoch of one training, with what the source was asked meanwhile, and moves the progress bar. */
+/** Records each epoch of one training with the source's reads during it, and moves the progress bar. */
 final class TrainingRecord implements Trainer.Listener {
     private final Supplier<SourceReads> source;
     private final Progress progress;
@@ -15,7 +15,7 @@ final class TrainingRecord implements Trainer.Listener {
     private final List<Content> contents = new ArrayList<>();
     private SourceReads before;
 
-    /** What the source is asked from now on belongs to the first epoch. */
+    /** Starts a record. The source's reads from now on belong to the first epoch. */
     TrainingRecord(Supplier<SourceReads> source, Progress progress, int batchesPerEpoch) {
         this.source = source;
         this.progress = progress;
@@ -51,7 +51,7 @@ final class TrainingRecord implements Trainer.Listener {
         return epochs.stream().mapToDouble(EpochFigures::seconds).sum();
     }
 
-    /** Whether this many epochs were read, each of exactly this content. */
+    /** Whether exactly {@code count} epochs were read, each with exactly this content. */
     boolean isEachOf(int count, Content content) {
         return contents.size() == count && contents.stream().allMatch(content::equals);
     }

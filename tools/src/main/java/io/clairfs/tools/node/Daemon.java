@@ -78,7 +78,7 @@ public final class Daemon implements AutoCloseable {
     /** The longest wait for a reported change; it only serves to notice the end of this daemon, or a change that the kernel did not report. */
     private static final int MOUNTED_CHECK_MS = 10_000;
 
-    /** The pause between two checks, for machines where mounts come and go all the time. */
+    /** The pause between two checks, for machines with frequent mounts and unmounts. */
     private static final long MOUNTED_CHECK_PAUSE_MS = 50;
 
     /** An open file takes a KB or more of the kernel's memory, which the kernel cannot reclaim. */
@@ -184,7 +184,7 @@ public final class Daemon implements AutoCloseable {
                             new WhereFiles(tree, indexes, prefetcher)),
                     clock);
             FuseSession controls = session(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
-            parts.add(reader); // once more, to be the first to be closed
+            parts.add(reader); // added again, so that it is closed first
             endWith(data);
             endWith(controls);
             Thread.ofPlatform().daemon().name("detach-watcher").start(() -> endWhenDetached(pages));
@@ -207,7 +207,7 @@ public final class Daemon implements AutoCloseable {
         return started(mounted);
     }
 
-    /** The mount is over when it is taken out of the tree, even while a process, such as this one, has files of it open. */
+    /** The mount is over when it is detached from the tree, even while this or another process has files of it open. */
     private void endWhenDetached(PageCache pages) {
         try (MountChanges changes = new MountChanges()) {
             while (!closed.get() && pages.isMounted()) {
@@ -288,7 +288,7 @@ public final class Daemon implements AutoCloseable {
         return config;
     }
 
-    /** Completes when the mount is gone, by whatever cause. */
+    /** Completes when the mount is gone, for any reason. */
     public CompletableFuture<Void> ended() {
         return ended;
     }

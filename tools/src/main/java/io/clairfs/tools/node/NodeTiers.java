@@ -38,7 +38,7 @@ final class NodeTiers implements AutoCloseable {
         this.admission = admission;
     }
 
-    /** Opens the configured tiers. An SSD that cannot be used is a reason not to mount. */
+    /** Opens the configured tiers. Fails if an SSD cannot be used. */
     static NodeTiers open(MountConfig config, DatasetTree tree, ErrorLog errors) throws IOException {
         List<SsdTier> ssds = new ArrayList<>();
         try {
@@ -81,7 +81,7 @@ final class NodeTiers implements AutoCloseable {
     /** A planner for this node alone, or for its group. */
     JobPlanner planner(@Nullable PeerGroup group) {
         if (group != null) {
-            // All nodes have to make the same plan, whatever each of them has measured.
+            // In a group all nodes must make the same plan, whatever each of them has measured.
             return new NodePlanner(
                     tree, admission, group::group, PerformanceModel.unmeasured(), config.policy(), PlanLimits.DEFAULT);
         }

@@ -85,7 +85,7 @@ final class SavedIndex {
         }
     }
 
-    /** A file differs from its listing: removes the saved index, so that the next mount lists the source again. */
+    /** Removes the saved index, because a file differs from its listing. The next mount lists the source again. */
     void fileChanged() {
         if (use == SavedListings.Use.NONE || !outdated.compareAndSet(false, true)) {
             return;

@@ -143,7 +143,7 @@ public final class Scratch implements AutoCloseable {
                         .equals(System.getProperty("user.name"));
     }
 
-    /** A lock file that nobody holds; where there is none, somebody wanted the files kept. */
+    /** Whether the lock file exists and no process holds it. Without a lock file the user wanted the files kept. */
     private static boolean isAbandoned(Path lock) {
         try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
                 @Nullable FileLock taken = channel.tryLock()) {
@@ -153,7 +153,7 @@ public final class Scratch implements AutoCloseable {
         }
     }
 
-    /** Newest first, for one may lie on another. */
+    /** Unmounts the newest first, because a mount may be inside another. */
     private static void unmountBelow(Path directory) throws IOException {
         for (MountTable.Mount mount : MountTable.all().reversed()) {
             if (mount.point().startsWith(directory)) {
@@ -162,7 +162,7 @@ public final class Scratch implements AutoCloseable {
         }
     }
 
-    /** Its process may take a mount away at the same time: that is no failure. */
+    /** Unmounts. The mount's own process may unmount at the same time, which is no failure. */
     private static void unmount(Path point) throws IOException {
         try {
             if (MountCheck.isOurs(point)) {
@@ -177,7 +177,7 @@ public final class Scratch implements AutoCloseable {
         }
     }
 
-    /** A file that somebody still writes may appear behind the walk: then it walks again. */
+    /** Deletes a tree. If a process creates a file behind the walk, the walk is repeated. */
     private static void delete(Path tree) throws IOException {
         for (int tries = 1; ; tries++) {
             try {

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The result of one policy in a scenario.
  *
- * @param seconds in all; 0 if it is unsupported
+ * @param seconds of the whole run; 0 if it is unsupported
  * @param epochs seconds of each
- * @param prepareSeconds before the first epoch; part of {@code seconds}, not of {@code epochs}
- * @param fetched into the staging buffer, by place; the source includes reads that filled storage classes
+ * @param prepareSeconds seconds before the first epoch; part of {@code seconds}, not of {@code epochs}
+ * @param fetched samples and bytes fetched into the staging buffer, by place; the source includes reads that filled storage classes
  * @param fetchSeconds mean seconds that a node's staging threads spent at each place, divided by their number
- * @param stallSeconds that computation waited for data
- * @param imbalancedIterations that waited for the data of some nodes only
+ * @param stallSeconds in which computation waited for data
+ * @param imbalancedIterations the number of iterations that waited for the data of some nodes only
  * @param orderChanged whether samples are read in another order than the sampler's
  * @param fullDataset whether every epoch can read every sample
  * @param unsupported why the policy cannot run the scenario, or null
@@ -35,10 +35,10 @@ public record PolicyResult(
     /** Samples and bytes. */
     public record Amount(long count, long bytes) {}
 
-    /** By place. */
+    /** Amounts fetched, by place. */
     public record Fetched(Amount memory, Amount ssd, Amount peer, Amount source) {}
 
-    /** By place. */
+    /** Seconds of fetching, by place. */
     public record FetchSeconds(double memory, double ssd, double peer, double source) {}
 
     static PolicyResult unsupported(String name, String why) {

@@ -39,15 +39,15 @@ public final class Simulation {
     private final double write;
     private final double compute;
     private final int threads;
-    /** When the nodes begin to stage the batches of this iteration. */
+    /** The times at which the nodes begin to stage the batches of this iteration. */
     private final double[] start;
-    /** When the nodes' staged batches are ready. */
+    /** The times at which the nodes' staged batches are ready. */
     private final double[] ready;
-    /** When the nodes' last iterations ended. */
+    /** The times at which the nodes' last iterations ended. */
     private final double[] now;
-    /** When they would have ended if data had always been ready. */
+    /** The times at which they would have ended if data had always been ready. */
     private final double[] bound;
-    /** When iterations ended, by node, for the last few. */
+    /** The end times of the last few iterations, by node. */
     private final double[][] ended;
 
     private final long[] batchBytes;
@@ -97,7 +97,7 @@ public final class Simulation {
     /**
      * The outcome of a run.
      *
-     * @param lowerBoundSeconds of the same reads with data always ready; NaN if the policy reads others
+     * @param lowerBoundSeconds seconds of the same reads with data always ready; NaN if the policy changes the order
      */
     public record Outcome(PolicyResult result, double lowerBoundSeconds) {}
 
@@ -185,7 +185,7 @@ public final class Simulation {
         batchBytes[node] = sum;
     }
 
-    /** Brings the fillers of all nodes up to the iteration, before any node looks for its samples on another. */
+    /** Advances the fillers of all nodes to the iteration, before any node looks for its samples on another node. */
     private void begin() {
         int slot = (int) (iterations % ended[0].length);
         for (int node = 0; node < nodes; node++) {

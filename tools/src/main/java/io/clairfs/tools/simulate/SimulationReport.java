@@ -9,8 +9,8 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * The results for a scenario; the names of the components are the keys of {@link #json}, in snake case.
  *
- * @param scenario as it was read
- * @param lowerBoundSeconds if data were always ready
+ * @param scenario the scenario as read
+ * @param lowerBoundSeconds the time of a run in which data is always ready
  * @param policies in the order of the request
  */
 public record SimulationReport(Scenario scenario, double lowerBoundSeconds, List<PolicyResult> policies) {
@@ -23,17 +23,17 @@ public record SimulationReport(Scenario scenario, double lowerBoundSeconds, List
         policies = List.copyOf(policies);
     }
 
-    /** For programs: one JSON object. */
+    /** The report for programs: one JSON object. */
     public String json() {
         return JSON.writeValueAsString(this) + "\n";
     }
 
-    /** For people. */
+    /** The report for people. */
     public String text() {
         return SimulationText.of(this);
     }
 
-    /** In one sentence: whether the run waits for data. */
+    /** One sentence that says whether the run waits for data. */
     public String verdict() {
         return SimulationText.verdict(this);
     }

@@ -28,13 +28,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** When the command returns that mounts in the background. */
+/** Tests when the command that mounts in the background returns. */
 @Timeout(120)
 @NeedsFuse
 final class BackgroundMountTest {
     private static final long GENEROUS_S = 60;
 
-    /** Where every run mounts, so that a run finds what a killed one left. */
+    /** The mount point of every run, so that a run finds the leftovers of a killed one. */
     private static final Path POINT = Path.of("target", "background-mount-test").toAbsolutePath();
 
     private static final Path CONTROL = POINT.resolve(".clairfs");
@@ -46,7 +46,7 @@ final class BackgroundMountTest {
     private FuseSession control;
     private Process daemon;
 
-    /** Control files of a daemon that answers nothing but what its own start needs. */
+    /** Control files of a daemon that answers only the requests of its own start. */
     private ControlTree.Node find(List<String> path) {
         if (path.isEmpty()) {
             return new ControlTree.DirectoryNode(List.of());

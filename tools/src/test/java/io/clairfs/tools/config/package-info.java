@@ -1,2 +1,2 @@
-/** What configuration files take and refuse. */
+/** Accepted and refused configuration files. */
 package io.clairfs.tools.config;

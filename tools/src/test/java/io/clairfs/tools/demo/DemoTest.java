@@ -21,14 +21,14 @@ import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The whole demonstration, small and fast: what it finds, and that nothing of it is left behind. */
+/** The whole demonstration, small and fast: its result, and that nothing is left behind. */
 @Timeout(180)
 @NeedsFuse
 class DemoTest {
     private static final int FILES = 320;
     private static final int EPOCHS = 3;
 
-    /** Where every run takes place, so that a run finds what a killed one left. */
+    /** The directory of every run, so that a run finds the leftovers of a killed one. */
     private static final Path PARENT = Path.of("target", "demo-test").toAbsolutePath();
 
     @BeforeEach

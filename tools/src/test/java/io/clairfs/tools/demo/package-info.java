@@ -1,4 +1,4 @@
-/** Tests of the demonstration; those of the whole of it need /dev/fuse and a Python. */
+/** Tests of the demonstration. Those of the whole demonstration need /dev/fuse and a Python. */
 @NullMarked
 package io.clairfs.tools.demo;
 

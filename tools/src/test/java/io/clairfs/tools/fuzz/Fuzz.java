@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Inputs from a seed, for a time.
+ * A given number of inputs that follow from a seed.
  *
- * <p>The same ones each time, so that a build fails for what was changed: {@code -Dclairfs.fuzz.seed=N} tries others, {@code -Dclairfs.fuzz.factor=N} more. The seed is printed;
- * each input has a seed of its own, which a failure names.
+ * <p>Every run has the same inputs, so that only a change makes a build fail. {@code -Dclairfs.fuzz.seed=N} tries other inputs,
+ * {@code -Dclairfs.fuzz.factor=N} more. The seed is printed, and a failure names the seed and the round of its input.
  */
 public final class Fuzz {
     private static final int MOST_PIECE = 400;
@@ -30,7 +30,7 @@ public final class Fuzz {
         this.inputs = inputs;
     }
 
-    /** So many inputs of one kind; {@code words} are what its language is made of. */
+    /** Makes {@code inputs} inputs of one kind. {@code words} are the words of its language. */
     public static Fuzz of(String name, int inputs, List<String> words) {
         long seed = Long.getLong("clairfs.fuzz.seed", 1);
         int factor = Integer.getInteger("clairfs.fuzz.factor", 1);
@@ -38,7 +38,7 @@ public final class Fuzz {
         return new Fuzz(name, words, seed, (long) inputs * factor);
     }
 
-    /** Begins the next input; false when there were enough. */
+    /** Begins the next input. Returns false after the last one. */
     public boolean next() {
         round++;
         random = new Random(seed * 1_000_003 + round);
@@ -49,7 +49,7 @@ public final class Fuzz {
         return more;
     }
 
-    /** What a failure has to name. */
+    /** The name of the current input, for the message of a failure. */
     public String where() {
         return name + " with seed " + seed + ", round " + round;
     }
@@ -58,25 +58,25 @@ public final class Fuzz {
         return random;
     }
 
-    /** One of these. */
+    /** Returns one of these at random. */
     @SafeVarargs
     public final <T> T oneOf(T... all) {
         return all[random.nextInt(all.length)];
     }
 
-    /** Random bytes, seldom many. */
+    /** Random bytes, usually few. */
     public byte[] bytes() {
         byte[] bytes = new byte[random.nextInt(random.nextInt(10) == 0 ? MOST_REPEATED : MOST_PIECE)];
         random.nextBytes(bytes);
         return bytes;
     }
 
-    /** Damaged text: what {@link #mutated(byte[])} makes of it. */
+    /** The text, damaged by {@link #mutated(byte[])}. */
     public String mutated(String text) {
         return new String(mutated(text.getBytes(ISO_8859_1)), ISO_8859_1);
     }
 
-    /** {@code valid} with one to eight things wrong with it. */
+    /** A copy of {@code valid} with one to eight mutations. */
     public byte[] mutated(byte[] valid) {
         byte[] bytes = valid.clone();
         for (int left = random.nextInt(1, 9); left > 0; left--) {
@@ -107,7 +107,7 @@ public final class Fuzz {
                 : words.get(random.nextInt(words.size())).getBytes(ISO_8859_1);
     }
 
-    /** A piece again and again. */
+    /** A piece, repeated. */
     private byte[] repeated() {
         byte[] piece = random.nextBoolean() ? word() : new byte[] {(byte) random.nextInt(256)};
         int times = random.nextInt(1 + MOST_REPEATED / Math.max(1, piece.length));

@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What users write: job lines, order files, manifests, configurations. */
+/** The parsers of user input: job lines, order files, manifests, configurations. */
 final class ParserFuzzTest {
     private static final int SAMPLES = 60;
     private static final List<String> KEYS = List.of(
@@ -205,7 +205,7 @@ final class ParserFuzzTest {
                 for (int i = 0; i < index.size(); i++) {
                     String path = new String(index.path(i), ISO_8859_1);
                     assertThat(path).doesNotContain("..", "out/");
-                    // A link that leads out, or is absolute, is a file for all that the mount can tell.
+                    // A link that leads out, or is absolute, counts as a file, because the mount cannot resolve it.
                     assertThat(path.contains(".jpg") || LINKS.contains(path))
                             .as(path)
                             .isTrue();

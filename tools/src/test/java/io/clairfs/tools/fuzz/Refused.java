@@ -7,7 +7,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 
-/** Counts what became of inputs, and fails where one was neither taken nor refused properly. */
+/** Counts taken and refused inputs. Fails if an input was neither taken nor refused properly. */
 final class Refused {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long MOST_BYTES = 256L << 20;
@@ -18,7 +18,7 @@ final class Refused {
     private int taken;
     private int refused;
 
-    /** Inputs are refused by an exception of this class alone. */
+    /** Only an exception of the class {@code how} refuses an input. */
     Refused(Fuzz fuzz, Class<? extends Exception> how) {
         this.fuzz = fuzz;
         this.how = how;
@@ -30,7 +30,7 @@ final class Refused {
         void read() throws Exception;
     }
 
-    /** Has one input read: taken, or refused in one line, in bounded time and memory. Returns whether it was taken. */
+    /** Reads one input, which must be taken, or refused in one line, in bounded time and memory. Returns whether it was taken. */
     boolean readIsTaken(Reading reading) {
         long bytes = THREADS.getCurrentThreadAllocatedBytes();
         long begun = System.nanoTime();
@@ -55,7 +55,7 @@ final class Refused {
         return wasTaken;
     }
 
-    /** Both must have been seen, or the inputs were of no use. */
+    /** Prints the counts. Fails if no input was refused, because such inputs test nothing. */
     void sayAndCheck() {
         System.out.println("fuzz: " + taken + " taken, " + refused + " refused");
         assertThat(refused).isPositive();

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An SSD directory in which anything may stand: what comes out of it is right, or does not come out. */
+/** An SSD directory with any content: a sample read from it is right, or is not served. */
 final class SsdFuzzTest {
     private static final int SAMPLES = 40;
     private static final long CAPACITY = 400_000;
@@ -33,7 +33,7 @@ final class SsdFuzzTest {
         return bytes;
     }
 
-    /** A source whose files have the contents of their numbers in the tree. */
+    /** A source. The content of a file follows from its number in the tree. */
     private DatasetTree tree() throws Exception {
         Path root = Files.createDirectory(directory.resolve("source"));
         for (int i = 0; i < SAMPLES; i++) {

@@ -1,4 +1,4 @@
-/** Input that nobody wrote: damaged, huge, random. What reads it refuses it in one line, or takes it and is none the worse. */
+/** Generated input: damaged, huge, random. A reader refuses it in one line, or takes it without harm. */
 @NullMarked
 package io.clairfs.tools.fuzz;
 

@@ -17,12 +17,12 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * This build as it is when it is installed: in jars, with a cache of loaded classes, which JVMs take with jars only. Tests start hundreds
- * of processes, and each then takes about half of the processor time.
+ * This build as installed: in jars, with a cache of loaded classes, which JVMs accept with jars only. Tests start hundreds of processes.
+ * With the cache each takes about half of the processor time.
  *
- * <p>It is made by the first test that needs it, and again when classes or the class path have changed.
+ * <p>The first test that needs it makes it, and makes it again when classes or the class path have changed.
  *
- * @param flags what shortens the start of a JVM
+ * @param flags flags that shorten the start of a JVM
  */
 record BuiltProgram(String classPath, List<String> flags) {
     private static final Path PARENT = Path.of("target").toAbsolutePath();
@@ -59,7 +59,10 @@ record BuiltProgram(String classPath, List<String> flags) {
                 : List.of();
     }
 
-    /** A copy below a directory, each file by its whole path: so JVMs take the copied cache with the copied jars. Everybody may read it. */
+    /**
+     * Copies the program below a directory, each file under its whole path, so that JVMs accept the copied cache with the copied jars.
+     * Everybody may read the copy.
+     */
     BuiltProgram copiedTo(Path into) throws IOException {
         List<String> copies = new ArrayList<>();
         for (String entry : classPath.split(":", -1)) {
@@ -102,7 +105,7 @@ record BuiltProgram(String classPath, List<String> flags) {
                 pack(entries.get(i), fresh.resolve(i + ".jar"));
             }
         }
-        // The cache remembers where the jars lie, so they are moved before it is made.
+        // The cache records the paths of the jars, so they are moved before it is made.
         Files.move(fresh, directory);
         List<String> command = new ArrayList<>(jvmFlags);
         command.addAll(List.of("-XX:AOTCacheOutput=" + directory.resolve(STARTUP_CACHE), "-cp"));

@@ -5,7 +5,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The command line of this build. With {@code -Dclairfs.daemons.compiled=true}, which benchmarks need, daemons are compiled as a user's are. */
+/**
+ * The command line of this build. With {@code -Dclairfs.daemons.compiled=true}, which benchmarks need, the daemons' code is compiled as for
+ * a user.
+ */
 final class Clairfs {
     static final String MAIN = "io.clairfs.tools.cli.Main";
     static final String TRAINING = "io.clairfs.tools.cli.StartupTraining";
@@ -13,7 +16,7 @@ final class Clairfs {
     private static final List<String> FLAGS =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC");
 
-    /** Tests run hundreds of processes, most of them for seconds: half of their processor time would go into compiling well. */
+    /** Tests run hundreds of processes, most of them for seconds. Full optimisation would take half of their processor time. */
     private static final String QUICKLY_COMPILED = "-XX:TieredStopAtLevel=1";
 
     private static final BuiltProgram PROGRAM = BuiltProgram.ofThisBuild(jvm());
@@ -30,12 +33,12 @@ final class Clairfs {
         return command;
     }
 
-    /** {@code clairfs arguments...}. */
+    /** The command {@code clairfs arguments...}. */
     static List<String> command(String... arguments) {
         return commandOf(PROGRAM, arguments);
     }
 
-    /** The same by a copy of the program. */
+    /** The same command with a copy of the program. */
     static List<String> commandOf(BuiltProgram program, String... arguments) {
         List<String> command = jvm();
         command.addAll(program.flags());
@@ -44,7 +47,7 @@ final class Clairfs {
         return command;
     }
 
-    /** A copy of the program below a directory, for those who may not read where it lies. */
+    /** Copies the program below a directory, for users who may not read the original. */
     static BuiltProgram copiedTo(Path into) throws IOException {
         return PROGRAM.copiedTo(into);
     }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
-/** Somebody sets the machine's date while a daemon runs: nothing that waits, lasts or is read depends on it. */
+/** The machine's date is set while a daemon runs. No wait, timeout or read depends on the date. */
 @Timeout(180)
 final class ClockTest {
     private static final int SAMPLES = 200;

@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Four nodes, each in a network of its own and with PyTorch's DataLoader, on a source that all share: first on the source itself, then through clairfs, with
- * caches for 30 % of the data each and links ten times as fast as the source. {@code .ci/long-run cluster} runs it.
+ * Four nodes with PyTorch's DataLoader, each in its own network, on a shared source. They train first on the source itself, then through
+ * clairfs, with caches for 30 % of the data each and links ten times as fast as the source. {@code .ci/long-run cluster} runs it.
  *
- * <p>Only wrong bytes make it fail; what it measures is printed, to be judged by whoever knows how busy the machine was.
+ * <p>Only wrong bytes make it fail. It prints its measurements; judge them by how busy the machine was.
  */
 @Timeout(600)
 final class ClusterBenchmark {
@@ -63,13 +63,13 @@ final class ClusterBenchmark {
         }
     }
 
-    /** Something that may fail. */
+    /** A start that may fail. */
     @FunctionalInterface
     private interface Start {
         void run() throws Exception;
     }
 
-    /** Makes one of them for a rank. */
+    /** Makes a trainer for a rank. */
     @FunctionalInterface
     private interface Trainers {
         RankTrainer of(int rank) throws Exception;

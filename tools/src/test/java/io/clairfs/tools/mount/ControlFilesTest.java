@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The control files say what is, and do what is written to them. */
+/** The control files show the state of the mount and execute what is written to them. */
 @Timeout(120)
 class ControlFilesTest {
     private static final int SAMPLES = 103;

@@ -12,11 +12,11 @@ import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What a daemon used at one moment, as the kernel counts it and as it says itself.
+ * The resources of a daemon at one moment, as the kernel and the daemon itself count them.
  *
  * @param atNs as {@link System#nanoTime}
  * @param nativeMb samples outside the heap
- * @param staged samples pushed into the kernel's page cache and not dropped again, whose inodes are pinned
+ * @param staged samples pushed into the kernel's page cache and not dropped since, whose inodes are pinned
  */
 record DaemonFigures(
         int node,
@@ -33,16 +33,16 @@ record DaemonFigures(
     private static final int ROWS = 12;
 
     /**
-     * What a quantity may grow by, from the first to the second half of the last third of the run: a twentieth, or so much. Threads,
-     * descriptors and buffers of fetches under way go up and down by that.
+     * The allowed growth of a quantity from the first to the second half of the last third of the run: a twentieth, or {@code slack} if
+     * that is more. Threads, descriptors and buffers of fetches in flight vary by that much.
      */
     private static final double GROWTH = 0.05;
 
     /**
-     * What is judged.
+     * A quantity that is judged.
      *
-     * @param share of the looks at it that are at most the figure that is compared: half for what goes up and down by a little, less for
-     *     memory, where one look in two may meet a large sample that somebody reads just then
+     * @param share the quantile of the looks that is compared: half for quantities that vary a little, less for resident and native memory,
+     *     where every second look may find a large sample that is being read
      */
     private record Quantity(String name, double slack, double share, ToDoubleFunction<DaemonFigures> of) {}
 
@@ -54,7 +54,7 @@ record DaemonFigures(
             new Quantity("threads", 16, 0.5, DaemonFigures::threads),
             new Quantity("staged", 16, 0.5, DaemonFigures::staged));
 
-    /** Looks at a daemon, whose garbage is collected before: what it has on its heap is what it holds. */
+    /** Collects a daemon's garbage and looks at it, so that its heap contains only live objects. */
     static DaemonFigures of(int node, StressNode daemon) throws Exception {
         String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
         Ended.run(List.of(jcmd, Long.toString(daemon.pid()), "GC.run"), Map.of())
@@ -83,7 +83,7 @@ record DaemonFigures(
         }
     }
 
-    /** A dozen rows for each node: means over equal parts of the run. */
+    /** A table with a dozen rows for each node: means over equal parts of the run. */
     static String table(List<DaemonFigures> all) {
         StringBuilder text = new StringBuilder();
         for (int node = 0; !of(node, all).isEmpty(); node++) {
@@ -102,7 +102,7 @@ record DaemonFigures(
         return text + "\n";
     }
 
-    /** A line for everything that grew. */
+    /** A line for each quantity that grew. */
     static List<String> judge(List<DaemonFigures> all) {
         List<String> grown = new ArrayList<>();
         for (int node = 0; !of(node, all).isEmpty(); node++) {

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.parallel.Execution;
 /**
  * A source that is dead: it neither answers nor goes away.
  *
- * <p>The kernel lets nobody end a thread that waits for a FUSE server that has taken its request, and lets everybody end one whose request has
- * not been taken. So there are two cases, and each is set up on purpose.
+ * <p>A thread that waits for a FUSE server cannot be killed once the server has taken its request, and can be killed before. So there are
+ * two cases, and the tests set up each of them.
  */
 @Timeout(300)
 class DeadSourceTest {
@@ -204,7 +204,7 @@ class DeadSourceTest {
                 assertThat(mount.read("errors")).contains("c/" + name);
             }
             try (FaultyProcess anew = FaultyProcess.start(dataset, faulty)) {
-                anew.ask("inject eio on=status"); // its root can be opened and not be examined
+                anew.ask("inject eio on=status"); // its root can be opened but not examined
                 assertThat(reader("2.jpg").waitFor()).isNotZero();
                 assertThat(anew.hasStruck("eio status")).isTrue();
                 anew.ask("lift");
@@ -218,7 +218,7 @@ class DeadSourceTest {
         }
     }
 
-    /** What a daemon has open of its source's root; that of a mount which was taken out of the tree is called "/". */
+    /** The source's roots that a daemon has open. The root of a detached mount is called "/". */
     private static List<String> roots(long daemon, Path root) throws Exception {
         List<String> found = new ArrayList<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc", Long.toString(daemon), "fd"))) {

@@ -11,14 +11,14 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process that has ended: what it said, and how.
+ * A process that has ended: its output and its exit code.
  *
- * @param err what it said on stderr
+ * @param err its output on stderr
  */
 record Ended(int exit, String out, String err) {
     private static final long TIMEOUT_S = 120;
 
-    /** Runs a command to its end; fails when it does not end by itself. */
+    /** Runs a command to its end. Fails if it does not end by itself. */
     static Ended run(List<String> command, Map<String, String> environment) throws IOException, InterruptedException {
         Path out = Files.createTempFile("clairfs-out-", "");
         Path err = Files.createTempFile("clairfs-err-", "");
@@ -36,7 +36,7 @@ record Ended(int exit, String out, String err) {
         }
     }
 
-    /** Starts a command that reads nothing; what it says goes to the two files. */
+    /** Starts a command without input. Its output goes to the two files. */
     static Process start(List<String> command, Map<String, String> environment, Path out, Path err) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectInput(Path.of("/dev/null").toFile())
@@ -51,13 +51,13 @@ record Ended(int exit, String out, String err) {
         return new String(Files.readAllBytes(file), UTF_8);
     }
 
-    /** Fails unless it succeeded. Returns what it said. */
+    /** Fails unless the command succeeded. Returns its output. */
     String succeeded() {
         assertThat(exit).as("exit code; stdout: %s; stderr: %s", out, err).isZero();
         return out;
     }
 
-    /** Fails unless it ended with this code and exactly one line of complaint, which it returns. */
+    /** Fails unless the command ended with this code and exactly one line on stderr. Returns the line. */
     String complainedWith(int code) {
         assertThat(exit).as("exit code; stdout: %s; stderr: %s", out, err).isEqualTo(code);
         List<String> lines = err.lines().toList();

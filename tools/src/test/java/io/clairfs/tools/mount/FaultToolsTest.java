@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What tests bring about really happens: a disk fills, a clock jumps, a control group has a limit. */
+/** The faults of the tests really happen: a disk fills, a clock jumps, a control group has a limit. */
 @Timeout(60)
 final class FaultToolsTest {
     @RegisterExtension

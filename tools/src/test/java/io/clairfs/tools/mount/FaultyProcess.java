@@ -14,7 +14,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** A faulty source in a process of its own, to be stopped and killed. It ends with the test at the latest, however that ends. */
+/**
+ * A faulty source in its own process, which tests can stop and kill. It ends with the test at the latest, even if the test fails or is
+ * killed.
+ */
 final class FaultyProcess implements AutoCloseable {
     private final Process process;
     private final BufferedWriter in;
@@ -28,7 +31,7 @@ final class FaultyProcess implements AutoCloseable {
         out = process.inputReader(UTF_8);
     }
 
-    /** Shows the directory {@code shown} at {@code point}. */
+    /** Starts a process that shows the directory {@code shown} at {@code point}. */
     static FaultyProcess start(Path shown, Path point) throws IOException {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -52,7 +55,7 @@ final class FaultyProcess implements AutoCloseable {
         return point;
     }
 
-    /** Gives it a line. Returns what it answers after {@code ok}. */
+    /** Sends a line. Returns the answer after {@code ok}. */
     String ask(String line) throws IOException {
         in.write(line + "\n");
         in.flush();
@@ -61,12 +64,12 @@ final class FaultyProcess implements AutoCloseable {
         return answer.substring("ok".length()).strip();
     }
 
-    /** How many requests a fault has struck, such as {@code hang read}. */
+    /** Whether a fault, such as {@code hang read}, has struck any request. */
     boolean hasStruck(String kindAndRequest) throws IOException {
         return ask("counts").contains(kindAndRequest + "=");
     }
 
-    /** Stops it; returns when none of its threads can take a request any more. */
+    /** Stops the process. Returns when none of its threads can take a request. */
     void stop() throws Exception {
         signal("STOP");
         Waiting.until("every thread of the source is stopped", () -> allStopped(process.pid()));
@@ -89,22 +92,22 @@ final class FaultyProcess implements AutoCloseable {
         Ended.run(List.of("kill", "-" + name, Long.toString(pid)), Map.of()).succeeded();
     }
 
-    /** Whether nothing is left of a process. */
+    /** Whether a process is gone completely. */
     static boolean isGone(long pid) {
         return MountProcess.state(pid) == MountProcess.State.GONE;
     }
 
-    /** Lets it go on after {@link #stop}. */
+    /** Continues the process after {@link #stop}. */
     void goOn() throws IOException, InterruptedException {
         signal("CONT");
     }
 
-    /** Sends it a signal, and does not wait for what comes of it. */
+    /** Sends a signal without waiting for its effect. */
     void signal(String name) throws IOException, InterruptedException {
         signal(process.pid(), name);
     }
 
-    /** Kills it: whoever waits for it gets an error, and so does who comes later. */
+    /** Kills the process. Waiting requests fail, and so do later ones. */
     void kill() {
         process.destroyForcibly().onExit().join();
     }

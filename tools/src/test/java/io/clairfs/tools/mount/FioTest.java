@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** fio, which knows nothing of us, writes files with checksums to the source and verifies them through the mount. */
+/** fio, an independent tool, writes files with checksums to the source and verifies them through the mount. */
 @Timeout(180)
 final class FioTest {
     private static final List<String> BLOCKS = List.of("512", "1000", "4096", "13331", "262144");

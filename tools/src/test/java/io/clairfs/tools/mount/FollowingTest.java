@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
-/** A trainer is followed by what inotify reports, and less closely where inotify fails; its bytes are right either way. */
+/** The follower uses inotify's reports, and is less exact where inotify fails. The trainer's bytes are right either way. */
 @Timeout(180)
 @Tag("alone")
 final class FollowingTest {
@@ -99,13 +99,13 @@ final class FollowingTest {
             done = readOn(mount, source, done, 0);
         }
         JsonNode job;
-        do { // what a busy machine drains late is lost again, so the reader goes on until it is found
+        do { // a busy machine may lose reports again, so the reader goes on until it is found
             done = readOn(mount, source, done, 20_000);
             job = mount.status().path("jobs").path(0);
         } while (!job.path("in_sync").asBoolean() || Math.abs(positionInAll(job) - done) > PIECE);
     }
 
-    /** Reads the next piece. Returns how many samples are read by then; fails where the job ends. */
+    /** Reads the next piece. Returns the number of samples read so far. Fails at the end of the job. */
     private int readOn(LiveMount mount, Path source, int done, int pauseUs) throws IOException, InterruptedException {
         read(mount, source, done / SAMPLES, done % SAMPLES, PIECE, pauseUs);
         return done + PIECE;

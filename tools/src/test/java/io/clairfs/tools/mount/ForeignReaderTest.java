@@ -14,17 +14,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Somebody looks at all files of a mount in name order: that is no use of a sample, and the trainer of a job stays where it is. */
+/**
+ * A foreign reader goes through all files of a mount in name order. Its reads do not count as uses, and the position of a job's trainer
+ * does not change.
+ */
 @Timeout(240)
 final class ForeignReaderTest {
     private static final int CLASSES = 10;
     private static final int LARGEST = 30_000;
     private static final int PAUSE_US = 1_000;
 
-    /** Where the trainer pauses in the first epoch, of a hundred. */
+    /** The position at which the trainer pauses in the first epoch. */
     private static final int PAUSED_AT = 40;
 
-    /** Reads all files, looks at what of them is cached, looks at how they begin. */
+    /** Commands that read all files, query their cached pages, and read their beginnings. */
     private static final List<String> PASSES = List.of("cat */* | cksum", "fincore -n */* | wc -l", "file */* | wc -l");
 
     @RegisterExtension
@@ -56,7 +59,7 @@ final class ForeignReaderTest {
         assertThat(equal.strip()).isEqualTo(String.valueOf(count));
     }
 
-    /** Runs each pass to its end, and until all of it is told; the trainer is where it was. */
+    /** Runs each pass to its end and waits until all its reads are reported. Requires that the trainer's position has not changed. */
     private void passOver(LiveMount mount, Path source, int samples, int epoch, int position)
             throws IOException, InterruptedException {
         for (String pass : PASSES) {

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
-/** Nodes with room for the dataset twice in all: what homes leave is filled by next use, and the source is read once all the same. */
+/**
+ * Nodes that together have room for two datasets. Copies by next use fill the room that homes leave, and the source is still read only
+ * once.
+ */
 @Timeout(300)
 final class GroupCopiesTest {
     private static final int NODES = 3;
@@ -27,7 +30,7 @@ final class GroupCopiesTest {
     private static final int PAUSE_US = 2_000;
     private static final long DATASET = (long) SAMPLES * SAMPLE_BYTES;
 
-    /** From the second epoch on; by next use 0.80 of these orders are expected, by frequency 0.75. */
+    /** The least local share from the second epoch on. For these orders 0.80 is expected by next use, 0.75 by frequency. */
     private static final double LOCAL_SHARE = 0.77;
 
     @RegisterExtension
@@ -56,7 +59,7 @@ final class GroupCopiesTest {
             Fetches first = fetches(group);
             train(group, dataset, 1, EPOCHS);
             Fetches last = fetches(group);
-            // What was staged after the first epoch is read later, and was fetched before.
+            // Samples staged after the first epoch are read later, but were fetched before.
             double reads = (double) SAMPLES * (EPOCHS - 1) - first.stagedAhead;
             double local = 1 - (last.fromPeers - first.fromPeers) / reads;
             long read = source.counted().bytes();

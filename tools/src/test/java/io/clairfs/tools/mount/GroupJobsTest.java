@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
-/** A job is written on one node and known on all; each adds its own ranks. Two daemons serve all tests, a third comes and goes. */
+/** A job is written on one node and known on all. Each node adds its own ranks. Two daemons serve all tests, a third joins and leaves. */
 @Timeout(300)
 final class GroupJobsTest {
     private static final int SAMPLES = 60;
@@ -91,7 +91,7 @@ final class GroupJobsTest {
         return array.valueStream().map(JsonNode::asString).toList();
     }
 
-    /** Which ranks of a job read on this node; null when the job is not known there. */
+    /** The ranks of a job that read on this node. Null if the node does not know the job. */
     private static String ranks(JsonNode status, String job) {
         return status.path("jobs")
                 .valueStream()

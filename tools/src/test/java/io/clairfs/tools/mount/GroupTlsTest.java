@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
-/** Two nodes serve each other with TLS; one without it is in their group and gets its samples from the source. */
+/** Two nodes serve each other with TLS. A third node without TLS is in their group and gets its samples from the source. */
 @Timeout(240)
 final class GroupTlsTest {
     private static final int SAMPLES = 40;

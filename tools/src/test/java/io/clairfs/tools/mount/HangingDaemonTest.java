@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A daemon that does not answer, or that the kernel holds: commands come back, and the mount can be taken away. */
+/** A daemon that does not answer, or that the kernel holds. Commands return, and the mount can be removed. */
 @Timeout(300)
 class HangingDaemonTest {
     /** Too large to be fetched whole for a reader. */
@@ -60,7 +60,10 @@ class HangingDaemonTest {
         assertThat(fixture.mounts()).isEmpty();
     }
 
-    /** A loader pushes a file of which a reader has a page: the push waits for the page, and the page for a source that hangs. */
+    /**
+     * Makes a push wait. A loader pushes a file while a reader waits for one of its pages: the push waits for the page, and the page for a
+     * hanging source.
+     */
     private Process pushThatWaits(FaultyMount source, LiveMount mount) throws Exception {
         Fault fault =
                 source.inject(FaultSpec.of(FaultKind.HANG).on(Request.READ).times(1));
@@ -133,8 +136,8 @@ class HangingDaemonTest {
             source.liftAll();
             Waiting.until("the daemon is gone", () -> FaultyProcess.isGone(daemon));
             assertThat(reader.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
-            // The push that waited goes on once the reader's request has failed, and may bring the reader its page even
-            // so.
+            // The waiting push continues once the reader's request has failed, and may still bring the page to the
+            // reader.
             assertThat(Files.readString(fixture.directory().resolve("reader.err")))
                     .containsPattern("^$|Errno (103|107)");
             assertThat(fixture.mounts())

@@ -5,11 +5,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
 
-/** Samples to be read: random bytes, no two files alike. */
+/** Samples of random bytes, no two files alike. */
 final class Images {
     private Images() {}
 
-    /** Writes {@code 0.jpg}, {@code 1.jpg} and so on, each of {@code bytes}, into {@code directory}, which is made if need be. */
+    /**
+     * Writes {@code 0.jpg}, {@code 1.jpg} and so on, each of {@code bytes}, into {@code directory}. Makes the directory if it is missing.
+     */
     static void make(Path directory, int count, int bytes) throws IOException {
         Files.createDirectories(directory);
         Random random = new Random(directory.getFileName().hashCode());

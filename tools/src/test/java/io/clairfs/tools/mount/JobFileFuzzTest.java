@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Whatever is written to the job file of a running mount, the mount goes on and says what it refused. */
+/** After any write to the job file of a running mount, the mount goes on and reports what it refused. */
 @Timeout(10_000)
 final class JobFileFuzzTest {
     private static final String KEPT = "name=kept seed=3 epochs=2";
@@ -37,12 +37,12 @@ final class JobFileFuzzTest {
             Files.writeString(
                     Files.createDirectories(source.resolve("c" + i % 3)).resolve(i + ".jpg"), "sample " + i);
         }
-        FIXTURE.environment("JDK_JAVA_OPTIONS", "-Xmx256m"); // what takes more than that, fails
+        FIXTURE.environment("JDK_JAVA_OPTIONS", "-Xmx256m"); // a request that needs more heap fails
         mount = FIXTURE.mount(source);
         mount.awaitReady();
     }
 
-    /** Each test has room for its jobs, whatever the others left. */
+    /** Stops all jobs, so that each test has room for its own. */
     @BeforeEach
     void stopJobs() throws IOException {
         for (String line : mount.lines("job")) {
@@ -52,7 +52,7 @@ final class JobFileFuzzTest {
         assertThat(mount.read("job")).isEmpty();
     }
 
-    /** One write(2). Returns whether it was taken. */
+    /** Writes with one write(2). Returns whether the write was accepted. */
     private static boolean write(byte[] bytes) throws IOException {
         try (RandomAccessFile job = new RandomAccessFile(mount.control("job").toFile(), "rw")) {
             job.getChannel().write(java.nio.ByteBuffer.wrap(bytes));
@@ -123,7 +123,7 @@ final class JobFileFuzzTest {
         assertThat(refused).isPositive();
     }
 
-    /** Looks for a name that nobody made among the control files. */
+    /** Looks up a generated name among the control files. */
     private static void name(Fuzz fuzz) {
         String name = fuzz.mutated("order/kept/1/0").replace('\u0000', ' ');
         if (name.length() < 200 && !name.contains("..")) {

@@ -14,12 +14,12 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A job line that is not right changes nothing, fails the write itself, and the reason can be read. */
+/** An invalid job line changes nothing, fails the write itself, and leaves a readable reason. */
 @Timeout(120)
 class JobLineTest {
     private static final String BEFORE = "name=before seed=3 epochs=5";
 
-    /** Writes each argument in one write(2), and says what came of it. */
+    /** Writes each argument in one write(2), and prints the result. */
     private static final String WRITE = """
             import errno, os, sys
             fd = os.open(sys.argv[1], os.O_WRONLY)
@@ -138,6 +138,6 @@ class JobLineTest {
     void job_command_away_from_any_mount_says_so() throws Exception {
         assertThat(FIXTURE.clairfs("job", "list", FIXTURE.directory()).complainedWith(1))
                 .contains("is not on a clairfs mount");
-        assertThat(FIXTURE.clairfs("job").complainedWith(2)).contains("say start, list or stop");
+        assertThat(FIXTURE.clairfs("job").complainedWith(2)).contains("give one of start, list, stop");
     }
 }

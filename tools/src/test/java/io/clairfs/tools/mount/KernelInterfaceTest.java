@@ -15,13 +15,13 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever way the kernel has of reading a file sees the same bytes; and what a mount says of itself. */
+/** Every way of reading that the kernel offers sees the same bytes. Also tests what the mount reports of itself. */
 @Timeout(120)
 class KernelInterfaceTest {
     private static final int BYTES = 300_007;
     private static final long HUGE = (5L << 30) + 12_345;
 
-    /** What every script begins with: {@code path} in the mount, {@code expected} of the source. */
+    /** The beginning of every script: {@code path} in the mount, {@code expected} of the source. */
     private static final String BEGIN = """
             import ctypes, errno, mmap, os, sys
             mount, source = sys.argv[1:]

@@ -14,26 +14,26 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A setting of the kernel, which is the whole machine's, for the time of a block.
+ * Changes a setting of the kernel, which concerns the whole machine, until closed.
  *
- * <p>Runs beside this one that change settings wait for each other, by a lock on a file that has the value from before in it: what
- * a killed run left behind is put right by the next, before its first mount.
+ * <p>Concurrent test runs that change settings wait for each other, by a lock on a file. The file has the previous value, so that the next
+ * run restores the setting of a killed run before its first mount.
  */
 final class KernelSetting implements AutoCloseable {
-    /** How many directories one user may watch. */
+    /** The number of directories that one user may watch. */
     static final String WATCHES = "fs/inotify/max_user_watches";
 
-    /** How many inotify queues one user may have. */
+    /** The number of inotify queues that one user may have. */
     static final String INSTANCES = "fs/inotify/max_user_instances";
 
-    /** How many reports a new inotify queue holds. */
+    /** The number of reports that a new inotify queue holds. */
     static final String QUEUE = "fs/inotify/max_queued_events";
 
     private static final Path SETTINGS = Path.of("/proc/sys");
     private static final Path LOCK = Path.of("/tmp/clairfs-test-kernel-settings.lock");
     private static final int LONGEST = 200;
 
-    /** A file's lock is the process's; this one is the thread's. */
+    /** Excludes other threads: a lock on a file belongs to the whole process. */
     private static final ReentrantLock HERE = new ReentrantLock();
 
     private final Path file;
@@ -48,7 +48,7 @@ final class KernelSetting implements AutoCloseable {
         this.lock = lock;
     }
 
-    /** Sets {@code name} to {@code value} until closed; a test that may not is skipped. */
+    /** Sets {@code name} to {@code value} until closed. Without the privilege the test is skipped. */
     static KernelSetting set(String name, int value) throws IOException, InterruptedException {
         Requirements.root();
         HERE.lock();
@@ -73,7 +73,7 @@ final class KernelSetting implements AutoCloseable {
         }
     }
 
-    /** Puts right what a killed run left, unless some run is at it. */
+    /** Restores the setting of a killed run, unless another run holds the lock. */
     static void removeLeftovers() throws IOException {
         if (!Files.isWritable(LOCK) || Files.size(LOCK) == 0 || !HERE.tryLock()) {
             return;
@@ -88,7 +88,7 @@ final class KernelSetting implements AutoCloseable {
         }
     }
 
-    /** Puts right what the run before did not. */
+    /** Restores the setting that an earlier run left, if any. */
     private static void restore(FileChannel channel) throws IOException {
         ByteBuffer text = ByteBuffer.allocate(LONGEST);
         if (channel.read(text, 0) > 0) {
@@ -99,7 +99,7 @@ final class KernelSetting implements AutoCloseable {
         channel.truncate(0);
     }
 
-    /** A file of this kind gives its value to a single read only. */
+    /** Reads the value with a single read, as a file of this kind requires. */
     private static String value(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] text = new byte[64];

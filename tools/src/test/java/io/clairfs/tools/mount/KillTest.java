@@ -14,9 +14,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Daemons killed (-9) at random moments of their lives: the next mount at the same place works, over the same SSD.
+ * Daemons are killed (-9) at random moments. The next mount at the same place works, over the same SSD.
  *
- * <p>{@code -Dclairfs.kill.rounds=N} says how often, {@code -Dclairfs.kill.seed=N} repeats it, as far as time can be repeated.
+ * <p>{@code -Dclairfs.kill.rounds=N} sets the number of rounds. {@code -Dclairfs.kill.seed=N} repeats a run, apart from timing.
  */
 @Timeout(3600)
 final class KillTest {
@@ -54,7 +54,7 @@ final class KillTest {
                 "1MiB");
     }
 
-    /** A whole life, from mount to umount, of which any part may fail. */
+    /** Runs a daemon from mount to umount. Any part may fail. */
     private void live(int round, boolean job) {
         try {
             LiveMount mount = mount();
@@ -77,7 +77,7 @@ final class KillTest {
         }
     }
 
-    /** What was killed ends by itself, whatever its threads were waiting for. */
+    /** Kills all daemons and waits for their end, whatever their threads wait for. */
     private void awaitTheirEnd() throws Exception {
         Waiting.until("all that was killed is gone", () -> {
             killAll();
@@ -98,7 +98,7 @@ final class KillTest {
             boolean job = random.nextInt(4) > 0;
             CompletableFuture<Void> life = CompletableFuture.runAsync(() -> live(of, job));
             TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LIFE_MS));
-            while (!life.isDone()) { // the command that mounts may start another process after we looked
+            while (!life.isDone()) { // the mount command may start another process after the check
                 killAll();
                 TimeUnit.MILLISECONDS.sleep(50);
             }

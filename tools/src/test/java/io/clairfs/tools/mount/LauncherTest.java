@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The script {@code clairfs}, over the program of this build: what it does itself, and that a mount is the same by whichever way it was started. */
+/**
+ * The script {@code clairfs} with the program of this build: its own behaviour, and that a mount is the same in each way of starting it.
+ */
 @Timeout(300)
 final class LauncherTest {
     private static final long GENEROUS_S = 60;
@@ -33,7 +35,7 @@ final class LauncherTest {
     private Path source;
     private Path point;
 
-    /** A checkout that is built already: the script finds what it needs by where it lies. */
+    /** Installs the launcher in a built checkout: the script finds the program relative to its own path. */
     @BeforeEach
     void installLauncher() throws IOException {
         Path checkout = fixture.newDirectory("a checkout");
@@ -102,7 +104,7 @@ final class LauncherTest {
         assertThat(session(byLauncher.pid())).as("leads a session").isEqualTo(byLauncher.pid());
     }
 
-    /** What a JVM was told; without what tests save time by, and what only a member of a group needs. */
+    /** The flags of a JVM, without those that speed up tests. */
     private static Set<String> flags(long pid) throws IOException {
         String[] all =
                 Files.readString(Path.of("/proc/" + pid + "/cmdline"), UTF_8).split("\0", -1);
@@ -133,7 +135,7 @@ final class LauncherTest {
                 .contains("none");
         mount().succeeded();
         assertThat(mount().complainedWith(1)).contains(point.toString());
-        assertThat(fixture.processes()).hasSizeLessThanOrEqualTo(2); // the mount's own and its watchdog
+        assertThat(fixture.processes()).hasSizeLessThanOrEqualTo(2); // the daemon and its watchdog
         assertThat(run("umount", point.resolve("file")).complainedWith(1)).contains("is not a clairfs mount");
     }
 

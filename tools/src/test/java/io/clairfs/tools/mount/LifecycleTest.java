@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A mount ends whenever it is told to, whoever is using it, and a killed one is in nobody's way. */
+/** A mount ends when requested, even while it is in use. A killed mount does not prevent the next one. */
 @Timeout(120)
 class LifecycleTest {
     private static final int FILES = 300;
@@ -39,7 +39,7 @@ class LifecycleTest {
         return made;
     }
 
-    /** A mount in the middle of its first epoch, with two readers at it. */
+    /** A mount in the middle of its first epoch, with two readers. */
     private LiveMount mountInMidEpoch(String... options) throws IOException, InterruptedException {
         LiveMount mount = fixture.mountAt(point, source, options);
         mount.awaitReady();

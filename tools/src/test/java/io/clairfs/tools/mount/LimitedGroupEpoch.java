@@ -15,8 +15,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A daemon with default options as a batch job has it: in a control group whose limit is that of a group above it, beside the trainer, and with more data than either may
- * have in memory. Run by {@code .ci/long-run memory}, for it takes a minute.
+ * A daemon with default options in a batch job: its control group has the limit of a group above it, which it shares with the trainer, and
+ * the dataset is larger than the limit. {@code .ci/long-run memory} runs it, because it takes a minute.
  */
 @Timeout(900)
 final class LimitedGroupEpoch {
@@ -24,7 +24,7 @@ final class LimitedGroupEpoch {
     private static final int FILES = 128;
     private static final int FILE_BYTES = 4 << 20;
 
-    /** Names of each file: every one is a sample of its own to the mount. */
+    /** The number of names of each file. Each name is a sample of its own. */
     private static final int NAMES = 9;
 
     @RegisterExtension

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What cannot be listed is an error and not an absence, and comes back by itself. */
+/** A directory that cannot be listed is an error, not an absence, and recovers by itself. */
 @Timeout(180)
 class ListingFaultTest {
     private static final int CLASSES = 3;
@@ -125,7 +125,7 @@ class ListingFaultTest {
         assertThat(mount.lines("index")).hasSize(CLASSES * EACH);
     }
 
-    /** All lines of a write wait for the listing together: one by one they would take longer than this test may. */
+    /** All lines of a write share one wait for the listing. Separate waits would exceed this test's timeout. */
     @Test
     @Execution(CONCURRENT)
     void many_jobs_written_at_once_while_a_listing_hangs_all_wait_for_it() throws Exception {
@@ -164,7 +164,7 @@ class ListingFaultTest {
         assertThat(after.status().at("/tiers/1/samples").asInt()).isZero();
         fault.lift();
         after.awaitReady();
-        // What was on its way to the SSD when it was looked at has arrived since.
+        // Samples that were in the write-back queue at the first look have been written since.
         after.await("found again", s -> s.at("/tiers/1/samples").asInt() >= kept);
     }
 

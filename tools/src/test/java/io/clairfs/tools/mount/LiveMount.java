@@ -12,7 +12,7 @@ import java.util.function.Predicate;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A mount that is there, seen through its control files. */
+/** A running mount, seen through its control files. */
 record LiveMount(Path point) {
     private static final JsonMapper JSON = new JsonMapper();
     private static final long PATIENCE_S = 60;
@@ -34,7 +34,7 @@ record LiveMount(Path point) {
         Files.writeString(control("job"), line + "\n", StandardOpenOption.WRITE);
     }
 
-    /** What {@code .clairfs/where} says of a file of the dataset. */
+    /** The answer of {@code .clairfs/where} for a file of the dataset. */
     JsonNode where(String path) throws IOException {
         return JSON.readTree(read("where/" + path));
     }
@@ -47,17 +47,17 @@ record LiveMount(Path point) {
         return status().path("pid").asLong();
     }
 
-    /** The process that watches over the daemon. */
+    /** The watchdog process of the daemon. */
     ProcessHandle watchdog() throws IOException {
         return ProcessHandle.of(pid()).orElseThrow().children().findFirst().orElseThrow();
     }
 
-    /** Waits, within a generous bound, until the status says so. */
+    /** Waits, within a generous bound, until {@code said} holds for the status. */
     JsonNode await(String what, Predicate<JsonNode> said) throws IOException, InterruptedException {
         return await(what, said, PATIENCE_S);
     }
 
-    /** The same within a bound of its own, in seconds. */
+    /** The same within a given bound, in seconds. */
     JsonNode await(String what, Predicate<JsonNode> said, long patienceS) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(patienceS);
         JsonNode now = status();

@@ -27,8 +27,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 
 /**
- * A member of a group on loopback that says it holds every sample, and really has them; but a relay stands before it that does something to
- * what it sends. The others' plans make it the home of what their own caches have no room for.
+ * A member of a group on loopback that announces every sample and really holds them. A relay in front of it changes what it sends. The
+ * plans of the other nodes make it the home of the samples that their own caches have no room for.
  */
 final class LyingPeer implements AutoCloseable {
     private static final int LISTERS = 2;
@@ -36,7 +36,7 @@ final class LyingPeer implements AutoCloseable {
     private final Parts parts = new Parts();
     private final Relay relay;
 
-    /** Joins the group at its place {@code node}, with room for {@code cache} bytes. */
+    /** Joins the group as node {@code node}, with room for {@code cache} bytes. */
     LyingPeer(NodeGroup group, int node, long cache, Relay.Deed deed) throws Exception {
         try {
             DirectorySource source = started(new DirectorySource(group.dataset()));
@@ -94,7 +94,7 @@ final class LyingPeer implements AutoCloseable {
         }
     }
 
-    /** Pieces of answers that it has changed, or kept back. */
+    /** The number of pieces of answers that it has changed or held back. */
     long lies() {
         return relay.deeds();
     }

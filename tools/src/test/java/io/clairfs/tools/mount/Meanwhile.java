@@ -1,6 +1,6 @@
 package io.clairfs.tools.mount;
 
-/** What happens while something is wrong. */
+/** An action during a fault. */
 @FunctionalInterface
 interface Meanwhile {
     void happens() throws Exception;

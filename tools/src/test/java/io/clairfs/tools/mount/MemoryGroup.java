@@ -13,10 +13,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A control group with a limit on memory, as a job scheduler gives one to each job.
+ * A control group with a memory limit, like that of a job scheduler for each job.
  *
- * <p>Version 1 and version 2 of the kernel's interface; a machine that allows neither has the test skipped. What a killed run left
- * is told by the process in its name, and removed.
+ * <p>It uses version 1 or version 2 of the kernel's interface. If the machine allows neither, the test is skipped. The name contains the
+ * process id, by which leftovers of a killed run are recognised and removed.
  */
 final class MemoryGroup implements AutoCloseable {
     private static final String PREFIX = "clairfs-test-";
@@ -88,12 +88,14 @@ final class MemoryGroup implements AutoCloseable {
         return second ? "memory.max" : "memory.limit_in_bytes";
     }
 
-    /** From now on what this process takes counts here; what it has already counts where it was. */
+    /**
+     * Moves a process into this group. Memory that it takes from now on counts here; memory that it has already counts in its old group.
+     */
     void take(long pid) throws IOException {
         Files.writeString(group.resolve(PROCESSES), Long.toString(pid));
     }
 
-    /** A command that runs {@code command} in this group from its first page on. */
+    /** Returns a command that runs {@code command} in this group from its first page on. */
     List<String> inside(List<String> command) {
         List<String> all =
                 new ArrayList<>(List.of("sh", "-c", "echo $$ > " + group.resolve(PROCESSES) + " && exec \"$@\"", "sh"));
@@ -101,14 +103,15 @@ final class MemoryGroup implements AutoCloseable {
         return all;
     }
 
-    /** What its processes may take together; what is over it already is taken back where the kernel can. */
+    /** Limits the memory of all processes together. The kernel reclaims the excess where it can. */
     void limit(long bytes) throws IOException {
         Files.writeString(group.resolve(limitFile()), Long.toString(bytes));
     }
 
     /**
-     * Has the kernel take back what is over so many bytes, and lets the processes have little more than that until {@link #unlimit}. Returns false when
-     * the kernel cannot take so much back. In version 1 they are stopped for a moment and get room above what is left then: who grows without any is killed.
+     * Makes the kernel reclaim memory above {@code bytes} and limits the processes to little more until {@link #unlimit}. Returns false if
+     * the kernel cannot reclaim that much. In version 1 the processes are stopped for a moment, and the limit then leaves some room: a
+     * process that grows without room is killed.
      */
     boolean squeeze(long bytes) throws IOException, InterruptedException {
         if (second) {
@@ -131,11 +134,11 @@ final class MemoryGroup implements AutoCloseable {
 
     private void signalAll(String signal) throws IOException, InterruptedException {
         for (String pid : Files.readAllLines(group.resolve(PROCESSES))) {
-            Ended _ = Ended.run(List.of("kill", "-" + signal, pid), Map.of()); // one that has ended needs none
+            Ended _ = Ended.run(List.of("kill", "-" + signal, pid), Map.of()); // an ended process needs no signal
         }
     }
 
-    /** Ends what {@link #limit} or {@link #squeeze} said. */
+    /** Removes the limit of {@link #limit} or {@link #squeeze}. */
     void unlimit() throws IOException {
         Files.writeString(group.resolve(limitFile()), second ? "max" : "-1");
         if (second) {
@@ -143,12 +146,12 @@ final class MemoryGroup implements AutoCloseable {
         }
     }
 
-    /** What its processes have taken, pages of files included, bytes. */
+    /** The memory of its processes, pages of files included, bytes. */
     long usedBytes() throws IOException {
         return number(second ? "memory.current" : "memory.usage_in_bytes");
     }
 
-    /** The most that they ever had, bytes. */
+    /** The peak of that memory, bytes. */
     long peakBytes() throws IOException {
         return number(second ? "memory.peak" : "memory.max_usage_in_bytes");
     }
@@ -158,7 +161,7 @@ final class MemoryGroup implements AutoCloseable {
         return figure("memory.stat", second ? "file" : "cache");
     }
 
-    /** Processes that the kernel ended for want of memory. */
+    /** The number of processes that the kernel killed because of the limit. */
     long killed() throws IOException {
         return figure(second ? "memory.events" : "memory.oom_control", "oom_kill");
     }
@@ -176,7 +179,7 @@ final class MemoryGroup implements AutoCloseable {
         throw new IOException("no " + name + " in " + group.resolve(file));
     }
 
-    /** Its processes go back to where groups begin, and live on. */
+    /** Removes the group. Its processes move to the group above and live on. */
     @Override
     public void close() throws IOException {
         remove(group);

@@ -9,14 +9,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
-/** A daemon under a scheduler's memory limit: the kernel takes pushed pages back, and nobody reads anything wrong. */
+/** A daemon under a scheduler's memory limit: the kernel reclaims pushed pages, and no read is wrong. */
 @Timeout(240)
 final class MemoryPressureTest {
     private static final int SAMPLES = 500;
     private static final int SAMPLE_BYTES = 100_000;
     private static final long ALL = (long) SAMPLES * SAMPLE_BYTES;
 
-    /** A trainer that does not rush. */
+    /** The pause of a slow trainer after each sample. */
     private static final int PAUSE_US = 5_000;
 
     private static final long TAKEN_BACK = ALL * 3 / 10;
@@ -74,7 +74,7 @@ final class MemoryPressureTest {
         }
     }
 
-    /** The kernel may need more than one attempt to take so much back. */
+    /** The kernel may need more than one attempt to reclaim so much. */
     private static void squeeze(MemoryGroup group) throws IOException, InterruptedException {
         for (int tries = 1; !group.squeeze(group.usedBytes() - TAKEN_BACK); tries++) {
             assertThat(tries).as("attempts").isLessThan(10);

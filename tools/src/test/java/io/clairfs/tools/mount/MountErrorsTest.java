@@ -17,7 +17,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Whatever cannot be mounted is refused with one clear line, and nothing is left of the attempt. */
+/** A mount that cannot work is refused with one clear line, and the attempt leaves nothing behind. */
 @Timeout(120)
 class MountErrorsTest {
     @RegisterExtension

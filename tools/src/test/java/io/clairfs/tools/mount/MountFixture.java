@@ -23,13 +23,14 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Real mounts for a test: a directory, daemons in processes of their own, and nothing left of them afterwards, whatever happens.
+ * Real mounts for a test: a directory and daemons in processes of their own. Afterwards nothing is left of them, even after a failure.
  *
- * <p>Registered in a static field it serves all tests of a class, in another field each test by itself. Tests of a class may use it at the same time.
+ * <p>In a static field it serves all tests of a class, in an instance field each test by itself. Tests of a class may use it at the same
+ * time.
  */
 final class MountFixture
         implements ExecutionCondition, BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
-    /** Why something that the tests need beside mounts is not to be had; null when it is. */
+    /** A need of the tests beside mounts. Returns why it cannot be met, or null if it can. */
     private interface Need {
         @Nullable
         String missing() throws IOException, InterruptedException;
@@ -51,17 +52,17 @@ final class MountFixture
         this.need = need;
     }
 
-    /** For tests that arrange devices for one process. */
+    /** A fixture for tests that arrange devices for one process. */
     static MountFixture withNamespaces() {
         return new MountFixture(Requirements::missingForNamespaces);
     }
 
-    /** For tests that give nodes networks of their own. */
+    /** A fixture for tests that give nodes networks of their own. */
     static MountFixture withNetworks() {
         return new MountFixture(Requirements::missingForNetworks);
     }
 
-    /** In a static field this is asked for the whole class, and once more for each test, which adds nothing. */
+    /** For a static field this is called for the whole class, and again for each test, which adds nothing. */
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
         if (context.getTestMethod().isPresent()) {
@@ -131,12 +132,12 @@ final class MountFixture
         }
     }
 
-    /** Where the test may do what it likes. */
+    /** The directory of the test. */
     Path directory() {
         return directory.path();
     }
 
-    /** A new directory. */
+    /** Makes a new directory. */
     synchronized Path newDirectory(String name) throws IOException {
         return Files.createDirectory(directory().resolve(name + names++));
     }
@@ -147,7 +148,7 @@ final class MountFixture
         return Ended.run(Clairfs.command(texts), environment());
     }
 
-    /** Starts a process that ends with the test at the latest. What it says goes to a new file {@code NAME.out}. */
+    /** Starts a process that ends with the test at the latest. Its output goes to a new file {@code NAME.out}. */
     Process start(String name, List<String> command) throws IOException {
         Process process =
                 Ended.start(command, environment(), said(name), directory().resolve(name + ".err"));
@@ -155,12 +156,12 @@ final class MountFixture
         return process;
     }
 
-    /** Where the process of this name says what it says. */
+    /** The output file of the process of this name. */
     Path said(String name) {
         return directory().resolve(name + ".out");
     }
 
-    /** What the daemons said so far. */
+    /** The output of the daemons so far. */
     String logs() throws IOException {
         StringBuilder said = new StringBuilder();
         try (DirectoryStream<Path> logs = Files.newDirectoryStream(directory().resolve("clairfs"), "*.log")) {
@@ -171,7 +172,7 @@ final class MountFixture
         return said.toString();
     }
 
-    /** What every command is told beside its arguments: where its logs go, and what the test wants. */
+    /** The environment of every command: the directory of its logs, and the variables that the test set. */
     Map<String, String> environment() {
         Map<String, String> all = new TreeMap<>(further);
         all.put("XDG_STATE_HOME", directory().toString());
@@ -179,12 +180,12 @@ final class MountFixture
         return all;
     }
 
-    /** Commands have this in their environment from now on. */
+    /** Sets a variable in the environment of all further commands. */
     void environment(String name, String value) {
         further.put(name, value);
     }
 
-    /** A network for nodes, each with so much bandwidth in and out. */
+    /** Makes a network for nodes. Each has a bandwidth of {@code bytesPerSecond} in and out. */
     NodeNetwork network(int nodes, long bytesPerSecond) throws IOException, InterruptedException {
         NodeNetwork network = NodeNetwork.make(nodes, bytesPerSecond);
         networks.add(network);
@@ -201,7 +202,7 @@ final class MountFixture
         return mountAt(UnaryOperator.identity(), point, source, options);
     }
 
-    /** Mounts {@code source} at {@code point} by a command that is run in a place of its own. */
+    /** Mounts {@code source} at {@code point} by a command that {@code place} wraps. */
     LiveMount mountAt(UnaryOperator<String[]> place, Path point, Path source, String... options)
             throws IOException, InterruptedException {
         List<String> arguments = new ArrayList<>(List.of("mount", source.toString(), point.toString()));
@@ -211,7 +212,7 @@ final class MountFixture
         return new LiveMount(point);
     }
 
-    /** Processes of the program that were told of this fixture's directory. */
+    /** Processes of the program that have this fixture's directory on their command line. */
     List<ProcessHandle> processes() {
         return directory.processes();
     }
@@ -221,7 +222,7 @@ final class MountFixture
         return directory.mounts();
     }
 
-    /** Runs a script of the tests' resources, or a piece of Python, to its successful end. Returns what it printed. */
+    /** Runs a script of the tests' resources, or a piece of Python, to its successful end. Returns its output. */
     String python(String script, Object... arguments) throws IOException, InterruptedException {
         return Ended.run(pythonCommand(script, arguments), Map.of()).succeeded();
     }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Bytes read through the mount equal the source's, however they are read. */
+/** Bytes read through the mount equal the source's, in every way of reading. */
 @Timeout(120)
 class MountReadTest {
     private static final int REQUEST = 128 * 1024;

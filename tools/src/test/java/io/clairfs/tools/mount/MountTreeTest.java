@@ -17,10 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** The mount shows the source's tree: every name, attribute and link, and lets nobody change it. */
+/** The mount shows the source's tree: every name, attribute and link. Nobody can change it. */
 @Timeout(120)
 class MountTreeTest {
-    /** Names that are looked up once more, by whoever mounts and looks whether it is there. */
+    /** The number of additional lookups by the mount command, which checks that the mount is there. */
     private static final int MOUNTING = 5;
 
     @RegisterExtension

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A mount can be used from its first moment, whether or not the dataset is listed by then. */
+/** A mount can be used from its first moment, also while the dataset is being listed. */
 @Timeout(120)
 class MountWhileListingTest {
     private static final int CLASSES = 100;
@@ -57,7 +57,7 @@ class MountWhileListingTest {
                         count += 1
                 print(count)
                 """;
-        // and links, but for the one to a directory
+        // Plus the links, except the link to a directory.
         assertThat(fixture.python(walk, mount.point())).isEqualTo(files + 6 + "\n");
         var status = mount.status();
         assertThat(status.at("/fetched/source/count").asInt()).isZero();

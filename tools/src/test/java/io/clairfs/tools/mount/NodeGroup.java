@@ -11,11 +11,11 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Daemons that share their caches for one dataset: each in a network of its own, or all on loopback.
+ * Daemons that share their caches for one dataset, each in its own network or all on loopback.
  *
  * @param source shows {@code dataset}
  * @param network null for loopback
- * @param storage what each node is told of its caches, loaders and staging buffer
+ * @param storage the options of each node for its caches, loaders and staging buffer
  */
 record NodeGroup(
         MountFixture fixture,
@@ -28,13 +28,13 @@ record NodeGroup(
         Storage storage,
         List<LiveMount> nodes,
         List<Long> pids) {
-    /** A node that says nothing is taken out of the group after 20 s; halves look for each other every 15 s. */
+    /** The group removes a silent node after 20 s, and separated halves look for each other every 15 s. */
     static final long MEMBERSHIP_PATIENCE_S = 150;
 
-    /** What {@link Storage#memory} gives a node to stage in. */
+    /** The staging buffer of {@link Storage#memory}. */
     static final long STAGING_BYTES = 1 << 20;
 
-    /** Two for each node, and for some that join beside them. */
+    /** Two ports for each node, and some for further members. */
     private static final int PORTS = 20;
 
     /** Options of a node's mount. */
@@ -42,13 +42,13 @@ record NodeGroup(
     interface Storage {
         List<String> options(int node) throws IOException;
 
-        /** So much memory, and little else. */
+        /** Options with {@code bytes} of memory, and little else. */
         static Storage memory(long bytes) {
             return _ -> List.of("--memory", bytes + "B", "--staging", STAGING_BYTES + "B", "--loaders", "4");
         }
     }
 
-    /** Random samples of one size in a new directory. */
+    /** Makes random samples of one size in a new directory. */
     static Path makeSamples(MountFixture fixture, int samples, int bytes) throws IOException {
         Path directory = fixture.newDirectory("dataset");
         Random random = new Random(3);
@@ -60,7 +60,7 @@ record NodeGroup(
         return directory;
     }
 
-    /** A group with no nodes yet, all of whose nodes are on loopback, or each in its place in {@code network}. */
+    /** Makes a group without nodes. Its nodes will be on loopback, or each in its own network of {@code network}. */
     static NodeGroup of(
             MountFixture fixture,
             Path dataset,
@@ -85,12 +85,12 @@ record NodeGroup(
                 new ArrayList<>());
     }
 
-    /** Where a node is in the group. */
+    /** The address of a node in the group. */
     String bind(int node) {
         return network == null ? "127.0.0.1:" + (port + 2 * node) : network.address(node) + ":" + port;
     }
 
-    /** Mounts so many nodes more and waits until all know each other. */
+    /** Mounts {@code more} nodes and waits until all nodes know each other. */
     NodeGroup mount(int more) throws IOException, InterruptedException {
         for (int i = 0; i < more; i++) {
             nodes.add(mountAt(fixture.newDirectory("mnt"), nodes.size()));
@@ -100,7 +100,7 @@ record NodeGroup(
         return this;
     }
 
-    /** Mounts a node again that is gone, at the same place. */
+    /** Remounts a node that is gone, at the same place. */
     void again(int node) throws IOException, InterruptedException {
         nodes.set(node, mountAt(nodes.get(node).point(), node));
         pids.set(node, nodes.get(node).pid());
@@ -117,7 +117,7 @@ record NodeGroup(
                 options.toArray(String[]::new));
     }
 
-    /** Waits until every node has every other among its peers, and takes it for alive. */
+    /** Waits until every node has every other node among its peers, alive. */
     void awaitWhole() throws IOException, InterruptedException {
         for (LiveMount node : nodes) {
             node.await(
@@ -131,7 +131,7 @@ record NodeGroup(
         }
     }
 
-    /** Waits until these nodes no longer take the node for one that can be asked. */
+    /** Waits until these nodes no longer count the node as alive. */
     void awaitGone(int gone, List<LiveMount> others) throws IOException, InterruptedException {
         for (LiveMount node : others) {
             node.await(
@@ -144,7 +144,7 @@ record NodeGroup(
         }
     }
 
-    /** Starts a job of which each node reads one rank; trainers that wait for it begin. */
+    /** Starts a job of which each node reads one rank. Waiting trainers begin. */
     void start(Training training) throws IOException {
         for (int node = 0; node < nodes.size(); node++) {
             tell(training, node);
@@ -152,7 +152,7 @@ record NodeGroup(
         begin(training);
     }
 
-    /** Tells one node of a job, of which it reads the rank of its own number. */
+    /** Writes a job on one node. The node reads the rank of its own number. */
     void start(Training training, int node) throws IOException {
         tell(training, node);
         begin(training);
@@ -162,7 +162,7 @@ record NodeGroup(
         nodes.get(node).job(training.line() + " world=" + nodes.size() + " ranks=" + node);
     }
 
-    /** Trainers begin. */
+    /** Lets the trainers begin. */
     void begin(Training training) throws IOException {
         if (!Files.exists(go(training))) {
             Files.createFile(go(training));
@@ -173,17 +173,17 @@ record NodeGroup(
         return fixture.directory().resolve(training.job() + ".go");
     }
 
-    /** A plain reader of the rank that a node reads. */
+    /** Starts a plain reader of the rank that a node reads. */
     RankTrainer plain(Training training, int node) throws IOException {
         return trainer("rank_reader.py", training, nodes.get(node).point(), node, nodes.size());
     }
 
-    /** A PyTorch DataLoader of the rank that a node reads. */
+    /** Starts a PyTorch DataLoader of the rank that a node reads. */
     RankTrainer torch(Training training, int node) throws IOException {
         return trainer("rank_torch.py", training, nodes.get(node).point(), node, nodes.size());
     }
 
-    /** A PyTorch DataLoader of a rank that reads the source itself. */
+    /** Starts a PyTorch DataLoader of a rank that reads the source itself. */
     RankTrainer direct(Training training, int rank, int world) throws IOException {
         return trainer("rank_torch.py", training, source, rank, world);
     }

@@ -11,11 +11,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Network namespaces, one for each node, joined by links of limited bandwidth to a bridge that lies in a namespace of its own.
+ * Network namespaces, one for each node, joined by links of limited bandwidth to a bridge in a namespace of its own.
  *
- * <p>So nothing of it is visible outside: no interface, no address, no rule of the machine's firewall. Namespaces carry the process
- * that made them in their names, {@code clairfs-test-PID-...}, and their links go with them. They are entered with nsenter: {@code ip netns exec} would put
- * a process into a mount namespace of its own, and nobody outside would see what it mounts.
+ * <p>So nothing is visible outside: no interface, no address, no rule of the machine's firewall. The names of the namespaces,
+ * {@code clairfs-test-PID-...}, contain the process that made them. Removing a namespace removes its links. Processes enter with nsenter:
+ * {@code ip netns exec} would put a process into its own mount namespace, and its mounts would not be visible outside.
  */
 final class NodeNetwork {
     private static final String PREFIX = "clairfs-test-";
@@ -46,7 +46,7 @@ final class NodeNetwork {
         }
     }
 
-    /** Why no network can be made here; null when one can. */
+    /** The reason why no network can be made here. Null if one can. */
     static @Nullable String missing() throws IOException, InterruptedException {
         if (!Requirements.works("ip", "-V") || !Requirements.works("tc", "-V")) {
             return "ip or tc is missing (package iproute2), so nodes have no networks of their own";
@@ -65,7 +65,7 @@ final class NodeNetwork {
         }
     }
 
-    /** Removes what runs left that were killed. */
+    /** Removes the leftovers of killed runs. */
     static void removeLeftovers() throws IOException, InterruptedException {
         for (String left : names(PREFIX + "*")) {
             String pid = left.substring(PREFIX.length()).split("-", 2)[0];
@@ -77,7 +77,7 @@ final class NodeNetwork {
         }
     }
 
-    /** Another run may be doing the same. */
+    /** Deletes a namespace. Another run may be deleting it, too. */
     private static void delete(String namespace) throws IOException, InterruptedException {
         Ended ended = Ended.run(List.of("ip", "netns", "delete", namespace), Map.of());
         if (Files.exists(NAMES.resolve(namespace))) {
@@ -169,24 +169,24 @@ final class NodeNetwork {
         return nodes;
     }
 
-    /** The command as it runs in the network of a node; its process is the command's own. */
+    /** Wraps a command to run in the network of a node. Its process is the command's own. */
     String[] inside(int node, String... command) {
         List<String> all = new ArrayList<>(List.of("nsenter", "--net=" + NAMES.resolve(of(node))));
         all.addAll(List.of(command));
         return all.toArray(String[]::new);
     }
 
-    /** Nothing reaches the node any more, nor leaves it. */
+    /** Cuts the node off: nothing reaches or leaves it. */
     void cut(int node) throws IOException, InterruptedException {
         inHub("link", "set", port(node), "down");
     }
 
-    /** Mends what {@link #cut} did. */
+    /** Reverses {@link #cut}. */
     void mend(int node) throws IOException, InterruptedException {
         inHub("link", "set", port(node), "up");
     }
 
-    /** The nodes from {@code first} on reach only each other. */
+    /** Splits the network: the nodes from {@code first} on reach only each other. */
     void split(int first) throws IOException, InterruptedException {
         bridge("half");
         for (int node = first; node < nodes; node++) {
@@ -194,7 +194,7 @@ final class NodeNetwork {
         }
     }
 
-    /** All reach all again. */
+    /** Joins the parts again, so that all nodes reach each other. */
     void join() throws IOException, InterruptedException {
         for (int node = 0; node < nodes; node++) {
             inHub("link", "set", port(node), "master", "whole", "up");
@@ -220,7 +220,7 @@ final class NodeNetwork {
         Ended.run(List.of(command), Map.of()).succeeded();
     }
 
-    /** A process that is still in a namespace keeps what is left of it until it ends. */
+    /** Removes the network. A process that is still in a namespace keeps it alive until the process ends. */
     void remove() throws IOException, InterruptedException {
         for (String made : names(name + "-*")) {
             delete(made);

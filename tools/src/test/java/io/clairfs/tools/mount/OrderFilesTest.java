@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
-/** A job whose orders are files that are written while it runs. */
+/** A job with order files that are written while it runs. */
 @Timeout(180)
 final class OrderFilesTest {
     private static final int SAMPLES = 80;
@@ -45,7 +45,7 @@ final class OrderFilesTest {
     private void write(int epoch, int samples) throws IOException {
         List<Integer> order = IntStream.range(0, samples)
                 .boxed()
-                .collect(Collectors.toList()); // shuffled below, so it has to be changeable
+                .collect(Collectors.toList()); // must be mutable: it is shuffled below
         Collections.shuffle(order, new Random(epoch));
         Files.write(
                 orders.resolve(String.valueOf(epoch)),
@@ -76,7 +76,7 @@ final class OrderFilesTest {
         awaitStaged(HALF);
         requireInSync(false);
         write(1, SAMPLES);
-        awaitStaged(SAMPLES); // those of the second half are read twice, and count once
+        awaitStaged(SAMPLES); // those of the second half are read twice but count once
         read(0, HALF, HALF);
         read(1, 0, SAMPLES);
         awaitStaged(0);

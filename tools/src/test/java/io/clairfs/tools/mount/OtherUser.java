@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The user nobody, in a mount table of its own in which /dev/fuse is open to everybody, as distributions have it; the machine's own
- * device stays as it is.
+ * The user nobody, in a mount table of its own in which everybody may open /dev/fuse, as in distributions. The machine's own device is
+ * unchanged.
  */
 final class OtherUser {
     private static final String ID = "65534";
@@ -49,7 +49,7 @@ final class OtherUser {
         return user;
     }
 
-    /** Makes the user the owner of {@code path}. */
+    /** Makes this user the owner of {@code path}. */
     void give(Path path) throws IOException {
         Files.setAttribute(path, "unix:uid", Integer.parseInt(ID));
     }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** What was begun one after the other, to be ended in the reverse order, all of it, whatever fails. */
+/** Parts started one after the other. Closing ends them in the reverse order, all of them, even if one fails. */
 final class Parts implements AutoCloseable {
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
 
 /**
- * Something happens to a node of a group of four, or to the network between them, in the middle of training: everybody else goes on, gets the right
- * bytes, and waits no longer than stated for any of them. Each test leaves the group as it found it.
+ * A fault strikes a node of a group of four, or the network between the nodes, during training. The other trainers go on, get the right
+ * bytes, and wait for each read no longer than promised. Each test restores the group.
  */
 @Timeout(300)
 final class PeerFaultTest {
@@ -41,13 +41,13 @@ final class PeerFaultTest {
     private static final double COMPUTE_MS = 60;
     private static final long SOURCE_BYTES_PER_SECOND = 30_000_000;
 
-    /** 2 s for peers are stated, beyond what the source takes; the rest is for a machine that is busy with other things. */
+    /** The promise is 2 s for peers, beyond the time of the source. The rest is tolerance for a busy machine. */
     private static final double LONGEST_READ_S = 12;
 
     @RegisterExtension
     private static final MountFixture FIXTURE = MountFixture.withNetworks();
 
-    /** Groups that no test has. Two tests run at the same time, each with a group of its own. */
+    /** Groups that no test uses now. Two tests run at the same time, each with its own group. */
     private static final BlockingQueue<Nodes> FREE = new LinkedBlockingQueue<>();
 
     private static final int GROUPS = 2;
@@ -206,7 +206,7 @@ final class PeerFaultTest {
         }
     }
 
-    /** The bound counts for the first {@code bounded} trainers; those on a node that is stopped wait as long as it is. */
+    /** Ends the trainers. The bound applies to the first {@code bounded} ones; those on a stopped node wait until it goes on. */
     private void finish(String what, List<RankTrainer> trainers, int bounded) throws Exception {
         double longest = 0;
         for (RankTrainer trainer : trainers) {

@@ -9,17 +9,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A peer that says nothing costs a reader time, and never the sample: the source is asked while the reader still waits. */
+/** A silent peer costs a reader time, but never the sample: the source serves it within the reader's timeout. */
 @Timeout(300)
 final class PeerPatienceTest {
     private static final int READ_TIMEOUT_S = 8;
 
-    /** So large that peers would have 14 s for it by its bytes, and not yet read in pieces. */
+    /** Large enough for a bound of 14 s from peers, and too small to be read in pieces. */
     private static final int SAMPLE_BYTES = 60_000_000;
 
     private static final long HANDSHAKE_BYTES = 512;
 
-    /** A peer to whom no connection was made in time is not asked, which is no answer to what is tried here. */
+    /** Several samples, because the first request may find no connection to the peer and then tests nothing. */
     private static final int SAMPLES = 4;
 
     @RegisterExtension

@@ -15,9 +15,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Four nodes, each in a network of its own, on one source: what is read from it, counted there, is what one node with all their caches would read.
+ * Four nodes, each in a network of its own, on one source. The bytes read from the source, counted there, are those that one node with all
+ * their caches would read.
  *
- * <p>It may be less by what is still staged from the epoch before. One trainer is PyTorch's DataLoader where it is installed, the others are plain readers; all of them compare every byte.
+ * <p>Samples still staged from the previous epoch may reduce them. One trainer is PyTorch's DataLoader if it is installed, the others are
+ * plain readers. All of them compare every byte.
  */
 @Tag("alone")
 @Timeout(400)

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What comes from a peer is not what it should be, or does not come: the trainers of the others get the right bytes, and wait no longer than
- * stated. The peer is a member like any other, said to hold everything and home of nearly half of the samples.
+ * A peer sends wrong answers, or none. The trainers of the other nodes get the right bytes, and wait no longer than promised. The peer is
+ * an ordinary member that announces every sample and is the home of nearly half of them.
  */
 @Timeout(200)
 final class PeerWireTest {
@@ -26,10 +26,10 @@ final class PeerWireTest {
     private static final double COMPUTE_MS = 20;
     private static final long SEED = 20_261_122;
 
-    /** 2 s for peers are stated, beyond what the source takes; the rest is for a machine that is busy with other things. */
+    /** The promise is 2 s for peers, beyond the time of the source. The rest is tolerance for a busy machine. */
     private static final double LONGEST_READ_S = 12;
 
-    /** The handshake is left as it is: strangers are another test's. */
+    /** The handshake is unchanged: another test covers strangers. */
     private static final long HANDSHAKE_BYTES = 512;
 
     @RegisterExtension

@@ -21,10 +21,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What the simulator predicts for a scenario beside what happens: nodes in networks of their own, a source and links as the scenario has them, plain readers
- * that compute at its rate. {@code .ci/long-run predictions} runs it.
+ * Compares the simulator's prediction for a scenario with a real run: nodes in networks of their own, the scenario's source and links,
+ * plain readers that compute at its rate. {@code .ci/long-run predictions} runs it.
  *
- * <p>Only wrong bytes make it fail; what it measures is printed, to be judged by whoever knows how busy the machine was.
+ * <p>Only wrong bytes make it fail. It prints its measurements; judge them by how busy the machine was.
  */
 @Timeout(600)
 final class PredictionsBenchmark {
@@ -111,7 +111,7 @@ final class PredictionsBenchmark {
         return Math.round(megabytes * MEGA) + "B";
     }
 
-    /** Nobody watches. */
+    /** Ignores the progress. */
     private static final class Silent implements Simulator.Listener {
         @Override
         public void begin(String policy, long iterations) {}

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
 
-/** Who may see and change what: as in the source, and nothing beside it. */
+/** Users may see and change what they may in the source, and nothing else. */
 @Timeout(180)
 final class PrivilegeTest {
     private static final int SAMPLES = 40;
@@ -49,7 +49,7 @@ final class PrivilegeTest {
         fill(Files.createDirectory(source.resolve("c1")), 2);
     }
 
-    /** Files of one size and age, with contents of their own. */
+    /** Makes files of one size and age, with different contents. */
     private static void fill(Path directory, long seed) throws IOException {
         byte[] content = new byte[SAMPLE_BYTES];
         Random random = new Random(seed);
@@ -68,7 +68,7 @@ final class PrivilegeTest {
         return PosixFilePermissions.toString(Files.getPosixFilePermissions(path, LinkOption.NOFOLLOW_LINKS));
     }
 
-    /** What another user gets who opens each path for reading ({@code r}) or writing ({@code w}). */
+    /** Opens each path as another user, for reading ({@code r}) or writing ({@code w}). Returns the results. */
     private List<String> asNobody(String how, Path... paths) throws IOException, InterruptedException {
         List<String> command =
                 new ArrayList<>(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups", "--"));
@@ -181,7 +181,7 @@ final class PrivilegeTest {
         }
     }
 
-    /** The one directory in an SSD's, which is named after the source. */
+    /** The only subdirectory of an SSD's directory, named after the source. */
     private static Path only(Path ssd) throws IOException {
         try (Stream<Path> all = Files.list(ssd)) {
             return all.findFirst().orElseThrow();
@@ -253,7 +253,7 @@ final class PrivilegeTest {
         assertThat(mount.lines("index")).noneMatch(line -> line.startsWith("out/"));
         assertThat(mount.status().at("/fetched/source/count").asInt()).isEqualTo(SAMPLES);
 
-        // A directory that becomes a link after it was listed, to files of the same names, sizes and times.
+        // After the listing a directory becomes a link to files of the same names, sizes and times.
         LiveMount second = fixture.mount(source, "--index-rule", "sorted");
         second.awaitReady();
         Files.move(source.resolve("c1"), source.resolve("was"));

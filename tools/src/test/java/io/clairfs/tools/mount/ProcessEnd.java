@@ -3,13 +3,16 @@ package io.clairfs.tools.mount;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Waits for the end of processes that need not be children: {@link ProcessHandle#onExit} looks after those only every 300 ms, and ever more rarely. */
+/**
+ * Waits for the end of processes that need not be children. {@link ProcessHandle#onExit} polls such processes only every 300 ms, and ever
+ * less often.
+ */
 public final class ProcessEnd {
     private static final long STEP_MS = 5;
 
     private ProcessEnd() {}
 
-    /** Returns as soon as it has ended. */
+    /** Returns as soon as the process has ended. */
     public static void await(ProcessHandle process, long seconds) throws InterruptedException, TimeoutException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         while (process.isAlive()) {

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The real client: PyTorch's DataLoader with worker processes reads every sample right, in the predicted order, unasked. */
+/**
+ * The real client: PyTorch's DataLoader with worker processes reads every sample right, in the predicted order, mostly without requests to
+ * the daemon.
+ */
 @Timeout(240)
 class PyTorchTest {
     private static final int SAMPLES = 400;
@@ -50,7 +53,7 @@ class PyTorchTest {
 
         JsonNode status = mount.await("read", s -> s.at("/jobs/0/done").asBoolean());
         assertThat(status.at("/jobs/0/in_sync").asBoolean()).isTrue();
-        // A worker that is held up for long is taken for another reader.
+        // A worker that is delayed for long counts as another reader.
         assertThat(status.at("/jobs/0/deviations").asInt()).isLessThan(EPOCHS * SAMPLES / 10);
         assertThat(status.at("/reads/opened").asInt()).isEqualTo(EPOCHS * SAMPLES);
         assertThat(status.at("/reads/upcalls").asInt()).as("most never asked").isLessThan(EPOCHS * SAMPLES / 4);

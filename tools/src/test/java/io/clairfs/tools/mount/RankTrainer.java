@@ -11,12 +11,12 @@ import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A process that reads the epochs of one rank, compares every byte with the dataset, and says so line by line. */
+/** A process that reads the epochs of one rank, compares every byte with the dataset, and prints a line for each epoch. */
 record RankTrainer(String name, Process process, Path said, Path stop) {
     private static final JsonMapper JSON = new JsonMapper();
     private static final long PATIENCE_S = 150;
 
-    /** What it said so far: that it is ready to begin, then one entry for each epoch. */
+    /** Its output so far: a line when it is ready, then one line for each epoch. */
     private List<JsonNode> lines() throws IOException {
         List<JsonNode> lines = new ArrayList<>();
         String text = Files.readString(said);
@@ -24,17 +24,17 @@ record RankTrainer(String name, Process process, Path said, Path stop) {
         return lines;
     }
 
-    /** What it read so far, one entry for each epoch. */
+    /** The epochs read so far. */
     List<JsonNode> epochs() throws IOException {
         return lines().stream().skip(1).toList();
     }
 
-    /** Waits until it could begin. */
+    /** Waits until the trainer is ready to begin. */
     void awaitReady() throws IOException, InterruptedException {
         awaitLines(1);
     }
 
-    /** Waits until it has read so many epochs more. */
+    /** Waits until the trainer has read {@code epochs} more epochs. */
     void awaitMore(int epochs) throws IOException, InterruptedException {
         awaitLines(1 + epochs().size() + epochs);
     }
@@ -52,7 +52,7 @@ record RankTrainer(String name, Process process, Path said, Path stop) {
         }
     }
 
-    /** Ends it after the epoch that it reads now. Returns the longest time that one sample took, in seconds. */
+    /** Ends the trainer after its current epoch. Returns the longest time that one sample took, in seconds. */
     double finish() throws IOException, InterruptedException {
         if (!Files.exists(stop)) {
             Files.createFile(stop);
@@ -60,7 +60,10 @@ record RankTrainer(String name, Process process, Path said, Path stop) {
         return finished();
     }
 
-    /** Waits for its end; every sample of every epoch must have been right. Returns the longest time that one took, in seconds. */
+    /**
+     * Waits for the trainer's end. Every sample of every epoch must have been right. Returns the longest time that one sample took, in
+     * seconds.
+     */
     double finished() throws IOException, InterruptedException {
         if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
             throw new AssertionError(name + " does not end: " + epochs());
@@ -79,7 +82,10 @@ record RankTrainer(String name, Process process, Path said, Path stop) {
         return longest;
     }
 
-    /** How long each epoch took all of these trainers together, in seconds: from the end of the one before for the slowest of them. */
+    /**
+     * The time of each epoch for all these trainers together, in seconds: from the end of the previous epoch to the end of this one on the
+     * slowest trainer.
+     */
     static double[] epochSeconds(List<RankTrainer> trainers) throws IOException {
         double from = Double.MAX_VALUE;
         double[] seconds = new double[trainers.getFirst().epochs().size()];

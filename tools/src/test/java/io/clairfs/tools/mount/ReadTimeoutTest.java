@@ -19,13 +19,13 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The kernel asks twice for a page that its reading ahead did not bring; the reader waits once. */
+/** The kernel requests a page twice if its read-ahead failed. The reader waits once. */
 @Timeout(180)
 final class ReadTimeoutTest {
     private static final int TIMEOUT_S = 8;
     private static final int BYTES = 300_000;
 
-    /** Reads once in the way that is named, and prints the error and how long it took. */
+    /** Reads once in the given way, and prints the error and the duration. */
     private static final String READ = """
             import mmap, os, sys, time
             path, way = sys.argv[1:]
@@ -43,7 +43,7 @@ final class ReadTimeoutTest {
                 print(e.errno, time.monotonic() - start)
             """;
 
-    /** Several threads read the same page at the same time; prints the errors and how long the longest took. */
+    /** Several threads read the same page at the same time. Prints the errors and the longest duration. */
     private static final String READ_TOGETHER = """
             import os, sys, threading, time
             fd = os.open(sys.argv[1], os.O_RDONLY)

@@ -11,21 +11,21 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Stands between clients and a server on loopback, and does something to the bytes that the server sends. */
+/** Relays between clients and a server on loopback, and changes the bytes that the server sends. */
 final class Relay implements AutoCloseable {
     private static final int BACKLOG = 50;
     private static final int PIECE_BYTES = 16 << 10;
 
-    /** What it does to a piece of what the server sends. */
+    /** The action on a piece of the server's bytes. */
     interface Deed {
         /**
-         * Called for every piece, with the number of bytes that the connection passed on before. Returns what becomes of it; a piece
-         * that it changes is changed in place.
+         * Called for every piece, with the number of bytes that the connection relayed before. Returns the fate of the piece. Changes are
+         * in place.
          */
         Fate meet(byte[] piece, int length, long before);
     }
 
-    /** What becomes of a piece. */
+    /** The fate of a piece. */
     enum Fate {
         PASSED,
         CHANGED,
@@ -48,7 +48,7 @@ final class Relay implements AutoCloseable {
         return (InetSocketAddress) listening.getLocalSocketAddress();
     }
 
-    /** Pieces that were changed or kept. */
+    /** The number of pieces that were changed or held back. */
     long deeds() {
         return deeds.get();
     }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What a test needs of the machine; where it is missing the test is skipped and says why. */
+/** A test's requirements on the machine. If one is missing, the test is skipped and prints the reason. */
 final class Requirements {
     private Requirements() {}
 
@@ -22,7 +22,7 @@ final class Requirements {
         assumeTrue(missing == null, String.valueOf(missing));
     }
 
-    /** Why nothing can be mounted here; null when it can. */
+    /** The reason why nothing can be mounted here. Null if it can. */
     static @Nullable String missingForMounts() throws IOException, InterruptedException {
         String missing = FuseCondition.missing();
         if (missing != null) {
@@ -34,7 +34,7 @@ final class Requirements {
         return works("/usr/bin/python3", "-c", "") ? null : "/usr/bin/python3 is missing";
     }
 
-    /** Why the devices cannot be arranged for one process here; null when they can. */
+    /** The reason why devices cannot be arranged for one process here. Null if they can. */
     static @Nullable String missingForNamespaces() throws IOException, InterruptedException {
         if (!isRoot()) {
             return "only root can arrange /dev for one process";
@@ -44,7 +44,7 @@ final class Requirements {
                 : "unshare -m is not allowed here, so /dev cannot be arranged for one process";
     }
 
-    /** Why nodes cannot have networks of their own here; null when they can. */
+    /** The reason why nodes cannot have networks of their own here. Null if they can. */
     static @Nullable String missingForNetworks() throws IOException, InterruptedException {
         return isRoot() ? NodeNetwork.missing() : "only root can give nodes networks of their own";
     }
@@ -53,7 +53,7 @@ final class Requirements {
         require(missingForMounts());
     }
 
-    /** A kernel that tells which pages of a file it has. */
+    /** Requires a kernel that reports the cached pages of a file. */
     static void cachedPages() throws IOException {
         int fd = Posix.openAt(Posix.AT_FDCWD, "/proc/self/exe".getBytes(StandardCharsets.US_ASCII), Posix.O_RDONLY);
         try {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
-/** A daemon that may have few descriptors stages as many samples as any other. */
+/** A daemon with a low limit on descriptors stages as many samples as any other. */
 @Timeout(180)
 final class ScarceDescriptorsTest {
     private static final int SAMPLES = 700;

@@ -14,8 +14,8 @@ import java.util.Map;
 /**
  * A wall clock that jumps, for the processes of one fixture.
  *
- * <p>A small library is preloaded that adds to the time of day what a file says; clocks that only go forwards are left alone, and
- * so are the kernel's own waits, as when somebody sets a machine's date.
+ * <p>A small preloaded library adds the offset in a file to the time of day. Monotonic clocks and the kernel's own waits are unchanged, as
+ * when a machine's date is set.
  */
 record ShiftedClock(Path file, Path library) {
     private static final String SOURCE = """
@@ -73,7 +73,7 @@ record ShiftedClock(Path file, Path library) {
             }
             """;
 
-    /** Processes that the fixture starts from now on have this clock; a machine without a compiler has the test skipped. */
+    /** Gives this clock to the processes that the fixture starts from now on. Without a compiler the test is skipped. */
     static ShiftedClock of(MountFixture fixture) throws IOException, InterruptedException {
         if (!Requirements.works("gcc", "--version")) {
             System.out.println("skipped: gcc is missing");
@@ -92,7 +92,7 @@ record ShiftedClock(Path file, Path library) {
         return clock;
     }
 
-    /** From now on the clock is this far from the right time. */
+    /** Sets the offset of the clock from the right time. */
     void shift(Duration by) throws IOException {
         ByteBuffer seconds = ByteBuffer.allocate(Long.BYTES)
                 .order(ByteOrder.nativeOrder())

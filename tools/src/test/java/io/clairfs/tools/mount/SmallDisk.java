@@ -8,11 +8,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** A disk that a test may fill, make read-only and empty: a tmpfs below the fixture's directory, with which it goes. */
+/** A disk that a test may fill, make read-only and empty: a tmpfs below the fixture's directory, which is removed with it. */
 record SmallDisk(Path path) implements AutoCloseable {
     private static final String BALLAST = "ballast";
 
-    /** A disk of so many bytes; where none can be mounted the test is skipped. */
+    /** Mounts a disk of {@code bytes}. If none can be mounted, the test is skipped. */
     static SmallDisk mount(MountFixture fixture, long bytes) throws IOException, InterruptedException {
         Path point = fixture.newDirectory("disk");
         if (!Requirements.works("mount", "-t", "tmpfs", "-o", "mode=755,size=" + bytes, "none", point.toString())) {
@@ -22,7 +22,7 @@ record SmallDisk(Path path) implements AutoCloseable {
         return new SmallDisk(point);
     }
 
-    /** Leaves room for so many bytes to others. */
+    /** Fills the disk until {@code bytes} are left. */
     void fillUpTo(long bytes) throws IOException {
         Path ballast = path.resolve(BALLAST);
         Files.deleteIfExists(ballast);
@@ -34,7 +34,7 @@ record SmallDisk(Path path) implements AutoCloseable {
         Files.deleteIfExists(path.resolve(BALLAST));
     }
 
-    /** As a disk does on which its filesystem found an error. Fails while somebody has a file open for writing. */
+    /** Makes the disk read-only, as a filesystem does after an error. Fails while a process has a file open for writing. */
     boolean tryReadOnly() throws IOException, InterruptedException {
         return Requirements.works("mount", "-o", "remount,ro", path.toString());
     }
@@ -44,7 +44,7 @@ record SmallDisk(Path path) implements AutoCloseable {
                 .succeeded();
     }
 
-    /** It is gone at once for all who come later, used or not. */
+    /** Unmounts the disk at once for all later accesses, even while it is in use. */
     @Override
     public void close() throws IOException {
         try {

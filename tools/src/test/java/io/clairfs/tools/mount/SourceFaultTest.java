@@ -23,14 +23,14 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A source that fails costs readers what it does not give, and nothing else: each way of failing by itself. */
+/** A failing source costs readers only the data that it does not deliver. Each test has one kind of failure. */
 @Timeout(180)
 class SourceFaultTest {
     private static final int FILES = 60;
     private static final int BYTES = 200_003;
     private static final int READ_TIMEOUT_S = 3;
 
-    /** A wait of a reader that is longer than this is a hang, on a machine as slow as may be. */
+    /** A reader that waits longer than this hangs, even on a slow machine. */
     private static final long HANG_S = 60;
 
     @RegisterExtension
@@ -71,12 +71,12 @@ class SourceFaultTest {
         }
     }
 
-    /** A file that nobody has read yet. */
+    /** A file that has not been read yet. */
     private static String newFile() {
         return "c/" + used++ + ".jpg";
     }
 
-    /** What comes of reading a file of the mount: {@code right}, or the error's name. */
+    /** Reads a file of the mount. Returns {@code right}, or the error's name. */
     private static String read(String file) throws IOException, InterruptedException {
         return FIXTURE.python("""
                         import errno, sys

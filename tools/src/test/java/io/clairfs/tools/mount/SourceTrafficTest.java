@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What is read from the source, counted at the source: S + (E-1) (S-C) bytes for a dataset of S bytes, E epochs and caches of
- * C bytes, which is the least that full shuffling allows.
+ * The bytes read from the source, counted at the source, are S + (E-1) (S-C) for a dataset of S bytes, E epochs and caches of C bytes. This
+ * is the least that full shuffling allows.
  */
 @Tag("alone")
 @Timeout(300)
@@ -32,7 +32,7 @@ final class SourceTrafficTest {
     private static final int PAUSE_US = 500;
     private static final String STAGING = "1MiB";
 
-    /** What may be read above the bound, a part of it, and below. */
+    /** The allowed excess over the bound, as a share of it. */
     private static final double TOLERANCE = 0.01;
 
     private static final double SAVED_BY_STAGING = 0.1;
@@ -53,8 +53,8 @@ final class SourceTrafficTest {
             long bound = DATASET + (EPOCHS - 1) * (DATASET - cached);
             long read = source.counted().bytes();
             System.out.printf("source: %d bytes, bound %d, ratio %.4f%n", read, bound, (double) read / bound);
-            // The bound leaves aside what is staged, or held for a reader, at the end of an epoch: it may serve the
-            // next one as well.
+            // The bound ignores samples that are staged, or held for a reader, at the end of an epoch. They may serve
+            // the next epoch, too.
             assertThat(read)
                     .as("read from the source, by a daemon of the status %s", mount.status())
                     .isBetween((long) (bound * (1 - SAVED_BY_STAGING)), (long) (bound * (1 + TOLERANCE)));
@@ -74,7 +74,7 @@ final class SourceTrafficTest {
                     "all written",
                     s -> s.at("/tiers/0/samples").asInt()
                                     + s.at("/tiers/1/samples").asInt()
-                            >= SAMPLES); // more if the plan came after a sample was on its way to the SSD
+                            >= SAMPLES); // more if a sample was queued for the SSD before the plan
             SourceReads afterFirst = source.counted();
             assertThat(afterFirst.bytes()).isEqualTo(DATASET);
             readEpochs(first, dataset, 1, 2);

@@ -26,14 +26,16 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
 import tools.jackson.databind.JsonNode;
 
-/** A disk that goes bad below a daemon at work: readers get the right bytes, somebody is told, and it is used again when it is well. */
+/**
+ * A disk fails below a working daemon. Readers get the right bytes, the failure is reported, and the disk is used again when it recovers.
+ */
 @Timeout(240)
 final class SsdDiskTest {
     private static final int SAMPLES = 160;
     private static final int SAMPLE_BYTES = 20_000;
     private static final int IN_MEMORY = (1 << 20) / SAMPLE_BYTES;
 
-    /** A disk that failed is left alone for ten seconds, perhaps more than once. */
+    /** The daemon avoids a failed disk for ten seconds, perhaps more than once. */
     private static final long WELL_WITHIN_S = 120;
 
     @RegisterExtension
@@ -48,7 +50,7 @@ final class SsdDiskTest {
     void makeSource() throws IOException {
         source = fixture.newDirectory("source");
         Images.make(source.resolve("cat"), SAMPLES, SAMPLE_BYTES);
-        // A source that is as fast as the disk would be preferred to it.
+        // The daemon would prefer a source as fast as the disk.
         slow = SlowMount.mount(
                 source, fixture.newDirectory("slow"), new SlowSourceSpec(1 << 30, Duration.ofMillis(20)));
     }
@@ -65,7 +67,7 @@ final class SsdDiskTest {
         mount.job("seed=1 epochs=10000 batch=8");
     }
 
-    /** Reads the next epoch; every byte is compared. */
+    /** Reads the next epoch and compares every byte. */
     private void readAnEpoch() throws IOException, InterruptedException {
         String equal = fixture.python("read_in_order.py", mount.point(), source, "train", epoch++, SAMPLES, 500, 0);
         assertThat(equal.strip()).isEqualTo(String.valueOf(SAMPLES));
@@ -79,7 +81,7 @@ final class SsdDiskTest {
         mount.await("filled", s -> ssd(s).path("samples").asInt() >= SAMPLES - IN_MEMORY);
     }
 
-    /** Reads on until the tier holds all that it should and takes more. */
+    /** Reads on until the tier holds all its planned samples and accepts more. */
     private void readUntilWell() throws IOException, InterruptedException {
         JsonNode tier;
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(WELL_WITHIN_S);
@@ -168,7 +170,7 @@ final class SsdDiskTest {
 
         epoch = 0;
         try (FaultyMount failing = FaultyMount.mount(disk, fixture.newDirectory("failing"), FaultyMount.FAST)) {
-            mount(failing.point()); // read only, too
+            mount(failing.point()); // read-only, too
             assertThat(ssd(mount.status()).path("samples").asInt()).isGreaterThanOrEqualTo(SAMPLES - IN_MEMORY);
             readAnEpoch();
             assertThat(mount.status().at("/fetched/ssd/count").asLong()).isPositive();
@@ -232,7 +234,7 @@ final class SsdDiskTest {
             fixture.clairfs("umount", mount.point()).succeeded();
             Path oldest = segments(disk.path(), ".data").getFirst();
             try (RandomAccessFile bytes = new RandomAccessFile(oldest.toFile(), "rw")) {
-                bytes.setLength(0); // so that there is something to write
+                bytes.setLength(0); // so that the tier has something to write
             }
             assertThat(disk.tryReadOnly()).isTrue();
             epoch = 0;
@@ -249,13 +251,13 @@ final class SsdDiskTest {
         }
     }
 
-    /** From this size on the daemon cannot write to any file: EFBIG, for want of a disk that fails on demand. */
+    /** Limits the size of the daemon's files: larger writes fail with EFBIG, in place of a disk that fails on demand. */
     private void limitFiles(String bytes) throws IOException, InterruptedException {
         Ended.run(List.of("prlimit", "--pid", "" + mount.pid(), "--fsize=" + bytes + ":unlimited"), Map.of())
                 .succeeded();
     }
 
-    /** So that the tier has something to write. */
+    /** Cuts all files, so that the tier has something to write. */
     private void cutAll(Path disk) throws IOException {
         for (Path data : segments(disk, ".data")) {
             try (RandomAccessFile bytes = new RandomAccessFile(data.toFile(), "rw")) {

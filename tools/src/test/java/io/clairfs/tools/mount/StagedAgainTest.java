@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
-/** Pages that are gone before the trainer comes are there again when it comes. */
+/** Pages that are dropped before the trainer reads them are staged again in time. */
 @Timeout(300)
 final class StagedAgainTest {
     private static final int SAMPLES = 400;

@@ -14,7 +14,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import tools.jackson.databind.JsonNode;
 
-/** Processes that read any files of all mounts in all ways, thousands of times a second, and compare what comes; what fails is judged here. */
+/**
+ * Processes that read any files of all mounts in all ways, thousands of times a second, and compare the bytes. This class judges failed
+ * reads.
+ */
 final class StressCrowd implements StressNode.Watcher, AutoCloseable {
     private static final int PROCESSES = 2;
     private static final int THREADS = 16;
@@ -22,7 +25,7 @@ final class StressCrowd implements StressNode.Watcher, AutoCloseable {
     /** Longer than any read takes. */
     private static final long PATIENCE_S = 60;
 
-    /** Words of a line: where the file, the way of reading and the times stand in it. */
+    /** Positions of the words of a line: the mount, the file, the way of reading, the times, and so on. */
     private static final int MOUNT = 1;
 
     private static final int FILE = 2;
@@ -68,12 +71,12 @@ final class StressCrowd implements StressNode.Watcher, AutoCloseable {
         processes.forEach(p -> p.tell(line));
     }
 
-    /** So many reads a second from now on, all together; as many as the machine and the faults let through. */
+    /** Sets the reads per second of all processes together. The machine and the faults may allow fewer. */
     void pace(int readsPerSecond) {
         tell("pace " + readsPerSecond / PROCESSES);
     }
 
-    /** For messages: the seed and the step that is under way. */
+    /** Sets the seed and the current step, for messages. */
     void during(String seedAndStep) {
         when = seedAndStep;
     }
@@ -98,7 +101,7 @@ final class StressCrowd implements StressNode.Watcher, AutoCloseable {
         tell("settled " + nodes.indexOf(node));
     }
 
-    /** What it was asked would go with it. */
+    /** Records the requests to the daemon, because its counts end with it. */
     @Override
     public void ends(StressNode node) throws Exception {
         JsonNode reads = node.control(() -> node.mount().status()).path("reads");
@@ -110,7 +113,7 @@ final class StressCrowd implements StressNode.Watcher, AutoCloseable {
                         reads.path("requests").asLong()));
     }
 
-    /** One thread of one process is a trainer from now on, until it has read these. */
+    /** Makes one thread of one process a trainer, until it has read these files. */
     void follow(StressNode node, List<String> paths) {
         int number = nodes.indexOf(node);
         StringBuilder line = new StringBuilder("order " + number);
@@ -180,7 +183,7 @@ final class StressCrowd implements StressNode.Watcher, AutoCloseable {
         return nanos / NANOS_PER_SECOND;
     }
 
-    /** A process of it that says nothing hangs as well. */
+    /** Reports silent processes as hanging. */
     void requireAlive() {
         for (StressCrowdProcess process : processes) {
             if (process.silentS() > PATIENCE_S) {
@@ -189,7 +192,7 @@ final class StressCrowd implements StressNode.Watcher, AutoCloseable {
         }
     }
 
-    /** Lets all reads end, which they must. */
+    /** Waits for the end of all reads. A read that does not end is a hang. */
     void end() throws InterruptedException {
         for (StressCrowdProcess process : processes) {
             if (!process.end(PATIENCE_S)) {

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.opentest4j.TestAbortedException;
 
-/** A process whose threads read and compare all the time ({@code stress_crowd.c}); it says only how much, and what was not right. */
+/** A process whose threads read and compare all the time ({@code stress_crowd.c}). It prints only counts and errors. */
 final class StressCrowdProcess implements AutoCloseable {
     private static final String SOURCE = "stress_crowd.c";
 
@@ -32,7 +32,7 @@ final class StressCrowdProcess implements AutoCloseable {
         in = process.outputWriter(UTF_8);
     }
 
-    /** Makes the program; a machine without a compiler has the test skipped. */
+    /** Compiles the program. Without a compiler the test is skipped. */
     static Path compile(MountFixture fixture) throws IOException, InterruptedException {
         if (!Requirements.works("gcc", "--version")) {
             System.out.println("skipped: gcc is missing");
@@ -49,7 +49,10 @@ final class StressCrowdProcess implements AutoCloseable {
         return program;
     }
 
-    /** Starts it, with what others leave of the processors, for daemons are to start and faults to strike as well; {@code said} is given the words of each line, by a thread of its own. */
+    /**
+     * Starts the process at the lowest priority, so that daemons can start and faults can strike. A separate thread passes the words of
+     * each line to {@code said}.
+     */
     static StressCrowdProcess start(Path program, int threads, long seed, Consumer<String[]> said) throws IOException {
         List<String> command =
                 List.of("nice", "-n", "19", program.toString(), Integer.toString(threads), Long.toString(seed));
@@ -61,7 +64,7 @@ final class StressCrowdProcess implements AutoCloseable {
         return crowd;
     }
 
-    /** Gives it a line. */
+    /** Sends a line to the process. */
     void tell(String line) {
         try {
             synchronized (in) {
@@ -92,12 +95,12 @@ final class StressCrowdProcess implements AutoCloseable {
         }
     }
 
-    /** How long it has said nothing, though it does every second; seconds. */
+    /** The time since its last line, seconds. It prints a line every second. */
     long silentS() {
         return TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - saidNs);
     }
 
-    /** Lets it finish what it reads. Returns false when that takes longer than the bound. */
+    /** Lets the process finish its reads. Returns false if that takes longer than the bound. */
     boolean end(long boundS) throws InterruptedException {
         tell("stop");
         return ended.await(boundS, TimeUnit.SECONDS);

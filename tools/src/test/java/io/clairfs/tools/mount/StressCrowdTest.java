@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The readers of the random test see what is wrong: without that they would be no test. */
+/** The readers of the random test detect errors. Without that the random test would test nothing. */
 @Timeout(120)
 final class StressCrowdTest {
     private static final int FILES = 3;

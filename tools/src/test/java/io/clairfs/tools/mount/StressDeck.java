@@ -7,7 +7,10 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 
-/** Cards in an order that follows from a seed; shuffled again when all were drawn, so that none is drawn much less often than another. */
+/**
+ * Cards in an order that follows from a seed. The deck is shuffled again when all cards were drawn, so that all are drawn about equally
+ * often.
+ */
 final class StressDeck<T> {
     private final Random random;
     private final List<T> all;

@@ -17,20 +17,20 @@ import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
 /**
- * Where a node keeps samples: a disk of its own that can fill up and become read only, if one can be had, else a directory. For one mount it may be
- * seen through a filesystem that is read only and answers with errors.
+ * The place where a node keeps samples: its own disk, which can fill up and become read only, or a directory if no disk can be mounted. For
+ * one mount the daemon may see it through a read-only filesystem that answers with errors.
  */
 final class StressDisk implements AutoCloseable {
     private static final long BYTES = 8L << 20;
     private static final int LARGEST_TIER_MIB = 3;
 
-    /** Longer than a read may take, and short enough for who ends a daemon. */
+    /** Longer than a read may take, and shorter than the bound for the end of a daemon. */
     private static final Duration HANG = Duration.ofSeconds(StressWorld.READ_TIMEOUT_S + 1L);
 
     private static final Duration DELAY = Duration.ofMillis(300);
     private static final int MOST_HANGS = 8;
 
-    /** What is done to a segment. */
+    /** The kinds of damage to a segment. */
     private enum Damage {
         FLIPPED("bits flipped"),
         CUT("segment cut"),
@@ -66,7 +66,7 @@ final class StressDisk implements AutoCloseable {
         this.tierMib = tierMib;
     }
 
-    /** A disk, of which a node uses as much as {@code random} says; perhaps nothing, unless {@code used}. */
+    /** Makes a disk. {@code random} determines how much of it a node uses; without {@code used} this may be nothing. */
     static StressDisk of(MountFixture fixture, StressReport report, Random random, boolean used)
             throws IOException, InterruptedException {
         int least = used ? 1 : 0;
@@ -84,13 +84,13 @@ final class StressDisk implements AutoCloseable {
         }
     }
 
-    /** What a mount is told of it. */
+    /** The options of a mount for this disk. */
     List<String> options() {
         Path seen = failing == null ? directory : failing.point();
         return tierMib == 0 ? List.of() : List.of("--ssd", seen + ":" + tierMib + "MiB", "--ssd-reserve", "1MiB");
     }
 
-    /** Flips bits of something that it holds, cuts it, takes it away or puts something else in its place, if it can. */
+    /** Damages a segment, if there is one: flips bits, cuts, deletes or replaces it. */
     void damage(StressReport report, StressLinks links, Random random) throws IOException {
         int which = random.nextInt(1 << 16);
         Damage how = damages.next();
@@ -112,7 +112,7 @@ final class StressDisk implements AutoCloseable {
         }
     }
 
-    /** By a directory, or by anything. */
+    /** Replaces a file by a directory or by a random file. */
     private static void replace(Path file, Random random) throws IOException {
         Files.delete(file);
         if (random.nextInt(3) == 0) {
@@ -143,7 +143,7 @@ final class StressDisk implements AutoCloseable {
         }
     }
 
-    /** Leaves so many bytes. Returns whether that is possible. */
+    /** Fills the disk until {@code left} bytes are left. Returns whether that is possible. */
     boolean fill(long left) {
         try {
             if (disk != null) {
@@ -155,12 +155,12 @@ final class StressDisk implements AutoCloseable {
         }
     }
 
-    /** Makes it read only, if nobody is just writing. Returns whether it did. */
+    /** Makes the disk read only unless a process is writing. Returns whether it did. */
     boolean lock() throws IOException, InterruptedException {
         return disk != null && disk.tryReadOnly();
     }
 
-    /** Makes it as good as new; what it holds stays. */
+    /** Makes the disk writable again and frees its space. Its samples stay. */
     void mend() throws IOException, InterruptedException {
         if (disk != null) {
             disk.writable();
@@ -168,7 +168,7 @@ final class StressDisk implements AutoCloseable {
         }
     }
 
-    /** Who is told of it from now on sees it through a filesystem that can {@link #fail}. Nobody may be using it. */
+    /** Puts a filesystem that can {@link #fail} in front of the disk, for later mounts. The disk must not be in use. */
     void putBehindFaults() throws IOException {
         failingNow = new Object();
         neverFailed = true;
@@ -176,8 +176,9 @@ final class StressDisk implements AutoCloseable {
     }
 
     /**
-     * What is behind faults fails in another way from now on: EIO to some or all requests, late answers, or none for longer than a read may take. At
-     * first, while the daemon does not yet avoid it, all requests fail. Returns false for what cannot fail.
+     * Makes the filesystem in front of the disk fail in another way: EIO for some or all requests, late answers, or no answers for longer
+     * than a read may take. The first failure strikes all requests, because the daemon does not avoid the disk yet. Returns false if there
+     * is no such filesystem.
      */
     boolean fail(Random random) {
         if (failing == null) {
@@ -198,14 +199,14 @@ final class StressDisk implements AutoCloseable {
         return true;
     }
 
-    /** Says what its faults have struck. */
+    /** Reports the strikes of its faults. */
     void count(StressReport report) {
         if (failing != null) {
             report.counted(failingNow, "disk: ", failing.counted());
         }
     }
 
-    /** Who is told of it from now on sees it itself again. Nobody may be using it. */
+    /** Removes the filesystem in front of the disk. The disk must not be in use. */
     void putInFront(StressReport report) {
         if (failing != null) {
             count(report);

@@ -12,7 +12,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 
-/** How daemons of a random test end and are mounted again, and what may be wrong meanwhile. */
+/** Ends the daemons of a random test and mounts again, with faults meanwhile. */
 final class StressEndings {
     private static final List<String> WAYS = List.of("stat", "pread", "readdir");
 
@@ -50,7 +50,9 @@ final class StressEndings {
         return true;
     }
 
-    /** Ends it in one way or another, and mounts again, after an attempt without fusermount. Requests of the source may go wrong meanwhile. */
+    /**
+     * Ends the daemon in one of the ways and mounts again, after an attempt without fusermount. Requests to the source may fail meanwhile.
+     */
     void remount(int node) throws Exception {
         boolean lifted = random.nextBoolean();
         if (!mayEnd(node)) {
@@ -70,11 +72,11 @@ final class StressEndings {
         report.fault("fusermount missing", 1);
     }
 
-    /** Ends it in one way or another, and mounts it while inotify has too little of something and a link lies where its log goes. */
+    /** Ends the daemon in one of the ways, and mounts again while an inotify resource is scarce and a link lies at the path of its log. */
     private void again(int number, boolean untilListed, Meanwhile between) throws Exception {
         StressNode.Ending ending = endings.next();
         StressNode node = world.nodes().get(number);
-        world.source().links().remove(); // a link that is listed is a link
+        world.source().links().remove(); // a listed link would stay a link
         world.machine()
                 .shortOfReports(
                         report,
@@ -89,7 +91,7 @@ final class StressEndings {
         report.fault("daemon ended: " + ending, 1);
     }
 
-    /** The same over a disk that is read only and begins to fail. */
+    /** Ends the daemon and mounts again over a disk that is read only and begins to fail. */
     void remountOnFailingDisk(String when, int node) throws Exception {
         if (!mayEnd(node)) {
             return;
@@ -105,7 +107,10 @@ final class StressEndings {
         failDisk(when, node, random);
     }
 
-    /** Lets a disk that can fail do so in another way, and requests come to it: the source is slow, and what only the disk holds is read past the page cache. */
+    /**
+     * Makes a disk that can fail do so in another way. To send requests to it, the source is slow, and samples that only the disk holds are
+     * read past the page cache.
+     */
     void failDisk(String when, int number, Random how) throws Exception {
         if (world.disk(number).fail(how)) {
             world.source().beSlow();
@@ -120,7 +125,7 @@ final class StressEndings {
         }
     }
 
-    /** Lets a job bring something to the disk, so that there is something to fail to read. */
+    /** Fills the disk by a job, so that it has samples whose reads can fail. */
     private void fillDisk(int number) throws Exception {
         StressNode node = world.nodes().get(number);
         world.machine().unlimitFiles(node.pid());
@@ -134,8 +139,8 @@ final class StressEndings {
     }
 
     /**
-     * Mounts again while the source does not list a directory, and requires that this is an error for who asks for what is in it, not an absence; and
-     * that it is listed after all when the source is well again. A refusal (EACCES) would stay as it is.
+     * Mounts again while the source does not list a directory. Requires that requests for its content fail, rather than find nothing, and
+     * that the directory is listed when the source recovers. A refusal (EACCES) would be final.
      */
     void remountUnlisted(String when, int number) throws Exception {
         FaultKind kind = unlisted.next();
@@ -151,8 +156,8 @@ final class StressEndings {
         FaultSpec spec = FaultSpec.of(kind).on(Request.LIST).at(directory).lasting(Duration.ofSeconds(hangS));
         Fault fault = world.source().faults().inject(spec);
         again(number, kind != FaultKind.HANG, () -> world.disk(number).putInFront(report));
-        // The kernel asks for the names of one directory one after the other, so three that hang take three times as
-        // long.
+        // The kernel requests the names of one directory one after the other, so three hanging requests take three
+        // times as long.
         List<String> ways = kind == FaultKind.HANG ? List.of(way) : WAYS;
         world.reads().requireErrors(when + ", which fails with " + kind, node, directory, ways);
         if (fault.struck() == 0) {

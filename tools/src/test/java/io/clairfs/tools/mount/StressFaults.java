@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** Which faults were in force when: what a read that fails may fail with follows from it. */
+/** The periods of faults. They determine the errors with which a read may fail. */
 final class StressFaults {
-    /** How long what a fault did may go on after it was lifted: fetches that it struck, and those that joined them. */
+    /** How long the effects of a fault may last after it was lifted, in fetches that it struck and reads that joined them. */
     private static final long LINGER_NS = TimeUnit.SECONDS.toNanos(10);
 
     /** Longer than any read takes. */
@@ -25,7 +25,7 @@ final class StressFaults {
     private final List<Period> periods = new ArrayList<>();
     private boolean listing;
 
-    /** Times as {@link System#nanoTime}. */
+    /** A period of a fault. Times are those of {@link System#nanoTime}. */
     static final class Period {
         private final String path;
         private final Set<Integer> errnos;
@@ -33,7 +33,7 @@ final class StressFaults {
         private final boolean lifted;
         private long toNs = STILL;
 
-        /** {@code lifted}: it ends when all faults are lifted. */
+        /** {@code lifted} says that the period ends when all faults are lifted. */
         Period(String path, Set<Integer> errnos, long fromNs, boolean lifted) {
             this.lifted = lifted;
             this.path = path;
@@ -54,29 +54,29 @@ final class StressFaults {
         this.source = source;
     }
 
-    /** Injects, and remembers. */
+    /** Injects a fault and records its period. */
     synchronized Fault inject(FaultSpec spec) {
         periods.add(new Period(spec.path(), errnos(spec), System.nanoTime(), true));
         listing |= spec.requests().contains(Request.STATUS) || spec.requests().contains(Request.LIST);
         return source.inject(spec);
     }
 
-    /** Whether what is asked for when a directory is listed may go wrong now. */
+    /** Whether the requests of a listing may fail now. */
     synchronized boolean concernListing() {
         return listing;
     }
 
-    /** Reads of the file end early from now on, until {@link #liftAll}. */
+    /** Records that reads of the file end early, until {@link #liftAll}. */
     synchronized void cut(String path) {
         periods.add(new Period(path, Set.of(Errno.ESTALE), System.nanoTime(), true));
     }
 
-    /** Something else is wrong with every file from now on, until {@link #end}. */
+    /** Begins a fault of another kind on every file, until {@link #end}. */
     Period begin(Set<Integer> errnos) {
         return begin("", errnos);
     }
 
-    /** Something else is wrong with a file, or with all below a directory. */
+    /** Begins a fault of another kind on a file, or on all files below a directory. */
     synchronized Period begin(String path, Set<Integer> errnos) {
         Period period = new Period(path, errnos, System.nanoTime(), false);
         periods.add(period);
@@ -99,7 +99,7 @@ final class StressFaults {
         }
     }
 
-    /** What a read of {@code file} between these times may fail with because of the faults of then. */
+    /** The errors with which a read of {@code file} between these times may fail, by the faults at that time. */
     synchronized Set<Integer> allowed(String file, long startNs, long endNs) {
         Set<Integer> all = new HashSet<>();
         for (Period period : periods) {

@@ -6,7 +6,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** A process that takes away what a random test has mounted and started, when the test itself can no longer do so: however it was killed. */
+/** A process that removes the mounts and processes of a random test if the test was killed and cannot do so itself. */
 final class StressGuard implements AutoCloseable {
     private final Writer in;
 
@@ -19,7 +19,7 @@ final class StressGuard implements AutoCloseable {
         try (InputStream resource = StressGuard.class.getResourceAsStream("stress_guard.sh")) {
             script = new String(resource.readAllBytes(), StandardCharsets.UTF_8);
         }
-        // Of a session of its own, so that what a terminal or a time limit ends does not end this as well.
+        // It has its own session, so that a terminal or a time limit does not end it as well.
         return new StressGuard(new ProcessBuilder(List.of(
                         "setsid",
                         "sh",
@@ -32,7 +32,7 @@ final class StressGuard implements AutoCloseable {
                 .start());
     }
 
-    /** The test takes everything away itself. */
+    /** Ends the guard: the test removes everything itself. */
     @Override
     public void close() throws IOException {
         in.write("over\n");

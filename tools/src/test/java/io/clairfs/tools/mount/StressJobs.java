@@ -42,7 +42,7 @@ final class StressJobs {
             }
             return new Follower(node.mount().lines("index"), node.mount().order(name, 0, 0), new int[1]);
         });
-        // A thread of the crowd is the trainer of the first epoch; this test reads some of it as well.
+        // A thread of the crowd is the trainer of the first epoch. This test reads parts of it, too.
         crowd.follow(
                 node,
                 follower.order().stream()
@@ -79,7 +79,7 @@ final class StressJobs {
         }
     }
 
-    /** Reads on in the order of the node's job, or of one that was stopped meanwhile. */
+    /** Reads on in the order of the node's job, or of a job that was stopped meanwhile. */
     void follow(String when, StressNode node) throws Exception {
         Follower follower = followers.get(node);
         if (follower == null) {
@@ -93,7 +93,7 @@ final class StressJobs {
         }
     }
 
-    /** The node's daemon ends, and its jobs with it. */
+    /** Forgets the node's jobs, because its daemon ends. */
     void forget(StressNode node) {
         followers.remove(node);
     }

@@ -11,9 +11,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** Decides whether what a reader got is what docs/SEMANTICS.md promises. */
+/** Decides whether a reader's answer is one that docs/SEMANTICS.md promises. */
 final class StressJudge {
-    /** What readers get when their mount goes. */
+    /** The errors that readers get when their mount goes away. */
     private static final Set<Integer> GONE = Set.of(
             Errno.ENOENT,
             Errno.EINTR,
@@ -23,10 +23,10 @@ final class StressJudge {
             Errno.ENOTCONN,
             Errno.ESTALE);
 
-    /** How a mapping says that a page did not come, whatever the reason; a program that touches it itself gets SIGBUS. */
+    /** The error of a mapping whose page could not be read, for any reason. A program that touches the page itself gets SIGBUS. */
     private static final int EFAULT = 14;
 
-    /** What a read may take beyond its timeout on a machine that has more to do than it can. */
+    /** The time that a read may take beyond its timeout on an overloaded machine. */
     private static final double SLACK_S = 20;
 
     private static final double NANOS_PER_SECOND = 1e9;
@@ -45,10 +45,10 @@ final class StressJudge {
     }
 
     /**
-     * What was asked.
+     * A read request.
      *
-     * @param when for messages: seed and step
-     * @param listed what the mount showed then
+     * @param when seed and step, for messages
+     * @param listed the file's content in the mount at that time
      */
     record Read(
             String when,
@@ -104,7 +104,7 @@ final class StressJudge {
         return timeoutSeconds + SLACK_S;
     }
 
-    /** Has a look at the daemon if nothing explains that it takes so long to answer. */
+    /** Looks at the daemon if nothing explains its slow answer. */
     void wonder(Read read) {
         long now = System.nanoTime();
         boolean explained = faults.allowed(read.path(), read.startNs(), now).contains(Errno.EIO)
@@ -114,12 +114,12 @@ final class StressJudge {
         }
     }
 
-    /** Has a look at the daemon. */
+    /** Looks at the daemon. */
     void look(Read read) {
         witness.look(read.node(), read.toString());
     }
 
-    /** Judges a read that failed; {@code seconds} is its longest call, and {@code now} when it ended. */
+    /** Judges a failed read. {@code seconds} is the time of its longest call, {@code now} the time of its end. */
     void judgeFailure(Read read, long errno, double seconds, long now) {
         Set<Integer> allowed = new HashSet<>(faults.allowed(read.path(), read.startNs(), now));
         if (read.node().disturbed(read.startNs(), now)) {
@@ -148,7 +148,7 @@ final class StressJudge {
         }
     }
 
-    /** A read that overlapped a remount may have met the one or the other mount. */
+    /** Whether the other mount explains the answer: a read that overlapped a remount may have reached either. */
     private boolean anotherMounts(Read read, JsonNode answer) throws IOException {
         for (FileContent other : truth.ever(read.path())) {
             if ((other.equals(read.node().listed().get(read.path()))
@@ -160,7 +160,7 @@ final class StressJudge {
         return false;
     }
 
-    /** What is wrong with an answer if the file has this content; null when nothing is. */
+    /** The error in an answer if the file has this content. Null if there is none. */
     private @Nullable String wrong(Read read, FileContent content, JsonNode answer) {
         if (answer.path("size").asLong() != content.size()) {
             return "its size is said to be " + answer.path("size");

@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Links that lead where nobody should follow: in place of a listed file or directory of the source, of an SSD's segment, of a log. What they lead to
- * looks like what was there, and has other bytes; it must stay as it is.
+ * Links that no daemon may follow: in place of a listed file or directory of the source, of an SSD's segment, of a log. The target of a
+ * link in the source looks like the original with other bytes. Targets must not change.
  */
 final class StressLinks {
     private static final String DIRECTORY = "links/d";
@@ -31,7 +31,7 @@ final class StressLinks {
     private final Path victim;
     private @Nullable Planted planted;
 
-    /** Where a link is instead of what lies aside, since when. */
+    /** A planted link, the original that was moved aside, and the period. */
     private record Planted(Path link, Path aside, StressFaults.Period period) {}
 
     StressLinks(MountFixture fixture, Path dataset, StressFaults faults, long seed) throws IOException {
@@ -44,7 +44,7 @@ final class StressLinks {
         victim = Files.write(outside.resolve("victim"), secret);
     }
 
-    /** Files of the source that become links now and then, and nothing else ever happens to. */
+    /** Files of the source that become links at times. They have no other faults. */
     List<String> paths() {
         List<String> paths = new ArrayList<>();
         for (int i = 0; i < FILES; i++) {
@@ -54,7 +54,7 @@ final class StressLinks {
         return paths;
     }
 
-    /** What no daemon may read or change. */
+    /** The file that no daemon may read or change. */
     Path victim() {
         return victim;
     }
@@ -90,7 +90,7 @@ final class StressLinks {
         Files.setLastModifiedTime(to, time);
     }
 
-    /** Everything is at its place again. */
+    /** Restores what the planted link replaced. */
     void remove() throws IOException {
         Planted last = planted;
         if (last != null) {
@@ -107,7 +107,7 @@ final class StressLinks {
         Files.createSymbolicLink(file, victim);
     }
 
-    /** Whether what the links lead to is as it was. */
+    /** Whether the file that no daemon may change is unchanged. */
     boolean untouched() throws IOException {
         return Files.isRegularFile(victim, LinkOption.NOFOLLOW_LINKS)
                 && java.util.Arrays.equals(Files.readAllBytes(victim), secret);

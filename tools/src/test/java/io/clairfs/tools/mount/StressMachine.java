@@ -16,14 +16,17 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
-/** What the daemons of a random test have of their machine: its clock, memory, sizes of files, programs. What it does not allow is left out and reported. */
+/**
+ * The machine of a random test's daemons: its clock, memory, file size limits, programs. Faults that the machine does not allow are left
+ * out and reported.
+ */
 final class StressMachine implements AutoCloseable {
-    /** How far clocks jump, at most: a day. */
+    /** The longest jump of a clock: a day. */
     private static final long FAR_S = 86_400;
 
     private static final int LONGEST_SQUEEZE_MS = 400;
 
-    /** Of the pages, to be taken back. */
+    /** The divisor of the smallest share of pages to reclaim. */
     private static final int SMALLEST_SHARE = 16;
 
     private static final Path DROP_CACHES = Path.of("/proc/sys/vm/drop_caches");
@@ -35,7 +38,7 @@ final class StressMachine implements AutoCloseable {
     private final boolean limitsFiles;
     private final Path programs;
 
-    /** Something that a machine may not allow. */
+    /** Makes something that a machine may not allow. */
     @FunctionalInterface
     private interface Making<T> {
         T make() throws IOException, InterruptedException;
@@ -64,14 +67,14 @@ final class StressMachine implements AutoCloseable {
         }
     }
 
-    /** A daemon was started: from now on what it takes counts for the group whose memory is squeezed. */
+    /** Adds a started daemon to the group whose memory is squeezed. */
     void adopt(long pid) throws IOException {
         if (memory != null) {
             memory.take(pid);
         }
     }
 
-    /** Sets the daemons' wall clock, or sets it right. Returns whether that is possible here. */
+    /** Shifts the daemons' wall clock, or sets it right. Returns whether that is possible here. */
     boolean shiftClock(Random random) throws IOException {
         Duration by = Duration.ofSeconds(random.nextLong(-FAR_S, FAR_S));
         boolean wrong = random.nextBoolean();
@@ -81,14 +84,17 @@ final class StressMachine implements AutoCloseable {
         return clock != null;
     }
 
-    /** Lets the kernel forget all pages that it can, so that reads come to the daemons again; where that is not allowed they come a little later. */
+    /**
+     * Drops all clean pages of the kernel, so that reads reach the daemons again. Without the privilege they reach the daemons a little
+     * later.
+     */
     void dropPages() throws IOException {
         if (Files.isWritable(DROP_CACHES)) {
             Files.writeString(DROP_CACHES, "1");
         }
     }
 
-    /** Takes some of the pages back that the daemons brought in, and lets them have no more for a moment. Returns whether it did. */
+    /** Makes the kernel reclaim some of the daemons' pages, and limits the daemons for a moment. Returns whether it did. */
     boolean squeeze(Random random, Meanwhile meanwhile) throws Exception {
         int millis = random.nextInt(LONGEST_SQUEEZE_MS);
         if (memory == null) {
@@ -96,7 +102,7 @@ final class StressMachine implements AutoCloseable {
         }
         int share = 2;
         while (!memory.squeeze(memory.usedBytes() - memory.pageCacheBytes() / share)) {
-            share *= 2; // what the kernel cannot take back it does not tell beforehand
+            share *= 2; // the kernel does not say beforehand what it cannot reclaim
             if (share > SMALLEST_SHARE) {
                 return false;
             }
@@ -110,7 +116,7 @@ final class StressMachine implements AutoCloseable {
         return true;
     }
 
-    /** From this size on the daemon cannot write to any file: EFBIG. Returns whether that is possible here. */
+    /** Limits the size of the daemon's files: larger writes fail with EFBIG. Returns whether that is possible here. */
     boolean limitFiles(long pid, long bytes) throws IOException, InterruptedException {
         return limitFiles(pid, Long.toString(bytes));
     }
@@ -127,7 +133,7 @@ final class StressMachine implements AutoCloseable {
         return limitsFiles;
     }
 
-    /** What the kernel may have too little of for the reports of closed files, and how little. */
+    /** An inotify setting and a value too small for the reports of closed files. */
     private record Shortage(String setting, int value) {}
 
     private static final List<Shortage> SHORTAGES = List.of(
@@ -138,7 +144,7 @@ final class StressMachine implements AutoCloseable {
             new Shortage(KernelSetting.INSTANCES, 1),
             new Shortage(KernelSetting.QUEUE, 64));
 
-    /** Lets something happen in want of inotify's watches, of its queues, or of room in them. */
+    /** Runs {@code meanwhile} while inotify's watches, its queues, or the room in them are scarce. */
     void shortOfReports(StressReport report, Meanwhile meanwhile) throws Exception {
         Shortage shortage = shortages.next();
         KernelSetting setting =
@@ -153,7 +159,7 @@ final class StressMachine implements AutoCloseable {
         }
     }
 
-    /** Tries to mount where no fusermount is on the PATH, and requires one line of refusal, and that nothing has become of it. */
+    /** Tries to mount without fusermount on the PATH. Requires one line of refusal, and that no mount or process is left. */
     void requireRefusalWithoutFusermount(List<String> mount) throws IOException, InterruptedException {
         List<Path> mounts = fixture.mounts();
         Set<Long> daemons = daemons();
@@ -168,7 +174,7 @@ final class StressMachine implements AutoCloseable {
         return fixture.processes().stream().map(ProcessHandle::pid).collect(Collectors.toSet());
     }
 
-    /** Daemons of it that still run go on without. */
+    /** Removes the group. Its running daemons go on without it. */
     @Override
     public void close() throws IOException {
         if (memory != null) {

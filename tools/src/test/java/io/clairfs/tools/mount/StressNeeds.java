@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The faults of docs/TESTING.md that a long run has to meet, each as the report counts it, and how often. */
+/** The faults of docs/TESTING.md that a long run must meet, as the report counts them, and how often. */
 final class StressNeeds {
-    /** Strikes of each in an hour. */
+    /** The strikes of each fault in an hour. */
     private static final long AN_HOUR = 100;
 
     private static final long MINUTES = 60;
 
-    /** Beginnings of what the report calls them. */
+    /** The beginnings of their names in the report. */
     private static final List<String> KINDS = List.of(
             "source: eio",
             "source: enoent",
@@ -69,7 +69,7 @@ final class StressNeeds {
                 .sum();
     }
 
-    /** A line for each that struck less often than it should in so many minutes. */
+    /** A line for each fault that struck less often than required in {@code minutes}. */
     static List<String> below(Map<String, Long> faults, double minutes) {
         long needed = (long) Math.ceil(AN_HOUR * minutes / MINUTES);
         List<String> below = new ArrayList<>();
@@ -82,7 +82,7 @@ final class StressNeeds {
         return below;
     }
 
-    /** The one that struck least often, for a line about how it goes. */
+    /** The fault that struck least often, for the progress line. */
     static String rarest(Map<String, Long> faults) {
         String rarest = KINDS.stream()
                 .min((a, b) -> Long.compare(struck(faults, a), struck(faults, b)))

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
 
-/** One mount of a random test: its daemon, what it listed, and when it was ended and begun again. */
+/** One mount of a random test: its daemon, the listed files, and the times of its remounts. */
 final class StressNode {
     private static final long CONTROL_TIMEOUT_S = 60;
     private static final int ERRORS_SHOWN = 8;
@@ -33,18 +33,18 @@ final class StressNode {
     private volatile long listedNs;
     private ProcessHandle daemon;
 
-    /** A time in which reads may fail because the mount went; as {@link System#nanoTime}. */
+    /** A period in which reads may fail because the mount went away. Times are those of {@link System#nanoTime}. */
     private record Disturbance(long fromNs, long toNs) {}
 
-    /** Who has to know what the mount shows. */
+    /** Follows the listings of the mount. */
     interface Watcher {
-        /** A daemon is about to be mounted, and will list this; what it showed before may still be read. */
+        /** A daemon will be mounted and will list {@code next}. The previous listing may still be read. */
         void lists(StressNode node, Map<String, FileContent> next);
 
-        /** Reads that begin from now on see what was listed last, and nothing else. */
+        /** Reads that begin from now on see only the last listing. */
         void settled(StressNode node);
 
-        /** The daemon is about to be ended. */
+        /** The daemon will be ended. */
         void ends(StressNode node) throws Exception;
     }
 
@@ -65,7 +65,7 @@ final class StressNode {
         daemon = ProcessHandle.current();
     }
 
-    /** Mounts, with nothing changing at the source meanwhile, and waits until all is listed. {@code options} are asked for at each mount. */
+    /** Mounts and waits until all is listed. The source must not change meanwhile. {@code options} supplies the options of each mount. */
     static StressNode mount(
             MountFixture fixture,
             StressSource source,
@@ -98,7 +98,7 @@ final class StressNode {
         listedNs = System.nanoTime();
     }
 
-    /** Ends the daemon in one way or another, and mounts again when {@code between} has happened. */
+    /** Ends the daemon in the given way, runs {@code between}, and mounts again. */
     void again(Ending ending, boolean untilListed, Meanwhile between) throws Exception {
         watcher.ends(this);
         long from = System.nanoTime();
@@ -119,7 +119,7 @@ final class StressNode {
         watcher.settled(this);
     }
 
-    /** Tries to mount where fusermount is missing; only while no daemon is there. */
+    /** Tries to mount without fusermount. No daemon may be running. */
     void requireRefusalWithoutFusermount() throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("mount", source.point().toString(), point.toString()));
         command.addAll(options.get());
@@ -144,7 +144,7 @@ final class StressNode {
         fixture.clairfs("umount", point).succeeded();
     }
 
-    /** Does not let the daemon run for a while. */
+    /** Stops the daemon for a while. */
     void suspend(int millis, Meanwhile meanwhile) throws Exception {
         signal("-STOP");
         try {
@@ -160,7 +160,7 @@ final class StressNode {
                 .succeeded();
     }
 
-    /** Whether the mount was away between these times, so that a read may have failed by that. */
+    /** Whether the mount was away at some moment between these times, so that a read may have failed. */
     boolean disturbed(long startNs, long endNs) {
         synchronized (disturbances) {
             return disturbances.stream()
@@ -168,7 +168,7 @@ final class StressNode {
         }
     }
 
-    /** Does something with the control files, for which there is a bound. */
+    /** Uses the control files, within a bound. */
     <T> T control(Callable<T> action) throws Exception {
         FutureTask<T> task = new FutureTask<>(action);
         Thread.ofPlatform().daemon().name("stress control").start(task);
@@ -189,7 +189,7 @@ final class StressNode {
         return mount;
     }
 
-    /** How many samples its SSD holds; not those in memory. */
+    /** The number of samples on its SSD, without those in memory. */
     int samplesOnDisk() throws Exception {
         int samples = 0;
         for (JsonNode tier : control(mount::status).path("tiers")) {
@@ -200,7 +200,7 @@ final class StressNode {
         return samples;
     }
 
-    /** Those of {@code paths}, {@code most} of them at most, that its SSD alone holds: nothing else here does, not even the page cache. */
+    /** At most {@code most} of {@code paths} whose samples only its SSD holds, not even the page cache. */
     List<String> onDiskAlone(List<String> paths, int most) throws Exception {
         List<String> found = new ArrayList<>();
         for (String path : paths) {
@@ -218,7 +218,7 @@ final class StressNode {
         return found;
     }
 
-    /** Where it is mounted, its process, and what its daemon said last of a file, for a message. */
+    /** Its mount point, its process, and the daemon's last errors about a file, for a message. */
     String lastErrors(String path) {
         String who = point + " of process " + daemon.pid() + (daemon.isAlive() ? "" : ", which has ended") + ": ";
         try {
@@ -235,7 +235,7 @@ final class StressNode {
         return point;
     }
 
-    /** Where its daemon says what it says. */
+    /** The log of its daemon. */
     Path log() {
         String name = point.toString().substring(1).replace('/', '-') + ".log";
         return fixture.directory().resolve("clairfs").resolve(name);
@@ -250,12 +250,12 @@ final class StressNode {
         return listed;
     }
 
-    /** The content of each file that the mount of then showed. */
+    /** The content of each file that the mount at this time showed. */
     Map<String, FileContent> listedAt(long timeNs) {
         return timeNs - listedNs < 0 && !listedBefore.isEmpty() ? listedBefore : listed;
     }
 
-    /** What the mount before this one showed at the same place. */
+    /** The content of each file that the previous mount at the same place showed. */
     Map<String, FileContent> listedBefore() {
         return listedBefore;
     }

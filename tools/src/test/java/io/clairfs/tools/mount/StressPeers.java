@@ -15,15 +15,15 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** The group of the nodes of a random test, and a peer in it that says it holds everything, and lies at times. */
+/** The group of the nodes of a random test, with a peer that announces every sample and lies at times. */
 final class StressPeers implements AutoCloseable {
     private static final int NODES = 2;
     private static final int PORTS = 2 * (NODES + 1);
 
-    /** Room for more than the dataset: the plan makes the liar the home of what the nodes have no room for. */
+    /** Room for more than the dataset. The plan makes the liar the home of samples that the nodes have no room for. */
     private static final long LIARS_ROOM = 256L << 20;
 
-    /** The handshake is left as it is: strangers are another test's. */
+    /** The handshake is unchanged: another test covers strangers. */
     private static final long HANDSHAKE_BYTES = 512;
 
     private static final int ONE_PIECE_IN = 10;
@@ -61,7 +61,7 @@ final class StressPeers implements AutoCloseable {
                 new ArrayList<>());
     }
 
-    /** What a mount is told of its group. */
+    /** The options of a mount for its group. */
     List<String> options(int node) {
         return List.of(
                 "--bind",
@@ -72,7 +72,7 @@ final class StressPeers implements AutoCloseable {
                 group.secret().toString());
     }
 
-    /** Joins the group as a further node; that takes some seconds, and nobody waits for it. */
+    /** Joins the group as a further node, without waiting for the join, which takes some seconds. */
     void joinAsLiar() {
         liar = CompletableFuture.supplyAsync(() -> {
             try {
@@ -83,7 +83,7 @@ final class StressPeers implements AutoCloseable {
         });
     }
 
-    /** From now on the liar lies in one way or another, or, one time in four, not at all. */
+    /** Makes the liar lie in one of its ways, or, one time in four, not at all. */
     void lie() {
         int which = next.next();
         lie = which == 0 ? null : Lie.values()[which - 1];

@@ -14,7 +14,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A process with several threads that reads files as it is asked to: no page of a mount is ever touched by the test's own JVM. */
+/** A process with several threads that reads files on request, so that the test's own JVM never touches a page of a mount. */
 final class StressReader implements AutoCloseable {
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -41,12 +41,12 @@ final class StressReader implements AutoCloseable {
         return reader;
     }
 
-    /** A question about a path, to be completed. */
+    /** A question about a path, without its parameters. */
     static ObjectNode question(String how, Path path) {
         return JSON.createObjectNode().put("op", how).put("path", path.toString());
     }
 
-    /** Asks, and goes on; {@code whenAnswered} runs on a thread of its own. */
+    /** Asks without waiting. {@code whenAnswered} runs on another thread. */
     void ask(ObjectNode question, Consumer<JsonNode> whenAnswered) throws IOException {
         long id = ids.incrementAndGet();
         question.put("id", id);
@@ -62,7 +62,7 @@ final class StressReader implements AutoCloseable {
         return pending.size();
     }
 
-    /** Questions without an answer, for a message. */
+    /** The questions without an answer, for a message. */
     String pendingQuestions() {
         return pending.values().stream().map(Asked::question).toList().toString();
     }

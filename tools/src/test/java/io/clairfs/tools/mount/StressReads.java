@@ -12,11 +12,11 @@ import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What the readers of a random test are asked, and what is made of their answers. */
+/** Asks the readers of a random test, and judges their answers. */
 final class StressReads implements AutoCloseable {
     private static final String[] WAYS = {"pread", "mmap", "direct", "seek", "whole"};
 
-    /** So many of them do for a file that is too big to be read whole. */
+    /** The number of ways that suit a file too big to be read whole. */
     private static final int WAYS_FOR_BIG = 3;
 
     private static final int READER_THREADS = 6;
@@ -36,7 +36,7 @@ final class StressReads implements AutoCloseable {
         reader = StressReader.start(fixture, READER_THREADS);
     }
 
-    /** Some reads of any files, in any ways, at any offsets. */
+    /** Does some reads of any files, in any ways, at any offsets. */
     void any(String when, StressNode node, Random random) throws Exception {
         for (int i = 1 + random.nextInt(MOST_AT_ONCE); i > 0; i--) {
             String path = source.paths().get(random.nextInt(source.paths().size()));
@@ -52,7 +52,7 @@ final class StressReads implements AutoCloseable {
         read(when, node, StressSource.isBig(path) ? "pread" : "whole", path, 0, 100_000);
     }
 
-    /** Reads {@code length} bytes at {@code offset} in one of the ways of {@code stress_reader.py}, and judges what comes. */
+    /** Reads {@code length} bytes at {@code offset} in one of the ways of {@code stress_reader.py}, and judges the answer. */
     void read(String when, StressNode node, String how, String path, long offset, int length) throws Exception {
         read(when, node, how, path, offset, length, () -> {});
     }
@@ -72,7 +72,7 @@ final class StressReads implements AutoCloseable {
         });
     }
 
-    /** Lists a directory: all names, whatever fails at the source. */
+    /** Lists a directory, which must have all its names, whatever fails at the source. */
     void list(String when, StressNode node, String directory) throws Exception {
         awaitRoom(MOST_PENDING);
         long start = System.nanoTime();
@@ -92,7 +92,10 @@ final class StressReads implements AutoCloseable {
         });
     }
 
-    /** Asks for a directory that cannot be listed, or for what is in it: that must be an error, and no absence. Waits for the answers. */
+    /**
+     * Asks for a directory that cannot be listed, or for a file in it. The answers must be errors that the faults allow. Waits for the
+     * answers.
+     */
     void requireErrors(String when, StressNode node, String directory, List<String> ways) throws Exception {
         String inside = source.paths().stream()
                 .filter(p -> p.startsWith(directory + "/"))
@@ -117,7 +120,7 @@ final class StressReads implements AutoCloseable {
         }
     }
 
-    /** Something that is not judged. */
+    /** Asks something that is not judged. */
     void other(String how, StressNode node, String path, String second, int times) throws Exception {
         awaitRoom(MOST_PENDING);
         reader.ask(
@@ -127,12 +130,12 @@ final class StressReads implements AutoCloseable {
                 _ -> {});
     }
 
-    /** Waits until a few questions can be asked without waiting: of a daemon that is not going to answer for a while. */
+    /** Waits until a few questions can be asked without waiting, before a daemon is suspended. */
     void awaitRoomForMore() throws Exception {
         awaitRoom(MOST_PENDING - MOST_AT_ONCE);
     }
 
-    /** Waits until no more than so many questions are open; longer than any read may take is a hang. */
+    /** Waits until at most {@code most} questions are open. A wait longer than any read may take is a hang. */
     void awaitRoom(int most) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
         while (reader.pending() > most) {
@@ -144,7 +147,7 @@ final class StressReads implements AutoCloseable {
         }
     }
 
-    /** With all faults over, every file that did not change must be readable soon. */
+    /** Requires that every unchanged file is readable soon, after all faults have ended. */
     void requireAllReadable(String when, StressNode node) throws Exception {
         Set<String> waiting = new ConcurrentSkipListSet<>();
         for (String path : source.paths()) {

@@ -16,11 +16,11 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
-/** What random tests did and found, for people and for {@code ./verify}. */
+/** The actions and findings of random tests, for people and for {@code ./verify}. */
 final class StressReport {
     private static final int MOST_FAILURES = 20;
 
-    /** Steps that a failure tells. */
+    /** The number of last steps that a failure prints. */
     private static final int LATELY = 30;
 
     private static final double NANOS_PER_SECOND = 1e9;
@@ -51,11 +51,11 @@ final class StressReport {
     private final StringBuilder rounds = new StringBuilder();
 
     /**
-     * What daemons were asked.
+     * Counts of a daemon's reads.
      *
-     * @param opened files
-     * @param upcalls those of them for whose bytes the kernel asked
-     * @param requests for bytes
+     * @param opened files opened
+     * @param upcalls opened files for whose bytes the kernel sent a request
+     * @param requests requests for bytes
      */
     record Asked(long opened, long upcalls, long requests) {}
 
@@ -64,41 +64,41 @@ final class StressReport {
         System.out.println(line);
     }
 
-    /** So many faults of a kind were injected. */
+    /** Counts {@code count} injected faults of a kind. */
     synchronized void fault(String kind, long count) {
         faults.merge(kind, count, Long::sum);
     }
 
-    /** What somebody has counted from its beginning until now. */
+    /** Sets the counts of {@code somebody} since its beginning. */
     synchronized void counted(Object somebody, String prefix, Map<String, Long> counts) {
         Map<String, Long> named = new TreeMap<>();
         counts.forEach((kind, count) -> named.put(prefix + kind, count));
         counted.put(somebody, named);
     }
 
-    /** What a daemon has been asked from its beginning until now. */
+    /** Sets the counts of a daemon's reads since its beginning. */
     synchronized void asked(long daemon, Asked until) {
         asked.put(daemon, until);
     }
 
-    /** Strikes of all faults by kind. */
+    /** The strikes of all faults by kind. */
     synchronized Map<String, Long> faults() {
         Map<String, Long> all = new TreeMap<>(faults);
         counted.values().forEach(each -> each.forEach((kind, count) -> all.merge(kind, count, Long::sum)));
         return all;
     }
 
-    /** The same of one, if it was. */
+    /** Counts one fault, if it was injected. */
     void fault(String kind, boolean injected) {
         if (injected) {
             fault(kind, 1);
         }
     }
 
-    /** How often something was done, and how long it took in all. */
+    /** The number of steps of a kind and their total time. */
     private record Took(int times, double seconds) {}
 
-    /** A step is over. */
+    /** Records a finished step. */
     synchronized void did(int step, String what, long startNs, long endNs) {
         double seconds = (endNs - startNs) / NANOS_PER_SECOND;
         Took before = took.getOrDefault(what, new Took(0, 0));
@@ -115,39 +115,39 @@ final class StressReport {
         }
     }
 
-    /** This machine does not allow it. */
+    /** Records that this machine does not allow a kind of fault. */
     synchronized void impossible(String kind) {
         impossible.add(kind);
     }
 
-    /** So many times a daemon noticed something of what was done to it; what one noticed that was ended is not in here. */
+    /** Counts the faults that a daemon noticed. Those of ended daemons are not counted. */
     synchronized void noticed(String what, long count) {
         noticed.merge(what, count, Long::sum);
     }
 
-    /** A read brought what it should. */
+    /** Records a right read. */
     synchronized void right(long byteCount, double seconds) {
         reads++;
         bytes += byteCount;
         longestSeconds = Math.max(longestSeconds, seconds);
     }
 
-    /** So many reads of a crowd brought what they should; the longest call may be one that failed. */
+    /** Records {@code count} right reads of a crowd. The longest call may be one that failed. */
     synchronized void compared(long count, long byteCount, double seconds) {
         compared += count;
         comparedBytes += byteCount;
         longestSeconds = Math.max(longestSeconds, seconds);
     }
 
-    /** A read failed, and it may. */
+    /** Records a failed read whose error is allowed. */
     synchronized void failedAsAllowed(int errno, double seconds) {
         errnos.merge("errno " + errno, 1L, Long::sum);
         longestSeconds = Math.max(longestSeconds, seconds);
     }
 
     /**
-     * A read timed out although nothing that was injected explains it: an overloaded machine, if it is rare. Those that time out at about the same time are
-     * counted once. Returns whether it is rare.
+     * Records a read that timed out although no injected fault explains it. If this is rare, the machine was overloaded. Reads that time
+     * out at about the same time count once. Returns whether it is rare.
      */
     synchronized boolean stalled(long endNs) {
         if (slow == 0 || Math.abs(endNs - stalledNs) > STALL_NS) {
@@ -157,7 +157,7 @@ final class StressReport {
         return slow <= MOST_SLOW + (System.nanoTime() - startedNs) / BETWEEN_STALLS_NS;
     }
 
-    /** Whether a read that ended then may have waited together with one that {@link #stalled}. */
+    /** Whether a read that ended at this time may have waited together with one that {@link #stalled}. */
     synchronized boolean isStalled(long endNs) {
         return slow > 0 && Math.abs(endNs - stalledNs) <= STALL_NS;
     }
@@ -172,13 +172,13 @@ final class StressReport {
         failure("HANG: " + what);
     }
 
-    /** What may be, and is worth a line beside what is found. */
+    /** Prints something that is allowed but notable. */
     synchronized void noted(String what) {
         double at = (System.nanoTime() - startedNs) / NANOS_PER_SECOND;
         System.out.printf(Locale.ROOT, "at %.2f s: %s%n", at, what);
     }
 
-    /** Something else that must not be. */
+    /** Records any other failure. */
     synchronized void failure(String what) {
         if (failures.isEmpty()) {
             lately.forEach(System.out::println);
@@ -206,12 +206,12 @@ final class StressReport {
         return String.join("\n", failures);
     }
 
-    /** Reads that brought what they should. */
+    /** The number of right reads. */
     synchronized long reads() {
         return reads + compared;
     }
 
-    /** How it goes, in a line. */
+    /** The progress, in one line. */
     synchronized String progress() {
         long seconds =
                 Math.max(1, Duration.ofNanos(System.nanoTime() - startedNs).toSeconds());
@@ -273,7 +273,7 @@ final class StressReport {
         write(file, "");
     }
 
-    /** Replaces the file at once, so that nobody finds half of it. */
+    /** Replaces the file atomically, so that a reader never sees half of it. */
     void write(Path file, String further) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         Path fresh = file.resolveSibling(file.getFileName() + ".new");

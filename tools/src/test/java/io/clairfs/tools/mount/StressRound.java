@@ -4,10 +4,10 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A sequence of steps that follows from a seed: readers, jobs, faults and endings, in any order.
+ * A sequence of random steps: reads, jobs, faults and endings.
  *
- * <p>What is done follows from the seed alone; how it meets with what daemons and readers do at the same time does not, so a failure may need
- * several repetitions of its seed to come again.
+ * <p>The steps follow from the seed alone. Their timing against daemons and readers does not, so a failure may need several repetitions of
+ * its seed.
  */
 final class StressRound {
     private static final int CHURN = 20_000;
@@ -29,30 +29,30 @@ final class StressRound {
     }
 
     /**
-     * How a round is run.
+     * The parameters of a round.
      *
-     * @param soak with everything there is; else the seed decides
-     * @param pauseMs between steps, at most
-     * @param endings how often daemons may be ended
+     * @param soak whether the round has everything; else the seed decides
+     * @param pauseMs the longest pause between steps
+     * @param endings how many times daemons may be ended at most
      * @param firstMortal the nodes before this one are never ended
-     * @param changing so many files get other content, the rest keep theirs: what has changed cannot be read before the next mount
-     * @param readsPerSecond of the crowd
+     * @param changing the number of files whose content may change: a changed file cannot be read before the next mount
+     * @param readsPerSecond reads per second of the crowd
      */
     record Pace(boolean soak, int pauseMs, int endings, int firstMortal, int changing, int readsPerSecond) {
-        /** As much as possible in a short time. */
+        /** As many steps as possible in a short time. */
         static final Pace DENSE = new Pace(false, 30, 2, 0, Integer.MAX_VALUE, 4000);
 
         /** As much of everything as possible, for hours: node 0 lives through all of it. */
         static final Pace SOAK = new Pace(true, 10, Integer.MAX_VALUE, 1, 8, 2600);
     }
 
-    /** Whether another step is to be done; also the place to look at the daemons from outside. */
+    /** Says whether there is another step. May also look at the daemons from outside. */
     @FunctionalInterface
     interface Watch {
         boolean goesOn(int step, StressWorld world) throws Exception;
     }
 
-    /** Runs steps for as long as {@code watch} wants; what goes wrong is in the report. */
+    /** Runs steps while {@code watch} allows. Failures are in the report. */
     void run(Watch watch) throws Exception {
         StressWorld.Arrangement arrangement =
                 pace.soak() ? StressWorld.Arrangement.ALL : StressWorld.Arrangement.of(seed);
@@ -85,7 +85,7 @@ final class StressRound {
         StressSource source = world.source();
         StressReads reads = world.reads();
         String path = source.paths().get(random.nextInt(source.paths().size()));
-        Random apart = new Random(random.nextLong()); // for what depends on how things are just now
+        Random apart = new Random(random.nextLong()); // for choices that depend on the current state
         Meanwhile reading = () -> reads.any(when(), node, apart);
         switch (what) {
             case READ -> reads.any(when(), node, random);

@@ -14,17 +14,17 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * The long run: two nodes, thousands of reads a second at both, every fault on and off, jobs that end and begin. Node 0 lives through all of it, and must
- * not grow; node 1 is ended and mounted again all the time.
+ * The long run: two nodes, thousands of reads a second at both, all faults at times, jobs that end and begin. Node 0 lives through all of
+ * it, and must not grow; node 1 is ended and mounted again all the time.
  *
- * <p>Not run by {@code ./verify}. {@code -Dclairfs.soak.minutes=N} changes how long it takes; {@code -Dclairfs.stress.seed=S} repeats a seed.
+ * <p>{@code ./verify} does not run it. {@code -Dclairfs.soak.minutes=N} sets its duration; {@code -Dclairfs.stress.seed=S} repeats a seed.
  */
 @Timeout(value = 5, unit = TimeUnit.HOURS)
 final class StressSoak {
     private static final Path REPORT = Path.of("target", "soak-report.txt");
     private static final int USUAL_MINUTES = 30;
 
-    /** A shorter run is a trial, which need not have so much of everything, and in which daemons still grow to what they need. */
+    /** A shorter run is a trial: it need not meet the required counts, and its daemons are still growing. */
     private static final int TRIAL_MINUTES = 20;
 
     private static final long SAMPLE_NS = TimeUnit.SECONDS.toNanos(20);
@@ -68,7 +68,7 @@ final class StressSoak {
         }
     }
 
-    /** What there was less of than there should be in so many minutes. */
+    /** The counts that are below the requirement for the run's duration. */
     private List<String> shortfalls() {
         List<String> all = new ArrayList<>(StressNeeds.below(report.faults(), minutes));
         long reads = (long) (READS_A_MINUTE * minutes);
@@ -92,7 +92,7 @@ final class StressSoak {
         return true;
     }
 
-    /** Again and again, so that a run that is cut off has its figures. */
+    /** Writes the report. It is written at intervals, so that an interrupted run has its figures. */
     private void write() throws IOException {
         report.write(
                 REPORT, DaemonFigures.table(figures) + "too little of:\n  " + String.join("\n  ", shortfalls()) + "\n");

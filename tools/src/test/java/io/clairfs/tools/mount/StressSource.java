@@ -19,11 +19,13 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The source of a random test: files seen through faults, and in some rounds through a process that can be stopped and killed as well. */
+/**
+ * The source of a random test: files behind a faulty filesystem, and in some rounds also behind a process that can be stopped and killed.
+ */
 final class StressSource implements AutoCloseable {
     static final List<String> DIRECTORIES = List.of("a", "b", "c/d");
 
-    /** Larger than what is ever kept whole for readers, so that it is read in pieces: more than 64 MiB. */
+    /** A file above 64 MiB, the largest sample kept whole for readers, so that it is read in pieces. */
     private static final String BIG = "big.bin";
 
     private static final long BIG_BYTES = 68_157_447;
@@ -34,15 +36,15 @@ final class StressSource implements AutoCloseable {
     private static final int STOPPED_MS = 1000;
     private static final int[] SIZES = {0, 1, 4095, 4096, 4097, 30_000, 131_071, 131_072, 131_073, 200_001, 400_000};
 
-    /** Enough for who measures the source to know it. */
+    /** Enough slow reads for the daemon's measurement of the source. */
     private static final int SLOW_READS = 40;
 
-    /** A source that is as fast as a disk would be preferred to it. */
+    /** The daemon would prefer a source as fast as its disk. */
     private static final Duration SLOW = Duration.ofMillis(150);
 
     private static final SlowSourceSpec SPEED = new SlowSourceSpec(1L << 30, Duration.ofMillis(5));
 
-    /** What who asks a filesystem gets whose process was killed. */
+    /** The errors of requests to a filesystem whose process was killed. */
     private static final Set<Integer> KILLED = Set.of(Errno.ENOTCONN, 103 /* ECONNABORTED */);
 
     private final Path dataset;
@@ -57,7 +59,7 @@ final class StressSource implements AutoCloseable {
     private final StressDeck<Boolean> tooLong;
     private @Nullable FaultyProcess between;
 
-    /** What becomes of a file's content. */
+    /** The changes of a file's content. */
     private enum Change {
         REPLACED,
         RESIZED,
@@ -66,7 +68,7 @@ final class StressSource implements AutoCloseable {
         CUT
     }
 
-    /** The files follow from {@code random}; {@code inProcess} is whether there is a process in between. */
+    /** The files follow from {@code random}; {@code inProcess} says whether there is a process in between. */
     StressSource(MountFixture fixture, Random random, boolean inProcess) throws IOException {
         dataset = fixture.newDirectory("dataset");
         for (String directory : DIRECTORIES) {
@@ -100,12 +102,12 @@ final class StressSource implements AutoCloseable {
         paths.add(path);
     }
 
-    /** What is to be mounted. */
+    /** The directory to mount. */
     Path point() {
         return between == null ? steered.point() : between.point();
     }
 
-    /** What is behind all that can go wrong. */
+    /** The directory behind all faults. */
     Path dataset() {
         return dataset;
     }
@@ -131,7 +133,7 @@ final class StressSource implements AutoCloseable {
         return faults;
     }
 
-    /** Lets requests for {@code path}, for a directory or for anything go wrong in one way or another. */
+    /** Injects a fault of some kind into requests for {@code path}, for a directory or for anything. */
     void inject(Random random, String path) {
         FaultKind kind = kinds.next();
         FaultSpec spec = FaultSpec.of(kind);
@@ -157,13 +159,13 @@ final class StressSource implements AutoCloseable {
         var _ = faults.inject(spec);
     }
 
-    /** Answers the next reads late, so that whoever has a choice asks somebody else. */
+    /** Delays the next reads, so that daemons prefer other places. */
     void beSlow() {
         var _ = faults.inject(
                 FaultSpec.of(FaultKind.DELAY).on(Request.READ).lasting(SLOW).times(SLOW_READS));
     }
 
-    /** Ends all faults; changes of files stay. */
+    /** Ends all faults. Changed files stay changed. */
     void lift() throws IOException {
         faults.liftAll();
         for (String path : cut) {
@@ -172,7 +174,7 @@ final class StressSource implements AutoCloseable {
         cut.clear();
     }
 
-    /** Gives one of the first {@code changing} files other content, or lets one of all end early until {@link #lift}. */
+    /** Changes the content of one of the first {@code changing} files, or makes any ordinary file end early until {@link #lift}. */
     void change(Random random, int changing) throws IOException {
         SourceFiles files = steered.files();
         Change change = changes.next();
@@ -192,7 +194,7 @@ final class StressSource implements AutoCloseable {
         }
     }
 
-    /** Does not let the process in between run for a moment, or for longer than the read timeout. Returns whether there is one. */
+    /** Stops the process in between for a moment, or for longer than the read timeout. Returns whether there is one. */
     boolean stop(Random random, Meanwhile meanwhile) throws Exception {
         int millis = random.nextInt(STOPPED_MS);
         boolean beyondTimeout = tooLong.next();
@@ -212,8 +214,8 @@ final class StressSource implements AutoCloseable {
     }
 
     /**
-     * Kills the process in between, and starts another at the same place: who had it mounted has to find that by itself. Faults are lifted before, for a
-     * process that waits in one cannot be killed.
+     * Kills the process in between, and starts another at the same place. Daemons must find it by themselves. Faults are lifted before,
+     * because a process that waits in one cannot be killed.
      */
     boolean kill(Meanwhile meanwhile) throws Exception {
         if (between == null) {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.ToIntFunction;
 
-/** What a random test does beside the reads of its crowd. Each has so many cards in a deck. */
+/** The steps of a random test, beside the reads of its crowd. Each has a number of cards in a deck. */
 enum StressStep {
     READ(40, 3),
     STAT(5, 1),
@@ -52,12 +52,12 @@ enum StressStep {
         this.inSoak = inSoak;
     }
 
-    /** A deck of 151, for a round of so many steps. */
+    /** A deck of 151 cards, for a round of as many steps. */
     static StressDeck<StressStep> ofRound(Random random) {
         return deck(random, step -> step.inRound);
     }
 
-    /** A deck with more of what strikes, to be gone through more than a hundred times in an hour. */
+    /** A deck with more faults, which a soak run goes through more than a hundred times in an hour. */
     static StressDeck<StressStep> ofSoak(Random random) {
         return deck(random, step -> step.inSoak);
     }

@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Whatever happens in whatever order, no read brings a wrong byte, fails in another way than it may, or hangs.
+ * In any sequence of faults, no read returns a wrong byte, fails with an error that is not allowed, or hangs.
  *
- * <p>Seeds 1, 2, ... as long as there is time. {@code -Dclairfs.stress.seconds=N} takes seeds instead that nobody has tried before, for so long;
+ * <p>It runs seeds 1, 2, ... while there is time. {@code -Dclairfs.stress.seconds=N} runs new seeds instead, for N seconds;
  * {@code -Dclairfs.stress.seed=S -Dclairfs.stress.rounds=R} runs R rounds beginning with seed S instead.
  */
 @Timeout(value = 2, unit = TimeUnit.HOURS)
@@ -51,7 +51,7 @@ final class StressTest {
         assertThat(report.reads()).isPositive();
     }
 
-    /** Rounds with consecutive seeds, for what there is differs among them. */
+    /** Runs rounds with consecutive seeds, because their arrangements differ. */
     private void untilTimeIsOver(long from, int seconds) throws Exception {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         long longest = 0;

@@ -13,7 +13,10 @@ import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** What is and was in the files of a random test's source. Every content follows from a seed, so that nothing is looked up to compare, and a wrong byte says whose it is. */
+/**
+ * The present and past contents of the files of a random test's source. Every content follows from a seed, so that a comparison needs no
+ * other file, and a wrong byte shows its origin.
+ */
 final class StressTruth {
     private static final int PIECE = 1 << 20;
 
@@ -24,7 +27,7 @@ final class StressTruth {
         this.files = files;
     }
 
-    /** Makes a file of so many bytes in the directory behind the source; returns its content. */
+    /** Makes a file of {@code size} bytes in the directory behind the source. Returns its content. */
     static FileContent make(Path file, long seed, long size) throws IOException {
         byte[] piece = new byte[(int) Math.min(size, PIECE)];
         try (OutputStream out = Files.newOutputStream(file)) {
@@ -37,12 +40,12 @@ final class StressTruth {
         return new FileContent(size, Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS), OptionalLong.of(seed));
     }
 
-    /** A file of the source that was {@link #make made}. */
+    /** Adds a file of the source that was {@link #make made}. */
     void add(String path, FileContent made) {
         originals.put(path, made);
     }
 
-    /** What a reader that asks the source now has to get. */
+    /** The content that the source has now. */
     FileContent now(String path) throws IOException {
         return ever(path).getLast();
     }
@@ -55,7 +58,7 @@ final class StressTruth {
                 : List.of(original);
     }
 
-    /** The directory's content has a seed, too, here. */
+    /** Returns the content with a seed. The content in the directory has none and gets the seed of the original. */
     private static FileContent seeded(FileContent content, FileContent original) {
         return content.seed().isPresent()
                 ? content
@@ -77,7 +80,7 @@ final class StressTruth {
         return bytes;
     }
 
-    /** Where eight bytes, the lowest first, come from: file, version and offset. */
+    /** The origin of eight bytes, the lowest first: file, version and offset. */
     String origin(long word) throws IOException {
         for (String path : originals.keySet()) {
             List<FileContent> all = ever(path);

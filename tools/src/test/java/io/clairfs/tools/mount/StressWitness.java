@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What a daemon is doing while a read takes longer than anything explains: its threads, and the last lines of its errors, in a file. */
+/** Records what a daemon does while a read takes unexplainably long: its threads and its last errors, in a file. */
 final class StressWitness {
     private static final Path DIRECTORY = Path.of("target");
     private static final int MOST = 5;
@@ -14,7 +14,7 @@ final class StressWitness {
 
     private final AtomicInteger looked = new AtomicInteger();
 
-    /** Looks at once, and does not keep who asks. */
+    /** Looks at the daemon at once, without blocking the caller. */
     void look(StressNode node, String why) {
         int number = looked.incrementAndGet();
         if (number <= MOST) {

@@ -7,14 +7,14 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** Everything that is there in a round of a random test: a source that fails, the mounts that show it, their disks and peers, the machine, and readers. */
+/** Everything in a round of a random test: a failing source, its mounts, their disks and peers, the machine, and readers. */
 final class StressWorld implements AutoCloseable {
     static final int READ_TIMEOUT_S = 5;
 
     /** The {@code --memory} of a node is 1 to 2<sup>MEMORY - 1</sup> bytes. */
     private static final int MEMORY = 21;
 
-    /** So that something is left for the disk. */
+    /** The same for a node with a disk: smaller, so that something is left for the disk. */
     private static final int MEMORY_BESIDE_DISK = 17;
 
     private final MountFixture fixture;
@@ -30,7 +30,7 @@ final class StressWorld implements AutoCloseable {
     private final @Nullable StressPeers peers;
 
     /**
-     * What there is; every seed of a few in a row has something else.
+     * The parts of a world. Consecutive seeds differ in them.
      *
      * @param nodes two or more are a group
      * @param process whether a process stands between the source and the nodes
@@ -38,7 +38,7 @@ final class StressWorld implements AutoCloseable {
      * @param disks whether every node has an SSD
      */
     record Arrangement(int nodes, boolean process, boolean liar, boolean disks) {
-        /** Where every fault can strike. */
+        /** An arrangement in which every fault can strike. */
         static final Arrangement ALL = new Arrangement(2, true, true, true);
 
         static Arrangement of(long seed) {
@@ -117,7 +117,7 @@ final class StressWorld implements AutoCloseable {
         return crowd;
     }
 
-    /** Says what has struck until now, and what the daemons were asked. */
+    /** Reports the strikes of faults and the requests to the daemons so far. */
     void count() throws Exception {
         source.count(report);
         if (peers != null) {
@@ -137,13 +137,16 @@ final class StressWorld implements AutoCloseable {
         return disks.get(node);
     }
 
-    /** Null where there is one node only. */
+    /** The peers. Null if there is only one node. */
     @Nullable
     StressPeers peers() {
         return peers;
     }
 
-    /** With all faults over, every file that did not change must be readable again soon, on every node. Then unmounts; what is left is reported. */
+    /**
+     * Ends the faults of the source and the peers. Then every unchanged file must be readable soon, on every node. Unmounts, and reports
+     * what is left.
+     */
     void end(String when) throws Exception {
         source.lift();
         source.links().remove();
@@ -171,7 +174,7 @@ final class StressWorld implements AutoCloseable {
         report.leftMounted(fixture.mounts());
     }
 
-    /** Ends what is not a mount of ours; those the fixture ends. */
+    /** Ends everything except the clairfs mounts, which the fixture ends. */
     @Override
     public void close() throws IOException {
         parts.close();

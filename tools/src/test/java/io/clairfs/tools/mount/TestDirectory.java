@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A directory for one test class, with everything that lives below it: mounts, and the processes that were told of it.
+ * A directory for one test class, with the mounts below it and the processes that have it on their command line.
  *
- * <p>Its name carries the process that made it, {@code /tmp/clairfs-test-PID-...}, so that what a killed run left behind can be told
- * from what a run beside this one is using.
+ * <p>Its name, {@code /tmp/clairfs-test-PID-...}, contains the process that made it, which distinguishes leftovers of a killed run from the
+ * directory of a concurrent run.
  */
 final class TestDirectory {
     private static final String PREFIX = "clairfs-test-";
@@ -39,7 +39,7 @@ final class TestDirectory {
         return new TestDirectory(made);
     }
 
-    /** Removes what runs left that were killed. */
+    /** Removes the leftovers of killed runs. */
     static void removeLeftovers() throws IOException, InterruptedException {
         try (DirectoryStream<Path> all = Files.newDirectoryStream(PARENT, PREFIX + "*")) {
             for (Path found : all) {
@@ -60,7 +60,7 @@ final class TestDirectory {
         return path;
     }
 
-    /** Mount points below, and those of control files of mounts below, the newest first. */
+    /** Mount points below this directory, and those of the control files of these mounts, the newest first. */
     List<Path> mounts() throws IOException {
         return MountTable.all().stream()
                 .filter(m -> m.point().startsWith(path)
@@ -71,7 +71,7 @@ final class TestDirectory {
                 .reversed();
     }
 
-    /** Processes of the program that were told of this directory. */
+    /** Processes of the program that have this directory on their command line. */
     List<ProcessHandle> processes() {
         return processes(List.of(PROGRAM));
     }
@@ -93,7 +93,7 @@ final class TestDirectory {
         }
     }
 
-    /** Unmounts, ends, deletes, each if need be. */
+    /** Unmounts, ends processes and deletes files, as far as there are any. */
     void remove() throws IOException, InterruptedException {
         for (Path point : mounts()) {
             if (point.startsWith(path) && !point.endsWith(".clairfs")) {
@@ -117,7 +117,7 @@ final class TestDirectory {
         delete();
     }
 
-    /** Runs a command whose failure the next step makes good. */
+    /** Runs a command whose failure the next step corrects. */
     private static void attempt(List<String> command) throws IOException, InterruptedException {
         try {
             Ended _ = Ended.run(command, Map.of());
@@ -126,7 +126,7 @@ final class TestDirectory {
         }
     }
 
-    /** Another run may be removing the same leftover. */
+    /** Deletes the directory. Another run may be removing the same leftover. */
     private void delete() throws IOException {
         Files.walkFileTree(path, new SimpleFileVisitor<>() {
             @Override

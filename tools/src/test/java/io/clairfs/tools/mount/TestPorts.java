@@ -12,8 +12,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ports on loopback that nobody uses now. None of those that the kernel hands out by itself: one of these may be any connection's the
- * moment after it was looked at. Test runs beside this one leave them alone: each port is a byte of a file that all of them lock.
+ * Ports on loopback that nobody uses now. The kernel's ephemeral ports are excluded, because any connection may take one after the check.
+ * Concurrent test runs avoid each other's ports: each port is a byte of a file that all of them lock.
  */
 final class TestPorts {
     private static final int FIRST = 10_000;
@@ -22,7 +22,7 @@ final class TestPorts {
 
     private static final Path LOCK = Path.of("/tmp/clairfs-test-ports-" + System.getProperty("user.name") + ".lock");
 
-    /** Open until the process ends: closing it would give up the locks. */
+    /** The file with the locks, open until the process ends. Closing it would release them. */
     private static @Nullable FileChannel locks;
 
     private TestPorts() {}

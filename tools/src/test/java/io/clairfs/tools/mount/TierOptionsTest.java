@@ -45,8 +45,8 @@ final class TierOptionsTest {
                 "1MiB");
         mount.awaitReady();
         mount.job("seed=1 epochs=2 batch=8");
-        // What is fetched while the plan is being made may come to the SSD before the plan wants it in memory: then
-        // both have it.
+        // A sample fetched while the plan is being made may go to the SSD before the plan wants it in memory. Then both
+        // have it.
         Waiting.until("each sample is where the plan wants it", () -> placesByPlan(mount) == SAMPLES);
         assertThat(mount.status().at("/tiers/0/samples").asInt()).isEqualTo(SAMPLES / 4);
         String first = mount.lines("index")
@@ -70,7 +70,7 @@ final class TierOptionsTest {
                 .contains("no/such.jpg is not a file of this dataset");
     }
 
-    /** How many samples the tier holds that is to hold them. */
+    /** The number of samples that are in their planned tier. */
     private long placesByPlan(LiveMount mount) throws IOException, InterruptedException {
         List<Object> command = new ArrayList<>(List.of("where", mount.point(), "--json"));
         command.addAll(mount.lines("index"));

@@ -1,7 +1,7 @@
 package io.clairfs.tools.mount;
 
 /**
- * What the trainers of all ranks do.
+ * The parameters of the trainers of all ranks.
  *
  * @param job its name
  * @param epochs at most
@@ -9,10 +9,10 @@ package io.clairfs.tools.mount;
  * @param computeMs milliseconds of computation in one step
  */
 record Training(String job, long seed, int epochs, int batch, double computeMs) {
-    /** For trainers that are told when to end. */
+    /** The number of epochs for trainers that a test ends. */
     static final int NO_END = 1_000;
 
-    /** What is written to the job file, but for the world and the ranks. */
+    /** The job line, without the world and the ranks. */
     String line() {
         return "name=" + job + " seed=" + seed + " batch=" + batch + (epochs == NO_END ? "" : " epochs=" + epochs);
     }

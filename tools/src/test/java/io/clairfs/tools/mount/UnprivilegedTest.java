@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** All of it works for an ordinary user as well, within what that user may see. */
+/** Everything works for an ordinary user as well, within that user's permissions. */
 @Timeout(120)
 class UnprivilegedTest {
     private static final int SAMPLES = 200;
@@ -60,7 +60,7 @@ class UnprivilegedTest {
         assertThat(mounts()).isEmpty();
     }
 
-    /** Lines of the mount table for the mount and its control files, which bear its name. */
+    /** Lines of the mount table for the mount and its control files, which have its name. */
     private static List<String> mounts() throws IOException, InterruptedException {
         return user.runAsRoot(List.of("cat", "/proc/self/mounts"))
                 .succeeded()

@@ -3,7 +3,7 @@ package io.clairfs.tools.mount;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
-/** Waits for what must come, on a machine as slow as may be. */
+/** Waits for a condition that must come true, even on a slow machine. */
 final class Waiting {
     private static final long PATIENCE_S = 60;
     private static final long LOOK_EVERY_MS = 20;

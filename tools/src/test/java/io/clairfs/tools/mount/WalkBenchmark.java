@@ -13,10 +13,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What ImageFolder does before training begins: {@code os.walk} over as many files as ImageNet-1k has, through a mount that nobody has walked before, and on
- * ext4 of which nothing is in memory. {@code .ci/long-run walk} runs it.
+ * Measures ImageFolder's walk before training: {@code os.walk} over as many files as ImageNet-1k has, through a fresh mount, and on ext4
+ * with cold caches. {@code .ci/long-run walk} runs it.
  *
- * <p>The files are empty. They are made in the directory {@code clairfs.walk.dataset}, if that is given and has none yet, and left there.
+ * <p>The files are empty. If the property {@code clairfs.walk.dataset} names a directory, missing files are made there and kept.
  */
 @Timeout(1200)
 final class WalkBenchmark {

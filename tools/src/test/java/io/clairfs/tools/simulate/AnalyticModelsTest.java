@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the papers print beside their simulations. */
+/** Analytical results of the papers, beside their simulations. */
 class AnalyticModelsTest {
     private static Workload imageNet(int nodes, int epochs) throws Exception {
         Scenario whole = ScenarioFile.load("nopfs-imagenet-1k");
@@ -109,7 +109,9 @@ class AnalyticModelsTest {
         assertThat(more.localityAwareSeconds(0.048)).isLessThan(more.distributedCacheSeconds());
     }
 
-    /** Lobster figure 4: with full shuffles, 80 % of reuses are beyond 1,000 iterations of runs of its size. */
+    /**
+     * Lobster figure 4: with full shuffles most reuses are far away, 80 % beyond 1,000 iterations in its runs. Here: an epoch or more away.
+     */
     @Test
     void most_reuses_are_far_away() throws Exception {
         Scenario eight = Scenarios.named("lobster-8-nodes", 2_000_000).withEpochs(40);
@@ -117,13 +119,14 @@ class AnalyticModelsTest {
         ReuseDistance distance = ReuseDistance.counted(load, eight.batch(), 40, 40 * load.iterations());
         int epoch = load.iterations();
         System.out.printf("reuses an epoch or more away: %.1f %%%n", 100 * distance.shareFrom(epoch));
-        // a node reads a sample in an epoch with 1/N: geometric in epochs, spread by the places in the two epochs
+        // a node reads a sample in an epoch with probability 1/N: geometric in epochs, spread by the positions in the
+        // two epochs
         double expected = 1 - 0.5 / 8;
         assertThat(distance.shareFrom(epoch)).isCloseTo(expected, offset(0.02));
         assertThat(distance.shareFrom(1)).isCloseTo(1, offset(1e-3));
     }
 
-    /** Partial local shuffling III: everybody sends and receives Q N / M, and no sample is lost. */
+    /** Partial local shuffling III: every node sends and receives Q N / M samples, and no sample is lost. */
     @ParameterizedTest
     @CsvSource({"0", "0.1", "0.5", "1"})
     void exchange_is_balanced(double fraction) {

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * How much of a global batch has to move when each node trains on what it keeps (Yang and Cong, HiPC 2019, section V-C and
- * figure 6): the sum of all nodes' deficits over the size of the batch.
+ * The share of a global batch that must move when each node trains on its own samples (Yang and Cong, HiPC 2019, section V-C and figure 6):
+ * the sum of all nodes' deficits divided by the size of the batch.
  */
 final class BatchImbalance {
     private BatchImbalance() {}

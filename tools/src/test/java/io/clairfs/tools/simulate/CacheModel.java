@@ -40,7 +40,7 @@ record CacheModel(
         return storageSeconds() + preprocessingSeconds();
     }
 
-    /** Equation 5: up to how many nodes training takes longer than reading. */
+    /** Equation 5: the number of nodes up to which training takes longer than reading. */
     double nodesBoundByTraining() {
         return storage / training;
     }
@@ -55,7 +55,7 @@ record CacheModel(
         return (1 - cached) * samples / storage + cached * samples / remote * (nodes - 1) / nodes;
     }
 
-    /** Equation 8: reading where nodes train on what they keep; {@code moved} is beta, see {@link BatchImbalance}. */
+    /** Equation 8: reading when nodes train on their own samples; {@code moved} is beta, see {@link BatchImbalance}. */
     double localityAwareSeconds(double moved) {
         return (1 - cached) * samples / storage + cached * samples / remote * moved;
     }

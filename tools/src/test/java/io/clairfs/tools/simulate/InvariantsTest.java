@@ -15,14 +15,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What must hold in any scenario, on random small ones. */
+/** Invariants of all scenarios, tested on random small ones. */
 class InvariantsTest {
     static LongStream seeds() {
         long first = Long.getLong("clairfs.simulate.seed", 1);
         return LongStream.range(first, first + 25);
     }
 
-    /** Caches that are faster than the source, which is slow enough to be worth it or not. */
+    /** A random scenario: its caches are faster than the source, which may or may not be slow enough for caches to pay off. */
     static Scenario random(long seed) {
         System.out.println("seed " + seed);
         Random random = new Random(seed);
@@ -73,7 +73,7 @@ class InvariantsTest {
         Scenario scenario = random(seed);
         PolicyResult ours = Scenarios.run(scenario, Policies.CLAIRFS);
         double largest = scenario.dataset().mean() + 6 * scenario.dataset().stddev();
-        double lost = scenario.nodes() * 3 * largest * 1e6; // the last bytes of each class
+        double lost = scenario.nodes() * 3 * largest * 1e6; // the unused last bytes of each class
         assertThat((double) ours.fetched().source().bytes())
                 .isGreaterThanOrEqualTo(Scenarios.trafficBound(scenario) * (1 - 1e-9))
                 .isLessThanOrEqualTo(Scenarios.trafficBound(scenario) + (scenario.epochs() - 1) * lost + 1);

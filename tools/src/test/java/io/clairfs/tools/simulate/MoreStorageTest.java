@@ -19,16 +19,16 @@ class MoreStorageTest {
     private static final double[] STEPS = {0, 0.25, 0.5, 1, 2, 4};
     private static final long READS = 200_000;
 
-    /** Of the larger scenarios. */
+    /** The tolerance of the larger scenarios. */
     private static final double EXACT = 1.0005;
 
     /**
-     * Of the small ones: who fetches a sample first in the first epoch, staging or what fills the classes, is decided batch by batch, and with a
-     * few batches of a few samples that is luck.
+     * The tolerance of the small scenarios. In the first epoch either staging or the fillers fetch a sample first. This is decided batch by
+     * batch, and depends on chance with a few batches of a few samples.
      */
     private static final double LUCK = 1.03;
 
-    /** Epochs after which it shows with NoPFS: it also fetches to its classes what staging has just fetched. */
+    /** The epochs after which more storage pays off with NoPFS, whose classes fetch again what staging has just fetched. */
     private static final int LONG = 30;
 
     static List<String> names() throws IOException {
@@ -51,7 +51,7 @@ class MoreStorageTest {
         notSlower(InvariantsTest.random(seed), Policies.CLAIRFS, LUCK);
     }
 
-    /** More memory can make NoPFS slower, as published: what its SSD's threads fetched, those of memory then fetch as well. */
+    /** More memory can make NoPFS slower, as published: its memory threads fetch again what its SSD threads have fetched. */
     @ParameterizedTest
     @MethodSource("seeds")
     void of_the_ssd_with_nopfs(long seed) throws IOException {
@@ -66,7 +66,7 @@ class MoreStorageTest {
         }
     }
 
-    /** The table of the report, which runs a part of the samples with a part of the room. */
+    /** Tests the table of the report, which runs a part of the samples with a part of the room. */
     @Test
     void in_the_what_if_table() throws Exception {
         WhatIf whatIf = WhatIf.of(ScenarioFile.load("lobster-8-nodes"), Scenarios.SILENT);

@@ -12,11 +12,11 @@ import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Our policy beside the others in the named scenarios; the large ones with a part of their samples and of their storage. */
+/** Our policy beside the others in the named scenarios. The large scenarios run with a part of their samples and of their storage. */
 class OwnPolicyTest {
     private static final long READS = 2_500_000;
 
-    /** With an SSD that is about as slow as the source: a little of what it has comes from the source, so that nobody waits for it. */
+    /** Scenarios with an SSD about as slow as the source. A few of its samples come from the source, so that no node waits for the SSD. */
     private static final Set<String> SLOW_SSD = Set.of("thesis-2", "thesis-4");
 
     static List<String> names() throws IOException {

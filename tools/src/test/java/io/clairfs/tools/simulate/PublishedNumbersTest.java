@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The output of the original simulator, as far as it is printed; where it comes from is in docs/SIMULATOR.md. */
+/** The published output of the original simulator. docs/SIMULATOR.md names its origin. */
 class PublishedNumbersTest {
     private static final Map<String, Scenario> SCENARIOS = new ConcurrentHashMap<>();
 
@@ -100,7 +100,7 @@ class PublishedNumbersTest {
         assertThat(Scenarios.run(scenario(name), policy).unsupported()).contains("larger than the memory of all nodes");
     }
 
-    /** NoPFS section 6.2: a staging buffer alone of 1, 2, 4 or 5 GB gives the same time. */
+    /** NoPFS section 6.2: staging buffers of 1, 2, 4 or 5 GB without caches give the same time. */
     @Test
     void size_of_the_staging_buffer_alone_does_not_matter() throws IOException {
         Scenario whole = Scenarios.named("nopfs-imagenet-22k", 1_000_000).withCapacities(0, 0);

@@ -66,7 +66,7 @@ class SimulationReportTest {
         assertThat(page.split("<svg", -1)).hasSize(1 + 5);
     }
 
-    /** One policy that is much slower than the others has no part in the scale. */
+    /** A policy that is much slower than the others does not affect the scale. */
     @Test
     void epochs_that_differ_a_little_can_be_told_apart_beside_one_that_is_slow() throws IOException {
         Scenario scenario = Scenarios.small().withEpochs(2);

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** What a small mount takes to come, to tell, and to go, and what its daemon takes while all is staged and nobody reads. */
+/**
+ * Measures the times of mount, status and umount with a small dataset, and the daemon's CPU use while all samples are staged and nobody
+ * reads.
+ */
 final class DaemonAtRest {
     private static final int FILES = 300;
     private static final long FILE_BYTES = 10_000;
@@ -49,7 +52,7 @@ final class DaemonAtRest {
                 new WireRow("clairfs umount", 0, 0, "s", Medians.of(umountS), Map.of()));
     }
 
-    /** Percent of a core, while all is staged and nobody reads. */
+    /** The daemon's CPU use while all samples are staged and nobody reads, percent of a core. */
     private static double idle(MountedProcess mount) throws IOException, InterruptedException {
         mount.writeJob("seed=3 epochs=5 batch=8");
         mount.awaitStaged(FILES, TimeUnit.SECONDS.toMillis(60));

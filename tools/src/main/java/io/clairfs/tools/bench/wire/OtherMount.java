@@ -10,13 +10,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Another FUSE filesystem that passes the files of a directory on, for as long as it is open. */
+/** Another FUSE filesystem that passes through the files of a directory. Closing it unmounts. */
 record OtherMount(String name, Path point, Process process) implements AutoCloseable {
     private static final long TIMEOUT_S = 10;
     private static final String BINDFS = "bindfs";
     private static final String MERGERFS = "mergerfs";
 
-    /** Mounts those that are installed below {@code parent}, as {@code parts}. */
+    /** Mounts each installed filesystem below {@code parent} and adds it to {@code parts}. */
     static List<OtherMount> all(Path source, Path parent, OpenParts parts) throws IOException, InterruptedException {
         List<OtherMount> mounts = new ArrayList<>();
         for (String name : List.of(BINDFS, MERGERFS)) {

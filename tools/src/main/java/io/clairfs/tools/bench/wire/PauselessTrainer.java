@@ -18,7 +18,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 
-/** A trainer that does nothing but read, in the order that it told, everything in the daemon's memory; epochs through the mount alternate with warm ones of the source. */
+/**
+ * A trainer that only reads, in the order of its job, with all samples in the daemon's memory. Epochs through the mount alternate with warm
+ * epochs of the source.
+ */
 final class PauselessTrainer {
     private static final int EPOCHS = 24;
 
@@ -30,7 +33,7 @@ final class PauselessTrainer {
 
     private PauselessTrainer() {}
 
-    /** Rows of samples per second, and of what the daemon takes for one. */
+    /** Rows of samples per second, and of the daemon's CPU time, fetches and requests per sample. */
     static List<WireRow> measure(Path work, long fileBytes, int files, int readers, ByteSize staging)
             throws IOException, InterruptedException {
         Path source = Files.createDirectories(work.resolve("source"));
@@ -90,7 +93,7 @@ final class PauselessTrainer {
         return after.at(field).asDouble() - before.at(field).asDouble();
     }
 
-    /** Returns samples per second; readers take batches in turns, as loaders do. */
+    /** Returns samples per second. Readers take batches in turns, as loaders do. */
     private static double read(ExecutorService threads, Path root, List<String> order, int readers, long fileBytes)
             throws InterruptedException {
         List<Future<?>> parts = new ArrayList<>();

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** What Python's walks through a tree of small files cost on a fresh mount, beside the source whose names the kernel has in memory. */
+/**
+ * Compares the time of Python's walks through a tree of small files: on a fresh mount, and on the source with its names in the kernel's
+ * cache.
+ */
 final class PythonWalk {
     private static final int PER_DIRECTORY = 1_000;
     private static final long TIMEOUT_S = 600;
@@ -33,7 +36,7 @@ final class PythonWalk {
 
     private PythonWalk() {}
 
-    /** Microseconds per file: names alone, and names with the status of each. */
+    /** Microseconds per file: names alone, and names with the attributes of each file. */
     static List<WireRow> measure(Path work, int files) throws IOException, InterruptedException {
         Path source = Files.createDirectories(work.resolve("source"));
         for (int d = 0; d < Math.ceilDiv(files, PER_DIRECTORY); d++) {

@@ -14,21 +14,21 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One epoch as a PyTorch DataLoader has it: workers read whole batches in turns, two ahead each, and the trainer takes batches in order and computes for a while, which is
- * a sleep, as in DLIO.
+ * One epoch like that of a PyTorch DataLoader. Workers read whole batches in turns, two ahead each. The trainer takes batches in order and
+ * computes on each; the computation is a sleep, as in DLIO.
  *
  * @param batch samples of a step
- * @param workers how many read
+ * @param workers the number of readers
  * @param stepNs computation of a step
  */
 record TrainerLoop(int batch, int workers, long stepNs) {
     private static final int PREFETCH_FACTOR = 2;
 
     /**
-     * Reads the files of {@code order} below {@code root}; what is left over at the end is no batch.
+     * Reads the files of {@code order} below {@code root}, without the last batch if it is not full.
      *
      * @param bytes of each file
-     * @return accelerator utilisation, the part of the epoch's time that is computation, percent; its first step is counted
+     * @return accelerator utilisation: the share of computation in the epoch's time, percent; the first step counts
      */
     double utilisation(Path root, List<String> order, long bytes) throws InterruptedException {
         List<ExecutorService> threads = new ArrayList<>();

@@ -16,10 +16,10 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * A workload of MLPerf Storage (DLIO), made smaller: the size of a sample, batch, workers and the computation of a step are in proportion, the source gives a third of
- * what the trainer takes.
+ * A workload of MLPerf Storage (DLIO), made smaller. The size of a sample, batch, workers and the computation of a step are in proportion.
+ * The source delivers a third of the trainer's rate.
  *
- * @param name the workload's
+ * @param name the name of the workload
  * @param bytes of a sample
  * @param samples in the dataset
  */
@@ -29,7 +29,10 @@ record TrainingShape(String name, long bytes, int samples, TrainerLoop trainer) 
     private static final Path DROP_CACHES = Path.of("/proc/sys/vm/drop_caches");
     private static final String JOB = "shape";
 
-    /** Rows of accelerator utilisation, percent, beside that of the same trainer on the unthrottled files and on the slow source. */
+    /**
+     * Rows of accelerator utilisation, percent, beside that of the same trainer on the unthrottled files and on the slow source; and rows
+     * of the bytes read from the source, as a ratio to the bound.
+     */
     List<WireRow> measure(Path work) throws IOException, InterruptedException {
         Path data = Files.createDirectories(work.resolve("data"));
         SampleFiles.make(data, "f", bytes, samples);
@@ -38,7 +41,7 @@ record TrainingShape(String name, long bytes, int samples, TrainerLoop trainer) 
             order.add("f" + i);
         }
         Collections.shuffle(order, new Random(3));
-        trainer.utilisation(data, order, bytes); // from the disk
+        trainer.utilisation(data, order, bytes); // loads the files from the disk
         double local = trainer.utilisation(data, order, bytes);
         double stepBytes = (double) trainer.batch() * bytes;
         long perSecond = (long) (stepBytes / trainer.stepNs() * 1e9 / 3);

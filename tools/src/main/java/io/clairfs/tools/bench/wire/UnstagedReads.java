@@ -20,8 +20,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * First reads of files that nobody staged, for there is no job: each file once through each mount, batches in turns, the source's files in memory. The first
- * quarter of the files is read by a daemon that has just started, the last half by one whose code is compiled.
+ * First reads of files that are not staged, because there is no job. Each file is read once through each mount, in alternating batches,
+ * while the source's files are in the page cache. The first quarter of the files is read by a daemon that has just started, the last half
+ * by a daemon whose code is compiled.
  */
 final class UnstagedReads {
     private static final int BATCHES = 20;
@@ -30,7 +31,7 @@ final class UnstagedReads {
 
     private UnstagedReads() {}
 
-    /** Microseconds per file, medians, with {@code readers} at once. */
+    /** Microseconds per file, medians, with {@code readers} readers at once. */
     static List<WireRow> measure(Path work, long fileBytes, int files, int readers)
             throws IOException, InterruptedException {
         Path source = Files.createDirectories(work.resolve("source"));
@@ -44,7 +45,7 @@ final class UnstagedReads {
             roots.put("local", source);
             roots.put(OWN, mount.point());
             OtherMount.all(source, work, parts).forEach(other -> roots.put(other.name(), other.point()));
-            read(threads, source, 0, files, readers); // from the disk
+            read(threads, source, 0, files, readers); // loads the files from the disk
             int batch = Math.max(readers, files / BATCHES);
             for (int from = 0, turn = 0; from < files; from += batch, turn++) {
                 List<String> names = new ArrayList<>(roots.keySet());

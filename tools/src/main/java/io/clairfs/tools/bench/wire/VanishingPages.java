@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import tools.jackson.databind.JsonNode;
 
-/** A trainer of 500 samples a second, all in the daemon's memory, beside a process that drops the kernel's caches every two seconds. */
+/** A trainer that reads 500 samples per second, all in the daemon's memory, while the kernel's caches are dropped every two seconds. */
 final class VanishingPages {
     private static final int FILES = 4_000;
     private static final long FILE_BYTES = 110_000;
@@ -26,7 +26,7 @@ final class VanishingPages {
 
     private VanishingPages() {}
 
-    /** Rows of what the epochs from the second on asked and waited for; none where this user may not drop caches. */
+    /** Rows of the requests and the longest wait from the second epoch on. There are none if this user may not drop caches. */
     static List<WireRow> measure(Path work) throws IOException, InterruptedException {
         if (!Files.isWritable(DROP_CACHES)) {
             return List.of();

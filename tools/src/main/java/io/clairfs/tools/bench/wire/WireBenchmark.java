@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** All parts, one after the other, each with files of its own. */
+/** Runs the parts of the benchmark, each with its own files. */
 public final class WireBenchmark {
     private static final List<Part> PARTS = List.of(
             new Part("reads of 1 KB", List.of(readsOf(1_000, 16_000, 1), readsOf(1_000, 16_000, 4))),
@@ -51,7 +51,7 @@ public final class WireBenchmark {
         return new TrainingShape(name, bytes, samples, new TrainerLoop(batch, workers, stepNs))::measure;
     }
 
-    /** How many parts there are. */
+    /** The number of parts. */
     public static int parts() {
         return PARTS.size();
     }
@@ -65,7 +65,7 @@ public final class WireBenchmark {
      * Measures one part.
      *
      * @param directory on the filesystem to compare with; nothing is left there
-     * @param each takes the rows as they come
+     * @param each receives the rows of each measurement
      */
     public static List<WireRow> run(Path directory, int part, Consumer<WireRow> each)
             throws IOException, InterruptedException {
@@ -80,12 +80,12 @@ public final class WireBenchmark {
         return rows;
     }
 
-    /** What stands over the rows. */
+    /** The header above the rows. */
     public static String head() {
         return String.format("%-38s %8s %7s %10s %-12s  %s%n", "", "file", "readers", "clairfs", "", "beside (ratio)");
     }
 
-    /** A row for people. */
+    /** A row as text for people. */
     public static String line(WireRow row) {
         return row.line(row.fileBytes() == 0 ? "" : ByteSize.show(row.fileBytes()));
     }

@@ -7,15 +7,15 @@ import java.util.Map;
  * One line of the result.
  *
  * @param what was measured
- * @param fileBytes bytes of a file; 0 where that plays no part
- * @param readers how many read at once
+ * @param fileBytes bytes of a file; 0 where it does not matter
+ * @param readers the number of concurrent readers
  * @param unit of the figures
- * @param clairfs through the mount
- * @param beside through others, by their names
+ * @param clairfs the figure through the mount
+ * @param beside the figures of other filesystems, by their names
  */
 public record WireRow(
         String what, long fileBytes, int readers, String unit, double clairfs, Map<String, Double> beside) {
-    /** The row for people; what is beside has the ratio to it. */
+    /** The row as text for people. Each figure beside is followed by the ratio to it. */
     String line(String size) {
         StringBuilder text = new StringBuilder(
                 String.format(Locale.ROOT, "%-38s %8s %7d %10.2f %-12s", what, size, readers, clairfs, unit));

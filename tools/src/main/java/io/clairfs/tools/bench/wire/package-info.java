@@ -1,6 +1,6 @@
 /**
- * What each way through the mount costs beside other filesystems that pass files on: reads that nobody staged, a trainer without pauses, a walk, a daemon
- * with nothing to do, the commands. Each part measures all sides in turns within one run.
+ * Compares the cost of each path through the mount with other pass-through filesystems: unstaged reads, a trainer without pauses, a walk,
+ * an idle daemon, the commands. Each part measures all sides in turns within one run.
  */
 @NullMarked
 package io.clairfs.tools.bench.wire;

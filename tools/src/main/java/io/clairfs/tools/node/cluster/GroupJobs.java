@@ -114,7 +114,7 @@ public final class GroupJobs implements AutoCloseable {
                 case Stopped(String name) -> jobs.remove(name);
             }
             synchronized (this) {
-                untold.poll(); // not before: until then the others' jobs may be older
+                untold.poll(); // only after telling: until then the others' jobs may be older
             }
         }
     }

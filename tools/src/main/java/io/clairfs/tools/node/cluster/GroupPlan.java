@@ -63,7 +63,9 @@ final class GroupPlan {
         return storage(ByteBuffer.wrap(capacities(tiers)));
     }
 
-    /** Apart from the capacities all nodes use the same figures, also for the room of a sample on an SSD, so that they make the same plan. */
+    /**
+     * Except for the capacities, all nodes use the same figures, also for the room of a sample on an SSD, so that they make the same plan.
+     */
     private static NodeStorage storage(ByteBuffer capacities) {
         List<StorageClass> classes = new ArrayList<>();
         while (capacities.remaining() >= Long.BYTES) {

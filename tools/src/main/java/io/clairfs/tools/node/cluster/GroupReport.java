@@ -58,7 +58,7 @@ final class GroupReport {
         return peer == null ? "not connected: this node is at its limit of connections to peers" : peer.trouble();
     }
 
-    /** The nodes that claimed ranks of running jobs and have left the group. */
+    /** The nodes that have claimed ranks of running jobs and have left the group. */
     private static Set<String> gone(GroupMembership directory) {
         Set<String> gone = new TreeSet<>();
         directory

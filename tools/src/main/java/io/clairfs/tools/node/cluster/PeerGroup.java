@@ -53,7 +53,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     private static final int TRANSFER_THREADS = 2;
     private static final int MOST_HOLDERS_ASKED = 2;
 
-    /** The bound of a fetch from peers: this time, and that of its bytes at the slowest rate. */
+    /** The bound of a fetch from peers: this time plus that of its bytes at the slowest rate. */
     private static final long ANSWER_WITHIN_MS = 2_000;
 
     private static final long SLOWEST_BYTES_PER_MS = 5_000;
@@ -187,7 +187,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         }
     }
 
-    /** Made once: it reads the whole tree, and the listing does not change any more. */
+    /** The numbers of the files. They are made once, because this reads the whole tree, and the listing does not change any more. */
     private FileNumbers numbers() throws SourceException {
         synchronized (tree) {
             if (numbers == null) {

@@ -5,20 +5,20 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where listings of large sources are kept between mounts.
+ * The place where listings of large sources are kept between mounts.
  *
  * @param directory need not exist
- * @param use how far they are trusted
+ * @param use how far the listings are trusted
  */
 public record IndexCache(Path directory, SavedListings.Use use) {
-    /** In place of a directory: nothing is kept. */
+    /** The value in place of a directory that keeps no listing. */
     public static final String NONE = "none";
 
     /**
      * The index cache that a mount's options name.
      *
      * @param directory a directory, {@link #NONE}, or null for the user's own: {@code $XDG_CACHE_HOME/clairfs} or {@code ~/.cache/clairfs}
-     * @param trusted whether listings are used without a look at their directories
+     * @param trusted whether listings are used without a check of their directories
      */
     public static IndexCache of(@Nullable String directory, boolean trusted) {
         SavedListings.Use use = trusted ? SavedListings.Use.TRUSTED : SavedListings.Use.VERIFIED;

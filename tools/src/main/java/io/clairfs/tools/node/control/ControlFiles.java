@@ -132,7 +132,7 @@ public final class ControlFiles implements ControlTree {
     private ControlFile orderLines(JobRun job, int epoch, int rank) {
         return () -> {
             try {
-                EpochOrder order = job.orders().peek(epoch); // a look evicts no order in use
+                EpochOrder order = job.orders().peek(epoch); // peek evicts no order in use
                 return new LineContent(
                         order.length(rank),
                         step -> (order.sample(rank, step) + "\n").getBytes(UTF_8),

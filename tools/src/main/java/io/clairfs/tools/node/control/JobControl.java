@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The control file {@code job}: lines that start, change and stop jobs.
  *
- * <p>All lines of one write are checked before any takes effect. While the dataset is being listed a write waits for that, two seconds at most.
- * Then its jobs are kept, and start when the dataset is listed.
+ * <p>All lines of one write are checked before any takes effect. A write waits at most two seconds for the listing of the dataset. Its jobs
+ * are then kept, and start when the dataset is listed.
  */
 public final class JobControl implements ControlFile {
     private static final int MOST_JOBS = 64;
@@ -71,7 +71,7 @@ public final class JobControl implements ControlFile {
                         .reduce("", String::concat);
     }
 
-    /** Always a range, even of one rank, as it was always shown. */
+    /** Formats the ranks as a range, even a single rank: this format must not change. */
     private static String ranks(JobSpec spec) {
         return spec.ranks().count() == 0 ? spec.ranks().text() : spec.firstRank() + "-" + spec.lastRank();
     }
@@ -136,7 +136,7 @@ public final class JobControl implements ControlFile {
         return ranks == null ? new Start(parseJob(line)) : ranks;
     }
 
-    /** Parses a line with ranks alone: it is about a present job or, in a group, one that is still to come. Null for any other line. */
+    /** Parses a line with ranks alone, for a present job or, in a group, for a job still to come. Returns null for any other line. */
     private @Nullable Change parseRanks(String line) throws InvalidSpecException {
         if (line.indexOf('=') < 0) {
             return null;
@@ -177,7 +177,7 @@ public final class JobControl implements ControlFile {
         }
     }
 
-    /** Refuses a message after which there would be too many jobs. */
+    /** Refuses a message that would lead to too many jobs. */
     private void requireRoom(List<Change> changes) throws RejectedException {
         Set<String> names = new HashSet<>();
         jobs.present().forEach(spec -> names.add(spec.name()));
@@ -203,7 +203,7 @@ public final class JobControl implements ControlFile {
         errors.add("job: " + reason);
     }
 
-    /** Refuses a job that could not run over this dataset, as far as that is known now. */
+    /** Refuses a job that cannot run over this dataset, as far as is known now. */
     private void check(JobSpec spec) throws RejectedException {
         try {
             SampleIndex index = indexes.of(spec.subset());

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The control files {@code where/PATH}: one for each file of the dataset, which tells where its sample is. */
+/** The control files {@code where/PATH}: one for each file of the dataset, with the places that hold its sample. */
 public final class WhereFiles {
     private static final JsonMapper JSON = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
@@ -40,7 +40,7 @@ public final class WhereFiles {
     /** The content of such a file; {@code sample} is null for a file that is not in the index. */
     private record Answer(String path, @Nullable Integer sample, long bytes, SampleLocation at) {}
 
-    /** The node at {@code path} below {@code where}; listings show nothing, because the mount itself lists the dataset. */
+    /** The node at {@code path} below {@code where}; listings are empty, because the mount itself lists the dataset. */
     @Nullable
     Node find(List<String> path) {
         if (path.isEmpty()) {

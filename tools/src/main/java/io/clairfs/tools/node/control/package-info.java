@@ -1,6 +1,4 @@
-/**
- * What the control files say and do: status, where, jobs, errors.
- */
+/** The content and the effects of the control files: status, where, jobs, errors. */
 @NullMarked
 package io.clairfs.tools.node.control;
 

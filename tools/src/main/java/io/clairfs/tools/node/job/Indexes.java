@@ -90,7 +90,7 @@ public final class Indexes {
         }
     }
 
-    /** An epoch over a part of a dataset would be silently wrong. */
+    /** The error for an incomplete listing: an epoch over a part of a dataset would be silently wrong. */
     private static DatasetException incomplete(String reason) {
         return new DatasetException("the dataset could not be listed in full: " + reason);
     }
@@ -116,7 +116,7 @@ public final class Indexes {
         return watcher.watch(index.directoriesOfFiles(tree), errors::add) == 0;
     }
 
-    /** How many directories of samples cannot be watched. */
+    /** The number of directories of samples that cannot be watched. */
     public int unwatched() {
         return watcher.unwatched();
     }

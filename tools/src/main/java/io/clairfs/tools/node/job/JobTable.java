@@ -42,10 +42,10 @@ public final class JobTable {
     private final ErrorLog errors;
     private final List<JobSpec> waiting = new ArrayList<>();
 
-    /** By job, the ranks that read here as far as they were told; jobs that are not known yet are included. */
+    /** The announced ranks that read here, by job. Jobs that are not known yet are included. */
     private final Map<String, Ranks> ranksHere = new TreeMap<>();
 
-    /** By name, the job that was started last; it may have ended by itself since. */
+    /** The job that was started last, by name. It may have ended by itself since. */
     private final Map<String, JobSpec> started = new HashMap<>();
 
     /** The jobs that were stopped on any node of the group. A script stops its job on every node, and only the first stop finds it running. */
@@ -85,7 +85,7 @@ public final class JobTable {
                 || stoppedInGroup.contains(name);
     }
 
-    /** By job, the ranks that read here as far as they were told; jobs that are not known yet are included. */
+    /** The announced ranks that read here, by job. Jobs that are not known yet are included. */
     public synchronized Map<String, Ranks> ranksHere() {
         return new TreeMap<>(ranksHere);
     }
@@ -137,7 +137,7 @@ public final class JobTable {
         prefetcher.stop(name);
     }
 
-    /** Whether the same job runs here already, because another node was quicker to start it, and nothing of it was read yet. */
+    /** Whether the same job runs here already, because another node started it first, and none of its samples has been read. */
     private boolean isUntouched(JobSpec spec) {
         return group != null
                 && prefetcher
@@ -206,7 +206,7 @@ public final class JobTable {
         try {
             String said = job.ranks().get(self);
             if (said != null && !ranksHere.containsKey(job.name())) {
-                ranksHere.put(job.name(), Ranks.parse(said)); // told by this node before it was mounted again
+                ranksHere.put(job.name(), Ranks.parse(said)); // announced by this node before it was mounted again
             }
             JobSpec wanted = JobSpec.parse(job.lines(), ranksHere.getOrDefault(job.name(), Ranks.NONE));
             if (!isSame(before, wanted)) {

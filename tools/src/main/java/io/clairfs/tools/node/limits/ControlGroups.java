@@ -17,7 +17,7 @@ record ControlGroups(Path root) {
     private static final String FIRST = "cgroup";
     private static final String SECOND = "cgroup2";
 
-    /** Numbers from here on, such as version 1 shows for "no limit", are no limits. */
+    /** A number from this one on means no limit, as version 1 shows it. */
     private static final long NO_LIMIT = 1L << 60;
 
     /** A mounted hierarchy: the group that is seen at its mount point, the mount point, and whether it is of version 2. */

@@ -12,7 +12,7 @@ public final class DescriptorLimit {
 
     private DescriptorLimit() {}
 
-    /** The limit now; a modest one if it cannot be read. */
+    /** The current limit. A modest value if it cannot be read. */
     public static long ofThisProcess() {
         try {
             return Files.readAllLines(LIMITS).stream()

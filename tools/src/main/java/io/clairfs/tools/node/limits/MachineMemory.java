@@ -5,11 +5,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * How much memory this process may count on.
+ * The memory available to this process.
  *
- * @param totalBytes what the machine has
- * @param freeBytes what the machine has free, or could free
- * @param groupBytes what the control groups of this process leave it; {@link Long#MAX_VALUE} when they set no limit
+ * @param totalBytes the machine's memory
+ * @param freeBytes the machine's free and reclaimable memory
+ * @param groupBytes the memory that the control groups of this process leave it; {@link Long#MAX_VALUE} when they set no limit
  */
 public record MachineMemory(long totalBytes, long freeBytes, long groupBytes) {
     private static final long MODEST = 1L << 30;

@@ -26,7 +26,7 @@ public record MemoryBudget(
         long readersBytes,
         long fromPeersBytes,
         long queueBytes) {
-    /** What the JVM takes beside its heap: classes, compiled code, stacks, the collector's tables. */
+    /** The JVM's memory beside its heap: classes, compiled code, stacks, the collector's tables. */
     static final long JVM_BYTES = 128L << 20;
 
     private static final long MIB = 1 << 20;

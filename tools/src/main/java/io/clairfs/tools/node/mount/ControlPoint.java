@@ -12,10 +12,11 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the control files of a mount are mounted: inside it or, for an ordinary user, in a directory of their own to which the mount has a link.
+ * The place where the control files of a mount are mounted: inside the mount or, for an ordinary user, in a separate directory to which the
+ * mount has a link.
  *
- * <p>Only the user of a FUSE mount may look into it. For an ordinary user fusermount mounts, which runs as root, so it cannot mount anything
- * there. See docs/decisions/control-link.md.
+ * <p>Only the user of a FUSE mount may look into it. For an ordinary user fusermount does the mounting. It runs as root, so it cannot mount
+ * anything inside. See docs/decisions/control-link.md.
  *
  * @param linked whether the mount has a link to {@code path}, which is then a directory of ours
  */

@@ -43,7 +43,7 @@ public final class ControlRead {
     /** Reads {@code file}; waits {@code timeoutMs} at most. */
     public static Answer read(Path file, long timeoutMs) throws IOException {
         ProcessBuilder reader = new ProcessBuilder(CAT, "--", file.toString());
-        reader.environment().put("LC_ALL", "C.UTF-8"); // for English messages
+        reader.environment().put("LC_ALL", "C.UTF-8"); // so that messages are in English
         Process cat = reader.start();
         cat.getOutputStream().close();
         CompletableFuture<String> out = collect(cat.getInputStream());
@@ -68,7 +68,7 @@ public final class ControlRead {
         }
     }
 
-    /** Reads all output at once; else a long file would fill the pipe and stop the process. */
+    /** Reads the output while the process runs. Otherwise a long file would fill the pipe and block the process. */
     private static CompletableFuture<String> collect(InputStream from) {
         return CompletableFuture.supplyAsync(
                 () -> {

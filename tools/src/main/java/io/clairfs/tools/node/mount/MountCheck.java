@@ -116,8 +116,8 @@ public final class MountCheck {
     }
 
     /**
-     * Removes a mount of ours that no process serves any more, with its control files, used or not. Processes that wait for one of
-     * its files get an error.
+     * Removes a mount of ours that no process serves any more, with its control files, even while they are in use. Processes that wait for
+     * one of its files get an error.
      */
     public static void remove(Path mountPoint) throws IOException {
         FuseConnection.abort(mountPoint);

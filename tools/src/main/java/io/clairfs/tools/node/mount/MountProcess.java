@@ -23,7 +23,7 @@ public final class MountProcess {
     public enum State {
         GONE,
         LIVES,
-        /** It has ended except for threads that wait in the kernel, where nothing can end them. */
+        /** It has ended, except for threads that wait in the kernel and cannot be ended. */
         WAITS_IN_THE_KERNEL
     }
 

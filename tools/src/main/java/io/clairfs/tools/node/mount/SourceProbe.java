@@ -17,7 +17,7 @@ public final class SourceProbe {
 
     private SourceProbe() {}
 
-    /** Refuses a source that does not answer in time. {@link MountCheck} finds what else may be wrong with it. */
+    /** Refuses a source that does not answer in time. {@link MountCheck} finds all other problems. */
     public static void requireAnswer(Path source) throws IOException {
         Process asking = new ProcessBuilder("/bin/sh", "-c", "[ -d \"$1/.\" ]", "sh", source.toString())
                 .redirectOutput(Redirect.DISCARD)

@@ -79,7 +79,7 @@ public final class Metrics {
         GAUGE
     }
 
-    /** Whether a later version may give it another meaning. */
+    /** Whether a later version may change its meaning. */
     public enum Stability {
         /** It stays as it is; programs may rely on it. */
         STABLE
@@ -88,7 +88,7 @@ public final class Metrics {
     /**
      * One number.
      *
-     * @param path where it stands in {@code status.json}; {@code []} is each element of a list, {@code *} each key of a map
+     * @param path its place in {@code status.json}; {@code []} is each element of a list, {@code *} each key of a map
      * @param unit what is counted, or the unit of measurement; 1 for a bare number
      * @param description continues "the number of UNIT ..."
      */

@@ -35,8 +35,8 @@ public record Status(
         double uptimeSeconds) {
 
     /**
-     * One job; {@code epochs} is null for a run without a known end, {@code window} is how many samples the loaders of one rank have under way
-     * at once (0 if not told), {@code note} tells what looks wrong.
+     * One job; {@code epochs} is null for a run without a known end, {@code window} is the number of samples that the loaders of one rank
+     * have in flight at once (0 if not told), {@code note} says what looks wrong.
      */
     public record Job(
             String name,
@@ -85,7 +85,7 @@ public record Status(
         }
     }
 
-    /** Reads as readers see them: files opened, which count when they are closed, and how many of them needed no request to the daemon. */
+    /** Reads as readers see them: files opened, counted when they are closed, and how many of them needed no request to the daemon. */
     public record Reads(
             long opened,
             long fromPageCache,
@@ -97,7 +97,7 @@ public record Status(
             int unwatchedDirectories) {}
 
     /**
-     * The kernel's requests to the dataset's mount: all that the kernel does not have cached.
+     * The kernel's requests to the dataset's mount, for everything that the kernel has not cached.
      *
      * @param getattr names looked up and attributes
      * @param readdir directories listed
@@ -122,8 +122,8 @@ public record Status(
     public record Staging(long capacityBytes, long usedBytes, int samples, long pushed, long lost) {}
 
     /**
-     * Another node of the group. It is not alive if it is silent, if this node leaves it alone or has too many peers to talk to it, or if it is
-     * gone and still has ranks of running jobs. {@code trouble} tells which, and is null for a node that is alive.
+     * Another node of the group. It is not alive if it is silent, if this node leaves it alone or has too many peers to talk to it, or if
+     * it is gone and still has ranks of running jobs. {@code trouble} says which. It is null for a node that is alive.
      */
     public record Peer(
             String name,

@@ -3,9 +3,9 @@ package io.clairfs.tools.simulate.policy;
 import java.util.Arrays;
 
 /**
- * The threads that fill the storage classes during the run: a crew for each class, of its p_j threads, or one crew of all threads. Each crew has
- * a list and fetches it in order. A crew's clock tells how far it is; a sample whose fetch begins before a moment counts as present at that
- * moment.
+ * The threads that fill the storage classes during the run: a crew for each class, of its p_j threads, or one crew of all threads. Each
+ * crew has a list and fetches it in order. A crew's clock shows its progress; a sample whose fetch begins before a moment counts as present
+ * at that moment.
  */
 final class Background {
     private final Costs costs;
@@ -23,7 +23,7 @@ final class Background {
     @FunctionalInterface
     interface Filler {
         /**
-         * The node's crew reaches this sample and keeps it from now on.
+         * The node's crew reaches this sample. The node keeps it from now on.
          *
          * @return the place from which it is fetched, or -1 if it need not be fetched any more
          */
@@ -69,7 +69,7 @@ final class Background {
         lists[node * crews + crew].add(sample);
     }
 
-    /** Does the fetches that begin before this time. */
+    /** Performs the fetches that begin before this time. */
     void advance(int node, double seconds) {
         for (int crew = 0; crew < crews; crew++) {
             int which = node * crews + crew;

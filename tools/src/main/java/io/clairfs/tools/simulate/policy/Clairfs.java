@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Our own policy: the daemon's planner places homes, and the room that they leave is filled by next use.
  *
- * <p>A sample with a home is read from the source once: by the node that needs it first, which hands it to its home, or before that by the
- * threads that fill its home's classes, which work in the order of the samples' first use by any node. From then on it comes from its home or
- * from a copy, unless these are slower than the source at the moment. A sample without a home is read from the source each time.
+ * <p>A sample with a home is read from the source once: by the node that needs it first, which sends it to its home, or earlier by the
+ * threads that fill its home's classes, in the order of the samples' first use by any node. From then on it comes from its home or from a
+ * copy, unless these are slower than the source at the moment. A sample without a home is read from the source each time.
  */
 final class Clairfs extends SamplerOrder {
     private static final int HOME_BITS = 16;

@@ -59,7 +59,10 @@ final class Copies {
         return classOf[sample];
     }
 
-    /** As {@link FurtherCopies#offer(int, int, IntPredicate, IntConsumer)}; {@code gone} is also called if the sample itself is evicted. */
+    /**
+     * Works like {@link FurtherCopies#offer(int, int, IntPredicate, IntConsumer)}; {@code gone} is also called if the sample itself is
+     * evicted.
+     */
     boolean offer(int sample, int dueEpoch, IntPredicate mayGo, IntConsumer gone) {
         boolean before = kept.contains(sample);
         boolean after = kept.offer(sample, dueEpoch, mayGo, victim -> {

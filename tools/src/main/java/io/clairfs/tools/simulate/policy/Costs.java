@@ -7,7 +7,7 @@ import io.clairfs.tools.simulate.scenario.Scenario;
 import java.util.List;
 
 /**
- * The time of one byte for a thread at the moment, by place: section 4 of NoPFS with the present number of threads at each place.
+ * The current time per byte for one thread, by place: section 4 of NoPFS with the current number of threads at each place.
  *
  * <p>The paper leaves open how many nodes read the source at once (gamma) when only some of their reads go there, and notes that the number of
  * threads at a storage class is not known. Here both are means over the last iterations: a thread that reads at a place meets each of the other
@@ -68,7 +68,7 @@ public final class Costs {
         toAll[place] = perByte[place] + beside * slope;
     }
 
-    /** p_0. */
+    /** The number of staging threads, p_0. */
     public int stagingThreads() {
         return threads;
     }
@@ -94,15 +94,15 @@ public final class Costs {
         return place % classes.size();
     }
 
-    /** Seconds that a thread needs for a byte from there, without the write. */
+    /** Seconds that a thread needs for a byte from this place, without the write. */
     public double fetch(int place) {
         return perByte[place];
     }
 
     /**
-     * Seconds that a byte from there takes all threads together: its own and those by which it delays the others there. A
-     * thread that takes the place that is fastest for itself fills a slow class until it is as slow as the source; then all wait longer
-     * than without that class.
+     * Seconds that a byte from this place costs all threads together: its own, and the delay of the others at the place. A thread that
+     * takes the place that is fastest for itself fills a slow class until it is as slow as the source; then all wait longer than without
+     * that class.
      */
     double toAll(int place) {
         return toAll[place];
@@ -124,12 +124,12 @@ public final class Costs {
         return Math.max(1 / model.preprocessBytesPerSecond(), 1 / each.write().each(each.threads()));
     }
 
-    /** Seconds in which all threads of a class bring a byte there from a place. */
+    /** Seconds that all threads of a class together need to bring a byte to it, given the fetch time of a thread. */
     double fill(int storageClass, double fetch) {
         return (fetch + writeTo(storageClass)) / classes.get(storageClass).threads();
     }
 
-    /** Seconds in which a node computes on a byte. */
+    /** Seconds of a node's computation for a byte. */
     public double compute() {
         return 1 / model.computeBytesPerSecond();
     }

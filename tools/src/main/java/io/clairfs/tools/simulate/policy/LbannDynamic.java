@@ -50,7 +50,7 @@ final class LbannDynamic extends SamplerOrder {
         return from == node ? costs.local(memory) : costs.peer(memory);
     }
 
-    /** Keeps it on the node that read it, or on the next one with room. */
+    /** Keeps the sample on the node that read it, or on the next node with room. */
     private void keep(int node, int sample) {
         int size = setup.load().sizes()[sample];
         for (int i = 0; i < room.length; i++) {

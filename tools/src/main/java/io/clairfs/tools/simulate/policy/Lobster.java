@@ -6,8 +6,8 @@ import io.clairfs.cache.plan.NextUse;
 import java.util.Arrays;
 
 /**
- * Lobster's caches (section 4.4): a node keeps what it reads by next use; a sample that is not used again is evicted, and the last copy of all
- * nodes stays. Lobster's assignment of loader threads to the GPUs of a node plays no part here, with one rank per node.
+ * Lobster's caches (section 4.4): a node keeps the samples that it reads by next use; a sample that is not used again is evicted, and the
+ * last copy of all nodes stays. Lobster's assignment of loader threads to the GPUs of a node plays no part here, with one rank per node.
  */
 final class Lobster extends SamplerOrder {
     private final NextUses nextUses;
@@ -55,7 +55,7 @@ final class Lobster extends SamplerOrder {
     private void keep(Copies mine, int node, int sample, boolean held) {
         int due = nextUses.after(node, epoch, sample);
         if (due == NextUse.NEVER && holders[sample] == (held ? 1 : 0)) {
-            due = setup.scenario().epochs(); // no other node would have it
+            due = setup.scenario().epochs(); // no other node has it
         }
         if (mine.offer(sample, due, copy -> holders[copy] > 1, copy -> holders[copy]--) && !held) {
             holders[sample]++;

@@ -17,7 +17,7 @@ final class NextUses {
         need = setup.load().need();
     }
 
-    /** The run enters this epoch. */
+    /** Enters this epoch. */
     void enter(int epoch) throws InvalidSpecException {
         if (epoch < renewal) {
             return;

@@ -4,11 +4,11 @@ import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 
 /**
- * How one run keeps and fetches samples. It is made for the run and called in this order: for each epoch, {@link #order}; for each iteration,
- * {@link #advance} of each node and then, node by node, {@link #place} for each sample of the batch.
+ * Decides how one run keeps and fetches samples. It is made for the run and called in this order: for each epoch, {@link #order}; for each
+ * iteration, {@link #advance} of each node and then, node by node, {@link #place} for each sample of the batch.
  */
 public interface Policy {
-    /** Prepares the first epoch. Returns the seconds that this takes. */
+    /** Prepares the first epoch. Returns the seconds of the preparation. */
     default double prepare() {
         return 0;
     }

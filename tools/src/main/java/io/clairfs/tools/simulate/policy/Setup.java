@@ -8,9 +8,9 @@ import io.clairfs.tools.simulate.scenario.Workload;
 /**
  * The inputs of a policy in one run.
  *
- * @param orders of the epochs, for the run itself; look-ahead uses those of {@code load}
- * @param costs at the moment
- * @param traffic to which a policy adds what it fetches outside of staging
+ * @param orders the orders of the epochs, for the run itself; look-ahead uses those of {@code load}
+ * @param costs the current costs
+ * @param traffic receives the fetches of a policy outside of staging
  */
 public record Setup(Scenario scenario, Workload load, OrdersAhead orders, Costs costs, SimulatedTraffic traffic) {
     public static Setup of(Scenario scenario, Workload load) throws InvalidSpecException {
@@ -30,7 +30,7 @@ public record Setup(Scenario scenario, Workload load, OrdersAhead orders, Costs 
         return scenario.classes().size();
     }
 
-    /** p_j. */
+    /** The number of threads of a class, p_j. */
     int threads(int storageClass) {
         return scenario.classes().get(storageClass).threads();
     }
@@ -39,7 +39,7 @@ public record Setup(Scenario scenario, Workload load, OrdersAhead orders, Costs 
         return scenario.classes().get(storageClass).storageClass().capacityBytes();
     }
 
-    /** The bytes that a sample of this size takes of the capacity of a class. */
+    /** The bytes of a class's capacity that a sample of this size takes. */
     long bytesOf(int storageClass, long sampleBytes) {
         return scenario.classes().get(storageClass).storageClass().bytesOf(sampleBytes);
     }

@@ -37,7 +37,7 @@ public final class Shards {
         }
     }
 
-    /** In memory only. */
+    /** Makes shards in memory only. */
     static Shards inMemory(Setup setup) throws UnsupportedScenarioException {
         int memory = setup.scenario().memoryClass();
         if (memory < 0) {

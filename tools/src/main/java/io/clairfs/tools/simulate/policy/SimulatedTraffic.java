@@ -3,7 +3,7 @@ package io.clairfs.tools.simulate.policy;
 import io.clairfs.tools.simulate.scenario.Scenario;
 import java.util.List;
 
-/** How much was fetched from where, and how long that took. */
+/** The amounts fetched from each place, and the seconds of these fetches. */
 public final class SimulatedTraffic {
     public static final int MEMORY = 0;
     public static final int SSD = 1;

@@ -1,6 +1,4 @@
-/**
- * The compared policies, clairfs and those of the papers. Each decides what a node fetches from where, by the same costs.
- */
+/** The compared policies, clairfs and those of the papers. Each decides from which place a node fetches a sample, by the same costs. */
 @NullMarked
 package io.clairfs.tools.simulate.policy;
 

@@ -11,9 +11,9 @@ import java.util.stream.IntStream;
 /**
  * Seconds of each epoch, a line for each policy.
  *
- * <p>The scale is that of the policies that are worth comparing. It begins with the computation alone, or a shorter epoch, and ends with the
- * longest epoch that takes at most {@link #MOST} times that of the quickest policy. Otherwise one policy that waits for the source in every
- * epoch would press all others onto one line. A longer epoch leaves the picture at its top, and the key says how long it takes.
+ * <p>The scale is that of the policies that are worth comparing. It begins with the computation alone, or a shorter epoch, and ends with
+ * the longest epoch that takes at most {@link #MOST} times that of the quickest policy. Otherwise one policy that waits for the source in
+ * every epoch would press all others onto one line. A longer epoch leaves the picture at its top, and the key shows its time.
  */
 public final class EpochChart {
     private static final List<String> COLORS = List.of(
@@ -70,7 +70,7 @@ public final class EpochChart {
         svg.label(LEFT, BOTTOM + 12, "small", "epoch 1");
         svg.label(Svg.WIDTH / 2.0, BOTTOM + 12, "small middle", "computation alone: " + Figures.seconds(bound));
         IntStream.range(0, ran.size()).filter(i -> !isOurs(i)).forEach(i -> line(svg, i));
-        IntStream.range(0, ran.size()).filter(this::isOurs).forEach(i -> line(svg, i)); // on top
+        IntStream.range(0, ran.size()).filter(this::isOurs).forEach(i -> line(svg, i)); // drawn on top
         for (int i = 0; i < ran.size(); i++) {
             int x = LEFT + i % 2 * Svg.WIDTH / 2;
             int y = BOTTOM + 26 + KEY_ROW * (i / 2);

@@ -14,7 +14,7 @@ import java.util.Map;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A simulation as one self-contained page, made for the width of a phone. */
+/** A simulation as one self-contained page, designed for the width of a phone. */
 public final class HtmlReport {
     private static final int FEW_SAMPLES = 20_000;
     private static final int REUSE_CLASSES = 60;
@@ -49,7 +49,7 @@ public final class HtmlReport {
     }
 
     /**
-     * Makes the page; this runs the scenario again for other sizes of storage, on a part of the dataset.
+     * Makes the page. It runs the scenario again for other sizes of storage, on a part of the dataset.
      *
      * @throws InvalidScenarioException with one line, if the scenario cannot be run with fewer samples
      */

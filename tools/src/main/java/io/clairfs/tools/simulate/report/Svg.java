@@ -2,7 +2,7 @@ package io.clairfs.tools.simulate.report;
 
 import java.util.Locale;
 
-/** Draws a picture. Its width is that of a phone, and the page scales it to the width there is. */
+/** Draws a picture. Its width is that of a phone, and the page scales it to the available width. */
 final class Svg {
     static final int WIDTH = 360;
 

@@ -10,21 +10,21 @@ import io.clairfs.tools.simulate.scenario.Workload;
 import java.util.Arrays;
 
 /**
- * The time with other amounts of memory and SSD (NoPFS section 6.2, figure 9), under our policy. It is simulated on a part of the dataset with a
- * part of the room, which changes neither the shares nor, by much, the time.
+ * The time with other amounts of memory and SSD (NoPFS section 6.2, figure 9), under our policy. It is simulated on a part of the dataset
+ * with a part of the room, which leaves the shares unchanged and the time nearly so.
  *
- * @param policy that was run
- * @param divisor by which the samples were divided and the time was multiplied
+ * @param policy the policy of the runs
+ * @param divisor the number by which the samples were divided and the time was multiplied
  * @param memory MB on each node, by column
  * @param ssd MB on each node, by row; one row of 0 if there is no second class
  * @param seconds by row and column
- * @param lowerBoundSeconds if data were always ready
+ * @param lowerBoundSeconds the time of a run in which data is always ready
  */
 public record WhatIf(
         String policy, int divisor, double[] memory, double[] ssd, double[][] seconds, double lowerBoundSeconds) {
     private static final double[] MEMORY_STEPS = {0, 0.25, 0.5, 1, 2, 4};
     private static final double[] SSD_STEPS = {0, 0.25, 0.5, 1, 2};
-    /** Reads of one cell, about. */
+    /** The approximate number of reads of one cell. */
     private static final double READS = 400_000;
 
     public static WhatIf of(Scenario scenario, Simulator.Listener listener)

@@ -1,6 +1,4 @@
-/**
- * The HTML report: figures as SVG, and what more of one resource would bring.
- */
+/** The HTML report: figures as SVG, and the effect of more storage. */
 @NullMarked
 package io.clairfs.tools.simulate.report;
 

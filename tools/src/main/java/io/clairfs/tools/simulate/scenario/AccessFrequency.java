@@ -3,11 +3,11 @@ package io.clairfs.tools.simulate.scenario;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 
-/** How often one node reads the same sample in a run (NoPFS section 3.1, figure 3). */
+/** The number of times that one node reads the same sample in a run (NoPFS section 3.1, figure 3). */
 public final class AccessFrequency {
     private AccessFrequency() {}
 
-    /** How many samples node 0 reads 0, 1, 2, ... times. */
+    /** The numbers of samples that node 0 reads 0, 1, 2, ... times. */
     public static long[] counted(Workload load, int epochs) throws InvalidSpecException {
         short[] reads = new short[load.sizes().length];
         for (int epoch = 0; epoch < epochs; epoch++) {

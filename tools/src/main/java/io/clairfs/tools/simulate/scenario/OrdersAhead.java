@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** The orders of a run's epochs, one after the other. The next one is computed while one is read. */
+/** The orders of a run's epochs, one after the other. The next order is computed while the current one is read. */
 public final class OrdersAhead {
     private final EpochSource source;
     private final int nodes;
@@ -21,7 +21,7 @@ public final class OrdersAhead {
         this.epochs = epochs;
     }
 
-    /** An order written out, step by step, so that an iteration's samples lie together. */
+    /** An order as an array, step by step, so that an iteration's samples are adjacent. */
     private record Flat(int[] samples, int nodes) implements EpochOrder {
         @Override
         public int length(int rank) {

@@ -11,8 +11,8 @@ import tools.jackson.databind.JsonNode;
 /**
  * MB/s of a device by the number of threads that use it at once: one number, or a map from the number of threads to the total of all of them.
  *
- * <p>One number is the total of all threads, and fewer threads get as much (the published simulations fit this, and not a device of which one
- * thread can only use a half).
+ * <p>One number is the total of all threads, and fewer threads get the same total. This fits the published simulations, but not a device of
+ * which one thread can use only a half.
  *
  * @param byThreads ascending; never empty
  */
@@ -61,7 +61,7 @@ public record Rate(Map<Integer, Double> byThreads) {
         return new Rate(rates);
     }
 
-    /** A number again if it was one. */
+    /** Writes a single number as a number. */
     @JsonValue
     Object written() {
         Double alone = byThreads.size() == 1 ? byThreads.get(1) : null;

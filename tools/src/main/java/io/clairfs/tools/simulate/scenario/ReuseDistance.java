@@ -5,7 +5,7 @@ import io.clairfs.cache.order.InvalidSpecException;
 import java.util.Arrays;
 
 /**
- * After how many iterations a node reads a sample again (Lobster section 3, figure 4).
+ * The number of iterations after which a node reads a sample again (Lobster section 3, figure 4).
  *
  * @param classWidth iterations in one class of the histogram
  * @param counts of reuses by distance, in classes

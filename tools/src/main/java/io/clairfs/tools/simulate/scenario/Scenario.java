@@ -13,7 +13,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cluster, a dataset and a training run, as in a file: sizes in MB (10^6 bytes), rates in MB/s. The letters are those of NoPFS section 4.
+ * A cluster, a dataset and a training run, as a scenario file describes them: sizes in MB (10^6 bytes), rates in MB/s. The letters are
+ * those of NoPFS section 4.
  *
  * @param nodes N, one rank on each
  * @param compute c, of one node
@@ -21,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param network b_c
  * @param staging class 0, with p_0 threads
  * @param classes of each node, fastest first
- * @param source t(gamma) as section 4 has it, by the number of nodes that read at once: each of their threads gets t(gamma) / gamma, so that
- *     gamma nodes get p_0 t(gamma); null where {@code sourceTotal} is given
+ * @param source t(gamma) of section 4, by the number of nodes that read at once: each of their threads gets t(gamma) / gamma, so that gamma
+ *     nodes get p_0 t(gamma); null where {@code sourceTotal} is given
  * @param sourceTotal the total of that many nodes with all their staging threads, p_0 t(gamma); null where {@code source} is given
  * @param epochs E
  * @param batch per node
@@ -105,7 +106,7 @@ public record Scenario(
         }
     }
 
-    /** Sizes are Normal(mean, stddev), clipped at 0. */
+    /** The dataset. Sample sizes are Normal(mean, stddev), clipped at 0. */
     public record Dataset(int samples, double mean, double stddev) {
         public Dataset {
             require(samples >= 1, "dataset.samples is " + samples + "; it must be at least 1");
@@ -197,7 +198,7 @@ public record Scenario(
         return -1;
     }
 
-    /** The same with other capacities of the classes. */
+    /** This scenario with other capacities of the classes. */
     public Scenario withCapacities(double... capacities) {
         List<Device> others = new ArrayList<>();
         for (int j = 0; j < classes.size(); j++) {
@@ -211,7 +212,7 @@ public record Scenario(
         return with(classes, dataset, number);
     }
 
-    /** The same with the samples and the room for them divided by {@code divisor}; the staging buffer stays. */
+    /** This scenario with the number of samples and the room for them divided by {@code divisor}. The staging buffer is unchanged. */
     public Scenario shrunk(int divisor) {
         Dataset fewer = new Dataset(Math.max(batch * nodes, dataset.samples / divisor), dataset.mean, dataset.stddev);
         double share = (double) fewer.samples / dataset.samples;

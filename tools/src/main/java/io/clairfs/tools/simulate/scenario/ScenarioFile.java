@@ -21,7 +21,7 @@ import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.dataformat.yaml.YAMLMapper;
 
-/** Scenarios as YAML: files of users, and those that come with the program, by name. */
+/** Scenarios as YAML: users' files, and the scenarios that come with the program, by name. */
 public final class ScenarioFile {
     private static final YAMLMapper YAML = YAMLMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
@@ -31,7 +31,7 @@ public final class ScenarioFile {
             .enable(MapperFeature.ACCEPT_CASE_INSENSITIVE_ENUMS)
             .build();
 
-    /** One of these is enough. */
+    /** The keys of the source's rate. One of them is enough. */
     private static final List<String> RATES_OF_SOURCE = List.of("source", "source_total");
 
     private ScenarioFile() {}

@@ -55,7 +55,7 @@ public final class Workload {
         return bytes;
     }
 
-    /** How many samples each node reads in an epoch. */
+    /** The number of samples that each node reads in an epoch. */
     public int reads() {
         return reads;
     }
@@ -77,7 +77,7 @@ public final class Workload {
                         + " drop_last=" + scenario.dropLast()));
     }
 
-    /** The order of an epoch. For one thread at a time. */
+    /** The order of an epoch. Only one thread may call this at a time. */
     public EpochOrder order(int epoch) throws InvalidSpecException {
         return cut(sampler.epoch(epoch));
     }
@@ -96,7 +96,7 @@ public final class Workload {
         };
     }
 
-    /** All epochs one after the other, for one run. */
+    /** The orders of all epochs, one after the other, for one run. */
     public OrdersAhead ordersAhead() throws InvalidSpecException {
         Sampler own = newSampler();
         return new OrdersAhead(epoch -> cut(own.epoch(epoch)), scenario.nodes(), scenario.epochs());

@@ -1,6 +1,4 @@
-/**
- * What is simulated: a cluster, a dataset and a job, as in a file.
- */
+/** The input of a simulation: a cluster, a dataset and a job, as a scenario file describes them. */
 @NullMarked
 package io.clairfs.tools.simulate.scenario;
 

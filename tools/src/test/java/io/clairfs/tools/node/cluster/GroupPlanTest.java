@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a node says of its tiers is what fits into them. */
+/** The capacities that a node announces are what fits into its tiers. */
 final class GroupPlanTest {
     @TempDir
     Path root;

@@ -58,7 +58,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a node serves over one transfer thread, with a disk and a source that take as long as the test wants. */
+/** A node serves over one transfer thread, with a disk and a source whose delays the test controls. */
 @Timeout(60)
 final class SampleServerTest {
     private static final int FILES = 120;
@@ -124,7 +124,7 @@ final class SampleServerTest {
         }
     }
 
-    /** A disk that has every file, and whose reads wait until it goes on. */
+    /** A disk that has every file but the last. Its reads wait until the test releases them. */
     private class SlowDisk implements Tier {
         @Override
         public String name() {
@@ -199,7 +199,7 @@ final class SampleServerTest {
     private @Nullable TransferServer server;
     private @Nullable TransferClient client;
 
-    /** What the others were told is here: "tier number". */
+    /** The residents announced to the other nodes: "tier number". */
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
     private final class Told implements ResidencyListener {

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The jobs of a node without a mount: real files, a real index, a real prefetcher that stages into memory. */
+/** The jobs of a node without a mount, with real files, a real index and a real prefetcher that stages into memory. */
 final class JobTableTest {
     private static final int SAMPLES = 40;
 

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is done once the dataset is listed. */
+/** The steps that follow the listing of the dataset. */
 final class LateStepsTest {
     @Test
     void stepThatFails_isToldOf_andTheOthersAreDone() {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Control groups as machines show them, recorded: what schedulers, systemd and containers make of both versions. */
+/** Recorded control groups of machines with both versions, from schedulers, systemd and containers. */
 final class ControlGroupsTest {
     private static final long GIB = 1L << 30;
     private static final String V1 = "sys/fs/cgroup/memory";

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The sizes of areas that nobody says. */
+/** The default sizes of areas. */
 final class MemoryBudgetTest {
     private static final long MIB = 1L << 20;
     private static final long GIB = 1L << 30;

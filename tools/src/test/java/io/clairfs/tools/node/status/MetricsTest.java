@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class MetricsTest {
     private static final Path PAGE = Path.of("..", "docs", "METRICS.md");
 
-    /** Where each number of {@code status.json} stands, by the types alone. */
+    /** Collects the path of each number in {@code status.json}, from the types alone. */
     private static void numbers(Type type, String path, Set<String> into) {
         switch (type) {
             case ParameterizedType generic

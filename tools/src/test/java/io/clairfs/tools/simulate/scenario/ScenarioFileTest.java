@@ -67,7 +67,7 @@ class ScenarioFileTest {
                 .doesNotContain("io.clairfs");
     }
 
-    /** Two threads on each node: what both nodes get together is p_0 t(gamma). */
+    /** Two threads on each node. Both nodes together get p_0 t(gamma). */
     @Test
     void rate_of_the_source_is_of_a_thread_or_of_all() throws IOException {
         Scenario ofThread = Scenarios.small();

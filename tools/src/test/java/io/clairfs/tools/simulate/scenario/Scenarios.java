@@ -9,7 +9,7 @@ import io.clairfs.tools.simulate.policy.Policies;
 import java.io.IOException;
 import java.util.List;
 
-/** What the tests of this package run. */
+/** The scenarios of the simulator's tests. */
 public final class Scenarios {
     /** A file with all keys. */
     public static final String FILE = """
@@ -48,7 +48,7 @@ public final class Scenarios {
         return ScenarioFile.read("small.yaml", FILE);
     }
 
-    /** A named scenario with no more than about this many reads. */
+    /** A named scenario with at most about this many reads. */
     public static Scenario named(String name, long reads) throws IOException {
         Scenario whole = ScenarioFile.load(name);
         long all = (long) whole.dataset().samples() * whole.epochs();
