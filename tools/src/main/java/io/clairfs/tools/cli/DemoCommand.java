@@ -84,12 +84,15 @@ final class DemoCommand implements Callable<Integer> {
     @Option(names = "--json", description = "The figures as JSON.")
     private boolean json;
 
+    @Option(names = "--plain", description = "Train with plain Python, where PyTorch is installed too; starts faster.")
+    private boolean plain;
+
     @Option(names = "--keep", description = "Leave the dataset and the logs, and say where.")
     private boolean keep;
 
     @Override
     public Integer call() throws IOException {
-        DemoReport report = Demo.run(demoSpec(), JavaCommand.thisProgram());
+        DemoReport report = Demo.run(demoSpec(), plain, JavaCommand.thisProgram());
         System.out.print(json ? report.json() : report.text());
         return Main.DONE;
     }

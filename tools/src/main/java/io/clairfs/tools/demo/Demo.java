@@ -38,14 +38,15 @@ public final class Demo {
     /**
      * Runs the whole demonstration.
      *
+     * @param plain whether plain Python trains even where there is PyTorch
      * @param clairfs the words that run the command {@code clairfs}
      * @throws IOException with the reason in one line, if a part of the demonstration fails
      */
-    public static DemoReport run(DemoSpec spec, List<String> clairfs) throws IOException {
+    public static DemoReport run(DemoSpec spec, boolean plain, List<String> clairfs) throws IOException {
         String parent = Optional.ofNullable(System.getenv("TMPDIR"))
                 .filter(directory -> !directory.isEmpty())
                 .orElse(System.getProperty("java.io.tmpdir"));
-        return run(spec, clairfs, Python.find(), Path.of(parent));
+        return run(spec, clairfs, plain ? Python.plain() : Python.find(), Path.of(parent));
     }
 
     static DemoReport run(DemoSpec spec, List<String> clairfs, Python python, Path parent) throws IOException {

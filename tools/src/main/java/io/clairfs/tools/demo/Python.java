@@ -22,9 +22,15 @@ record Python(Path executable, boolean torch) {
         if (Files.isExecutable(DEBIANS) && runs(DEBIANS, "import torch, torchvision")) {
             return new Python(DEBIANS, true);
         }
+        Python plain = plain();
+        return new Python(plain.executable, runs(plain.executable, "import torch, torchvision"));
+    }
+
+    /** The first one on the PATH that works, for a trainer without PyTorch. */
+    static Python plain() throws DemoException {
         for (Path candidate : candidates().toList()) {
             if (runs(candidate, "import concurrent.futures")) {
-                return new Python(candidate, runs(candidate, "import torch, torchvision"));
+                return new Python(candidate, false);
             }
         }
         throw new DemoException("no python3 on the PATH; on Debian: apt-get install python3-torch python3-torchvision");
