@@ -57,7 +57,7 @@ class RealPathsTest {
     private static String found(Path root, String rule) throws Exception {
         try (DirectorySource source = new DirectorySource(root);
                 DatasetTree tree = new DatasetTree(source, 2, warning -> {})) {
-            tree.complete().get(10, TimeUnit.SECONDS);
+            tree.complete().get(60, TimeUnit.SECONDS);
             return shown(tree, rule);
         }
     }

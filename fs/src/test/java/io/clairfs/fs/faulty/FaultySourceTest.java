@@ -199,7 +199,7 @@ class FaultySourceTest {
             reader = NativeReader.start("cat \"$1\" > /dev/null", POINT.resolve(FILE));
             awaitStruck(fault);
         }
-        assertThat(reader.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(reader.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(MountTable.at(POINT)).isEmpty();
     }
 
@@ -305,7 +305,7 @@ class FaultySourceTest {
             assertThat(ask(in, out, "explode")).startsWith("error: ");
             assertThat(ask(in, out, "cut nowhere 3")).startsWith("error: ");
         }
-        assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(MountTable.at(POINT)).isEmpty();
     }
 

@@ -292,13 +292,13 @@ final class TransferLimitsTest {
         CompletableFuture<Answer> asked = ServedSamples.peer(client, address).ask(1, SIZE, in(20_000));
         eventually(() -> node.owed.size() == 1);
         client.keepOnly(List.of());
-        assertThat(asked.get(10, TimeUnit.SECONDS)).isEqualTo(new Answer.Failed("closed"));
+        assertThat(asked.get(60, TimeUnit.SECONDS)).isEqualTo(new Answer.Failed("closed"));
         assertThat(client.peers()).isEmpty();
 
         CompletableFuture<Answer> again = ServedSamples.peer(client, address).ask(2, SIZE, in(20_000));
         eventually(() -> node.owed.size() == 2);
         node.answerOne();
         node.answerOne();
-        ServedSamples.assertGot(again.get(10, TimeUnit.SECONDS), 2, SIZE);
+        ServedSamples.assertGot(again.get(60, TimeUnit.SECONDS), 2, SIZE);
     }
 }

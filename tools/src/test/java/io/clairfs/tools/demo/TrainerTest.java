@@ -98,7 +98,7 @@ class TrainerTest {
                     .hasMessage("the trainer said what is not understood: " + line);
             long pid = Long.parseLong(Files.readString(directory.resolve("pid")).strip());
             ProcessHandle.of(pid)
-                    .ifPresent(process -> assertThat(process.onExit()).succeedsWithin(10, TimeUnit.SECONDS));
+                    .ifPresent(process -> assertThat(process.onExit()).succeedsWithin(60, TimeUnit.SECONDS));
         }
     }
 }

@@ -15,7 +15,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A running mount, seen through its control files. */
 record LiveMount(Path point) {
     private static final JsonMapper JSON = new JsonMapper();
-    private static final long PATIENCE_S = 60;
+    private static final long PATIENCE_S = 120;
 
     Path control(String file) {
         return point.resolve(".clairfs").resolve(file);

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** A real DataLoader opens samples inside the window that its workers and prefetch factor allow, and no further ahead. */
-@Timeout(180)
+@Timeout(300)
 final class LoaderWindowTest {
     private static final int SAMPLES = 700;
     private static final int BATCH = 8;

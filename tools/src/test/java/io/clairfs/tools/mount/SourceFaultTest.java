@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A failing source costs readers only the data that it does not deliver. Each test has one kind of failure. */
-@Timeout(180)
+@Timeout(300)
 class SourceFaultTest {
     private static final int FILES = 60;
     private static final int BYTES = 200_003;

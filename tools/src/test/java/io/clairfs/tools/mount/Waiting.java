@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Waits for a condition that must come true, even on a slow machine. */
 final class Waiting {
-    private static final long PATIENCE_S = 60;
+    private static final long PATIENCE_S = 120;
     private static final long LOOK_EVERY_MS = 20;
 
     private Waiting() {}

@@ -22,8 +22,8 @@ class ScratchTest {
         long child = Long.parseLong(process.inputReader().readLine());
         assertThat(ProcessHandle.of(child)).isPresent();
         scratch.close();
-        assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
-        ProcessHandle.of(child).ifPresent(c -> assertThat(c.onExit()).succeedsWithin(10, TimeUnit.SECONDS));
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        ProcessHandle.of(child).ifPresent(c -> assertThat(c.onExit()).succeedsWithin(60, TimeUnit.SECONDS));
         assertThat(parent).isEmptyDirectory();
     }
 

@@ -367,7 +367,7 @@ final class SsdTierFaultTest {
 
     private static boolean run(String... command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command).inheritIO().start();
-        if (!process.waitFor(10, TimeUnit.SECONDS)) {
+        if (!process.waitFor(60, TimeUnit.SECONDS)) {
             process.destroyForcibly();
             return false;
         }

@@ -149,7 +149,7 @@ final class SsdTierSegmentsTest {
 
     private static boolean run(String... command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command).inheritIO().start();
-        return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
+        return process.waitFor(60, TimeUnit.SECONDS) && process.exitValue() == 0;
     }
 
     /** Fills the tier, opens a sample of every segment, and then evicts all others. */

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The trainer of the benchmarks. */
-@Timeout(60)
+@Timeout(180)
 final class TrainerLoopTest {
     private static final int BYTES = 1_000;
 

@@ -59,7 +59,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A node serves over one transfer thread, with a disk and a source whose delays the test controls. */
-@Timeout(60)
+@Timeout(180)
 final class SampleServerTest {
     private static final int FILES = 120;
     private static final int SIZE = 1_000;
