@@ -73,6 +73,9 @@ public final class ConsumptionWatcher implements AutoCloseable {
     /** Looks in a row that found nothing. Only the worker uses this and the next two fields. */
     private int inVain;
 
+    /** The name of the event that is handled. */
+    private byte[] name = new byte[256];
+
     private int[] files = new int[1024];
     private final MemorySegment buffer = Arena.ofAuto().allocate(BUFFER_BYTES, 8);
 
@@ -225,7 +228,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
             } else if ((mask & KernelCalls.IN_IGNORED) != 0) {
                 forget(watch);
             } else if ((mask & KernelCalls.IN_ISDIR) == 0 && nameBytes > 0) {
-                int file = file(watch, buffer.asSlice(at + EVENT_BYTES, nameBytes));
+                int file = file(watch, at + EVENT_BYTES, nameBytes);
                 if (file >= 0 && (reader.takeAsked(file) || !ownCloses.take(file))) {
                     if (count == files.length) {
                         files = Arrays.copyOf(files, count * 2);
@@ -257,7 +260,8 @@ public final class ConsumptionWatcher implements AutoCloseable {
         }
     }
 
-    private int file(int watch, MemorySegment paddedName) throws SourceException {
+    /** The file of a directory's event, by its name, which is padded with zeros in the buffer. */
+    private int file(int watch, long at, int paddedBytes) throws SourceException {
         @Nullable Directory directory;
         synchronized (byWatch) {
             directory = byWatch.get(watch);
@@ -265,14 +269,17 @@ public final class ConsumptionWatcher implements AutoCloseable {
         if (directory == null) {
             return -1;
         }
-        int length = (int) paddedName.byteSize();
-        while (length > 0 && paddedName.get(JAVA_BYTE, length - 1) == 0) {
+        if (name.length < paddedBytes) {
+            name = new byte[paddedBytes];
+        }
+        MemorySegment.copy(buffer, JAVA_BYTE, at, name, 0, paddedBytes);
+        int length = paddedBytes;
+        while (length > 0 && name[length - 1] == 0) {
             length--;
         }
-        byte[] name = paddedName.asSlice(0, length).toArray(JAVA_BYTE);
         Listing listing = tree.list(directory, LISTED_ALREADY_MS);
-        int at = listing.find(name, 0, name.length);
-        return at >= 0 && listing.kind(at) == Listing.Kind.FILE ? listing.base() + at : -1;
+        int found = listing.find(name, 0, length);
+        return found >= 0 && listing.kind(found) == Listing.Kind.FILE ? listing.base() + found : -1;
     }
 
     /** Ends watching. */
