@@ -14,7 +14,7 @@ final class FreeSpace {
     private static final long MEASURED_FOR_BYTES = 64L << 20;
     private static final long BLOCK_BYTES = 4096;
 
-    private final TierDirectory directory;
+    private final Measurement disk;
     private final long reserveBytes;
     private final LongSupplier clock;
     private boolean measured;
@@ -22,10 +22,30 @@ final class FreeSpace {
     private long freeBytes;
     private long writtenBytes;
 
-    FreeSpace(TierDirectory directory, long reserveBytes, LongSupplier clock) {
-        this.directory = directory;
+    /** Of writes under way, which a measurement may see or not. */
+    private long underWayBytes;
+
+    /** Measures how many bytes may still be written to a filesystem. */
+    @FunctionalInterface
+    interface Measurement {
+        long freeBytes() throws PosixException;
+    }
+
+    FreeSpace(Measurement disk, long reserveBytes, LongSupplier clock) {
+        this.disk = disk;
         this.reserveBytes = reserveBytes;
         this.clock = clock;
+    }
+
+    /**
+     * Takes {@code bytes} for a write, unless that would touch the reserve. Returns whether it did; the caller then calls {@link #written}.
+     */
+    synchronized boolean take(long bytes) {
+        boolean enough = allows(bytes);
+        if (enough) {
+            underWayBytes += inBlocks(bytes);
+        }
+        return enough;
     }
 
     /** Whether {@code bytes} may be written without touching the reserve. */
@@ -41,21 +61,22 @@ final class FreeSpace {
     }
 
     private boolean isEnoughFor(long bytes) {
-        return freeBytes - writtenBytes - inBlocks(bytes) >= reserveBytes;
+        return freeBytes - writtenBytes - underWayBytes - inBlocks(bytes) >= reserveBytes;
     }
 
     private static long inBlocks(long bytes) {
         return (Math.ceilDiv(bytes, BLOCK_BYTES) + 1) * BLOCK_BYTES;
     }
 
-    /** Records that {@code bytes} were written. */
-    synchronized void wrote(long bytes) {
+    /** A write of {@code bytes} has ended, well or not. */
+    synchronized void written(long bytes) {
+        underWayBytes -= inBlocks(bytes);
         writtenBytes += inBlocks(bytes);
     }
 
     private void measure(long now) {
         try {
-            freeBytes = directory.freeBytes();
+            freeBytes = disk.freeBytes();
         } catch (PosixException e) {
             freeBytes = 0; // unknown: as if none were free
         }

@@ -92,7 +92,7 @@ public final class SsdTier implements Tier {
         this.clock = clock;
         directory = new TierDirectory(root, sourcePath);
         health = new MediumHealth(clock, errors);
-        freeSpace = new FreeSpace(directory, reserveBytes, clock);
+        freeSpace = new FreeSpace(directory::freeBytes, reserveBytes, clock);
         log = new SegmentLog(directory, capacityBytes);
         openFiles = new OpenFiles(directory, MOST_OPEN_FILES);
     }
@@ -184,11 +184,19 @@ public final class SsdTier implements Tier {
         if (!log.couldFit(sample.size()) || !health.mayWrite()) {
             return false;
         }
-        if (!freeSpace.allows(bytes)) {
+        if (!freeSpace.take(bytes)) {
             health.diskFull("the SSD cache in " + directory.path()
                     + " could hold more, but its disk has no more room than is reserved for others");
             return false;
         }
+        try {
+            return writeWhereThereIsRoom(now, file, sample);
+        } finally {
+            freeSpace.written(bytes);
+        }
+    }
+
+    private boolean writeWhereThereIsRoom(Contents now, int file, SampleBuffer sample) {
         SegmentLog.Spot spot;
         try {
             spot = reserve(now.compaction, sample.size());
@@ -197,11 +205,7 @@ public final class SsdTier implements Tier {
                     + "); trying again later");
             return false;
         }
-        if (spot == null) {
-            return false;
-        }
-        freeSpace.wrote(bytes);
-        return now.samples.write(file, sample, Places.NOWHERE, spot);
+        return spot != null && now.samples.write(file, sample, Places.NOWHERE, spot);
     }
 
     private SegmentLog.@Nullable Spot reserve(Compaction compaction, long size) throws PosixException {
