@@ -168,7 +168,7 @@ final class CheapestPlace {
             source.read(from, buffer.bytes(), at -> {
                 if (at == from.size()) {
                     fetchedFromSource(at, System.nanoTime() - start); // before the readers are told
-                    flight.hasBytes();
+                    flight.bytesArrived();
                 }
                 long piece = pass.next(at);
                 if (at == 0 && flight.isUnwanted()) {

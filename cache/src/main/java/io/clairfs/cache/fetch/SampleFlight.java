@@ -108,7 +108,7 @@ final class SampleFlight {
     }
 
     /** The source has given all bytes. */
-    void hasBytes() {
+    void bytesArrived() {
         onBytes.run();
     }
 

@@ -70,7 +70,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
 
     private final Worker worker;
 
-    /** Looks in a row that found nothing. Only the worker uses this and the next two fields. */
+    /** Looks in a row that found nothing. Only the worker uses this and the next three fields. */
     private int inVain;
 
     /** The name of the event that is handled. */

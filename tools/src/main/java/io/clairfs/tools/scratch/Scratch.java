@@ -99,7 +99,7 @@ public final class Scratch implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(whenKilled);
         } catch (IllegalStateException shuttingDown) {
-            assert shuttingDown != null; // then it runs, and that is well
+            assert shuttingDown != null; // the hook runs already
         }
     }
 

@@ -59,7 +59,7 @@ final class FollowingTest {
         assertThat(status.path("jobs").path(0).path("in_sync").asBoolean()).isTrue();
         assertThat(status.path("jobs").path(0).path("deviations").asLong()).isLessThan(2L * SAMPLES / 10);
         assertThat(status.path("reads").path("opened").asLong()).isEqualTo(2L * SAMPLES);
-        assertThat(status.path("reads").path("upcalls").asLong()).isLessThan(2L * SAMPLES / 2);
+        assertThat(status.path("reads").path("upcalls").asLong()).isLessThan(2L * SAMPLES / 4);
         assertThat(status.path("fetched").path("source").path("count").asLong()).isEqualTo(SAMPLES);
     }
 
