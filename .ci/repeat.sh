@@ -14,9 +14,10 @@ end_repeat() {
     fi
 }
 
-# Four processes that do nothing, as fast as they can.
+# make_busy N: so many processes that do nothing, as fast as they can.
 make_busy() {
-    for _ in 1 2 3 4; do
+    local made
+    for ((made = 0; made < $1; made++)); do
         (while :; do :; done) &
         busy+=($!)
     done
@@ -50,9 +51,10 @@ sum_reports() {
         sed -n "s/^<testsuite .* $1=\"\([0-9]*\)\".*/\1/p" | awk '{ s += $1 } END { print s + 0 }'
 }
 
-# repeat_tests ROUNDS MODULES: the modules' tests so many times beside a load of four; a table of what failed how often.
+# repeat_tests ROUNDS MODULES BUSY: the modules' tests so many times beside so many busy processes; a table of what failed
+# how often.
 repeat_tests() {
-    local rounds=$1 modules=$2 work round began failed total=0 classes
+    local rounds=$1 modules=$2 busy_processes=$3 work round began failed total=0 classes
     work=$(mktemp -d)
     trap 'end_repeat' EXIT
     trap 'exit 130' INT
@@ -64,7 +66,7 @@ repeat_tests() {
         exit 1
     }
     : >"$work/failures"
-    make_busy
+    make_busy "$busy_processes"
     for ((round = 1; round <= rounds; round++)); do
         began=$SECONDS
         rm -rf "$here"/*/target/surefire-reports
