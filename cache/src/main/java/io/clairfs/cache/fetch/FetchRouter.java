@@ -11,7 +11,6 @@ import io.clairfs.cache.tier.SampleBuffer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -54,7 +53,7 @@ public final class FetchRouter {
         this.rates = rates;
         this.counters = counters;
         gate = new SourceGate(limits.mostFromSourceBytes(), clockNs);
-        cheapest = new CheapestPlace(places.tree(), places.source(), residents, peers, rates, gate, counters);
+        cheapest = new CheapestPlace(places.tree(), places.source(), residents, peers, rates, gate, counters, clockNs);
     }
 
     /** The sample if it is in this node's memory, with a reference for the caller. */
@@ -111,22 +110,18 @@ public final class FetchRouter {
      * @param byReader whether a reader waits for it, rather than another node
      */
     public SampleBuffer fetch(int file, boolean byReader) throws SourceException {
-        return fetch(file, byReader ? FetchUrgency.READER : FetchUrgency.PEER, 0);
+        return fetchUntilWanted(file, FetchRequest.waitedFor(byReader ? FetchUrgency.READER : FetchUrgency.PEER));
     }
 
-    /** The same; among equally urgent fetches the smaller {@code order} goes first. */
-    public SampleBuffer fetch(int file, FetchUrgency urgency, long order) throws SourceException {
-        return fetch(file, urgency, order, FetchRouter::nothing);
+    /** The sample for a loader that stages it; among these fetches the smaller {@code order} goes first. */
+    public SampleBuffer fetch(int file, long order, Stager stager) throws SourceException {
+        return fetchUntilWanted(file, FetchRequest.staging(order, stager));
     }
 
-    /**
-     * The same. If this call reads the sample from the source, {@code onBytes} runs when the source has given its bytes, on this thread,
-     * before readers who wait for the sample are served.
-     */
-    public SampleBuffer fetch(int file, FetchUrgency urgency, long order, Runnable onBytes) throws SourceException {
+    private SampleBuffer fetchUntilWanted(int file, FetchRequest request) throws SourceException {
         while (true) {
             try {
-                return fetch(file, urgency, order, () -> true, onBytes);
+                return fetch(file, request);
             } catch (UnwantedException e) {
                 // The joined flight ended before it asked the source: fetch anew.
             }
@@ -148,17 +143,15 @@ public final class FetchRouter {
             return admission.isMissing(file, tier) && !admission.takesMore(tier) ? Filling.NO_ROOM : Filling.NOT_NEEDED;
         }
         try (room) {
-            fetch(file, FetchUrgency.FILLING, 0, () -> admission.wants(file, tier), FetchRouter::nothing)
-                    .release();
+            fetch(file, FetchRequest.filling(() -> admission.wants(file, tier))).release();
             return Filling.BROUGHT;
         } catch (UnwantedException e) {
             return Filling.NOT_NEEDED;
         }
     }
 
-    private SampleBuffer fetch(int file, FetchUrgency urgency, long order, BooleanSupplier wanted, Runnable onBytes)
-            throws SourceException {
-        boolean byReader = urgency == FetchUrgency.READER;
+    private SampleBuffer fetch(int file, FetchRequest request) throws SourceException {
+        boolean byReader = request.urgency() == FetchUrgency.READER;
         while (true) {
             SampleBuffer held = held(file);
             if (held != null) {
@@ -167,13 +160,13 @@ public final class FetchRouter {
             }
             SampleFlight other = underWay.get(file);
             if (other == null || other.isLost(lostNs)) {
-                SampleFlight mine = new SampleFlight(other, urgency, order, wanted, onBytes);
+                SampleFlight mine = new SampleFlight(other, request);
                 if (claim(file, other, mine)) {
-                    return fetchAlone(file, mine, urgency);
+                    return fetchAlone(file, mine, request);
                 }
                 continue;
             }
-            other.urge(urgency, order);
+            other.urge(request.urgency(), request.order());
             SampleBuffer shared = join(other.promise());
             if (shared.tryRetain()) {
                 return shared;
@@ -220,34 +213,33 @@ public final class FetchRouter {
                 return;
             }
             SampleFlight other = underWay.get(file);
-            SampleFlight mine = new SampleFlight(other, FetchUrgency.READER, 0, () -> true, FetchRouter::nothing);
+            FetchRequest request = FetchRequest.waitedFor(FetchUrgency.READER);
+            SampleFlight mine = new SampleFlight(other, request);
             if ((other == null || other.isLost(lostNs)) && claim(file, other, mine)) {
                 boolean waits = mine.await(upTo, reader);
                 assert waits : "it has not begun";
-                fetchAlone(file, mine, FetchUrgency.READER).release();
+                fetchAlone(file, mine, request).release();
                 return;
             }
         }
     }
 
-    private static void nothing() {}
-
     private boolean claim(int file, @Nullable SampleFlight lost, SampleFlight mine) {
         return lost == null ? underWay.putIfAbsent(file, mine) == null : underWay.replace(file, lost, mine);
     }
 
-    private SampleBuffer fetchAlone(int file, SampleFlight flight, FetchUrgency by) throws SourceException {
+    private SampleBuffer fetchAlone(int file, SampleFlight flight, FetchRequest request) throws SourceException {
         try {
             SampleBuffer buffer = held(file); // another fetch may have ended between the look and the claim
             if (buffer == null) {
-                buffer = cheapest.fetch(file, flight);
+                buffer = cheapest.fetch(file, flight, request);
             }
-            keepOrRelease(file, buffer, by == FetchUrgency.READER);
+            keepOrRelease(file, buffer, request.urgency() == FetchUrgency.READER);
             // Before the flight is no longer under way, else another thread might fetch in between.
             if (flight.isForReader()) {
                 inUse.readInPieces(file, buffer);
             }
-            if (by == FetchUrgency.STAGING) {
+            if (request.urgency() == FetchUrgency.STAGING) {
                 inUse.take(file, buffer);
             }
             underWay.remove(file, flight);

@@ -1,13 +1,15 @@
 package io.clairfs.cache.fetch;
 
+import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.tier.SampleBuffer;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The other nodes, as a place to fetch samples from.
+ * The other nodes, as places to fetch samples from.
  *
- * <p>A local copy says what they hold: {@link #mayHave} sends no request. A peer that does not answer in time, answers garbage, or no
- * longer has the sample, is no error: the sample then comes from the source.
+ * <p>A local copy says what they hold: {@link #mayHave} and {@link #holders} send no request. A peer that does not answer in time, answers
+ * garbage, or no longer has the sample, is no error: the sample then comes from elsewhere.
  */
 public interface PeerFetch {
     /** No peers. */
@@ -18,17 +20,34 @@ public interface PeerFetch {
         }
 
         @Override
-        public @Nullable SampleBuffer fetch(int file) {
-            return null;
+        public List<Holder> holders(int file) {
+            return List.of();
         }
     };
 
-    /** Whether a peer that is not left alone is known to hold the sample, or is its home. */
+    /** Whether {@link #holders} has any. */
     boolean mayHave(int file);
 
+    /** The peers, of those that are not left alone, that are known to hold the sample, and its home; each once. */
+    List<Holder> holders(int file);
+
+    /** A peer that can be asked for a sample. */
+    interface Holder {
+        Place.Peer place();
+
+        /** Whether it is known to hold the sample. If not, it is its home, and fetches it first. */
+        boolean holds();
+
+        /** The whole sample, verified; null when the peer did not give it within {@code withinNs}. Blocks until then, and may give up sooner. */
+        @Nullable
+        Delivery fetch(long withinNs);
+    }
+
     /**
-     * The whole sample, verified, with a reference for the caller; null when no peer gave it within its bound. Blocks until then.
+     * A sample from a peer.
+     *
+     * @param sample with a reference for the receiver
+     * @param broughtNs how long the peer took to get it from the source; 0 if it had it
      */
-    @Nullable
-    SampleBuffer fetch(int file);
+    record Delivery(SampleBuffer sample, long broughtNs) {}
 }

@@ -33,16 +33,13 @@ final class SampleFlight {
      * A fetch that begins now.
      *
      * @param lost the lost flight that it replaces, whose waiters it serves as well
-     * @param wanted whether a tier still wants the sample, for a flight without waiters
-     * @param onBytes runs on the thread that fetches when the source has given all bytes, before waiters are served
      */
-    SampleFlight(
-            @Nullable SampleFlight lost, FetchUrgency urgency, long order, BooleanSupplier wanted, Runnable onBytes) {
-        this.onBytes = onBytes;
+    SampleFlight(@Nullable SampleFlight lost, FetchRequest request) {
         this.lost = lost;
-        this.urgency = urgency;
-        this.order = order;
-        this.wanted = wanted;
+        wanted = request.wanted();
+        onBytes = request.onBytes();
+        urgency = request.urgency();
+        order = request.order();
     }
 
     /** A reader that waits for the bytes before {@code upTo}. */

@@ -27,6 +27,8 @@ public final class LoaderShares {
     /** How long loaders wait for a plan that says which node fetches what. */
     private static final long PLAN_PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
+    private static final double NO_HURRY_SECONDS = 0.1;
+
     private static final long ASSIGN_EVERY_NS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final Comparator<RankQueue> MOST_LACKING =
             Comparator.comparingInt(RankQueue::lacking).reversed();
@@ -177,6 +179,27 @@ public final class LoaderShares {
             claim.queue.end();
             claimed--;
         }
+    }
+
+    /**
+     * How long the fetch of this claim may take so that its trainer waits for nothing, seconds: as long as it can go on with what is staged, and
+     * as long as its loaders have for one sample each. While the trainer's pace is not known, its samples are
+     * either in no hurry, because it has not begun or much is staged, or in all hurry.
+     */
+    double spareSeconds(Claim claim) {
+        JobRun job = claim.queue.job();
+        int stream = claim.queue.stream();
+        int working;
+        long half;
+        synchronized (this) {
+            working = Math.max(1, claim.queue.assigned());
+            half = queues.isEmpty() ? 0 : shareBytes() / 2;
+        }
+        double staging = job.secondsOf(stream, working);
+        if (staging == 0) {
+            return job.hasBegun() && job.isHungry(stream, half) ? 0 : NO_HURRY_SECONDS;
+        }
+        return Math.min(job.secondsStaged(stream), staging);
     }
 
     /** Whether a rank has less than half of its share of the staging buffer staged, and more to stage. */

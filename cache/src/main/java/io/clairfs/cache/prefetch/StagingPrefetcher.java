@@ -3,8 +3,8 @@ package io.clairfs.cache.prefetch;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.fetch.FetchRouter;
-import io.clairfs.cache.fetch.FetchUrgency;
 import io.clairfs.cache.fetch.SamplesInUse;
+import io.clairfs.cache.fetch.Stager;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
@@ -128,9 +128,28 @@ final class StagingPrefetcher {
         }
     }
 
+    /** A loader with its claim, as the fetch of its sample knows it. */
+    private final class Loader implements Stager {
+        private final LoaderShares.Claim claim;
+
+        Loader(LoaderShares.Claim claim) {
+            this.claim = claim;
+        }
+
+        @Override
+        public void bytesArrived() {
+            fetched(claim);
+        }
+
+        @Override
+        public double spareSeconds() {
+            return shares.spareSeconds(claim);
+        }
+    }
+
     private void stage(LoaderShares.Claim claim, StagingBuffer.Loading loading) throws SourceException {
         int file = claim.what().file();
-        SampleBuffer buffer = router.fetch(file, FetchUrgency.STAGING, claim.number(), () -> fetched(claim));
+        SampleBuffer buffer = router.fetch(file, claim.number(), new Loader(claim));
         fetched(claim);
         try {
             inUse.take(file, buffer); // a reader may ask for it before it is staged

@@ -31,6 +31,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +47,7 @@ final class FetchRouterTest {
     private static final int SAMPLES = 60;
     private static final long SIZE = 100;
     private static final int DISK = 1;
+    private static final Place.Peer PEER = new Place.Peer(0);
 
     private final FakeDataset dataset;
     private final MemoryTier memory = new MemoryTier(SAMPLES * SIZE);
@@ -57,14 +59,16 @@ final class FetchRouterTest {
     private final ObservedRates rates;
     private final FetchRouter router;
     private volatile double peerSeconds = 1e-2;
-    private volatile double diskSeconds = 1e-3;
+    private volatile double diskSeconds = 1e-4;
+    private volatile double sourceSeconds = 1;
+    private volatile boolean silent;
 
     FetchRouterTest() throws Exception {
         dataset = new FakeDataset(SAMPLES, _ -> SIZE);
         admission = new Admission(dataset.tree, memory, List.of(disk), 10 * SIZE);
         FetchCosts costs = (place, _) -> switch (place) {
-            case Place.Source() -> 1;
-            case Place.Peer() -> peerSeconds;
+            case Place.Source() -> sourceSeconds;
+            case Place.Peer _ -> peerSeconds;
             case Place.Local(int tier) -> tier == DISK ? diskSeconds : 1e-6;
         };
         rates = new ObservedRates(costs, 60, System::nanoTime);
@@ -95,10 +99,37 @@ final class FetchRouterTest {
         }
 
         @Override
-        public @Nullable SampleBuffer fetch(int file) {
+        public List<Holder> holders(int file) {
             int sample = dataset.index.sampleOf(file);
-            asked.add(sample);
-            return answersBySample.getOrDefault(sample, false) ? dataset.sample(sample) : null;
+            return mayHave(file) ? List.of(new FakeHolder(sample)) : List.of();
+        }
+
+        private final class FakeHolder implements Holder {
+            private final int sample;
+
+            FakeHolder(int sample) {
+                this.sample = sample;
+            }
+
+            @Override
+            public Place.Peer place() {
+                return PEER;
+            }
+
+            @Override
+            public boolean holds() {
+                return true;
+            }
+
+            @Override
+            public @Nullable Delivery fetch(long withinNs) {
+                asked.add(sample);
+                if (silent) {
+                    LockSupport.parkNanos(withinNs);
+                    return null;
+                }
+                return answersBySample.getOrDefault(sample, false) ? new Delivery(dataset.sample(sample), 0) : null;
+            }
         }
     }
 
@@ -135,7 +166,7 @@ final class FetchRouterTest {
         int file = dataset.file(1);
         assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.SOURCE);
         peers.answersBySample.put(1, true);
-        assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.PEER);
+        assertThat(router.cheapest(file, SIZE)).isEqualTo(PEER);
         requireFetched(1);
         assertThat(peers.asked).containsExactly(1);
         assertThat(counters.fromPeer.count()).isEqualTo(1);
@@ -167,42 +198,101 @@ final class FetchRouterTest {
     }
 
     @Test
-    void sourceIsAskedWhenEverythingElseIsMuchSlower() throws Exception {
+    void slowerPlaceThanTheSource_isAskedIfNobodyWaitsForTheSampleMeanwhile() throws Exception {
         putOnDisk(1);
-        diskSeconds = 3.9;
-        assertThat(router.cheapest(dataset.file(1), SIZE))
-                .as("it is shared with others")
-                .isEqualTo(new Place.Local(DISK));
-        diskSeconds = 4.1;
+        putOnDisk(2);
+        diskSeconds = 1.1;
+        assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(Place.SOURCE);
+        router.fetch(dataset.file(1), true).release();
+        assertThat(dataset.reads()).containsExactly(1);
+        requireStaged(2, 1.2);
+        assertThat(dataset.reads()).containsExactly(1);
+        assertThat(counters.fromSsd.count()).isEqualTo(1);
+    }
+
+    @Test
+    void slowDisk_isTriedNowAndThen() throws Exception {
+        putOnDisk(1);
+        diskSeconds = 1.1;
+        for (int i = 0; i < 3; i++) {
+            requireFetched(1);
+        }
+        assertThat(dataset.reads()).isEmpty();
+        diskSeconds = 1e-4;
+        assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(new Place.Local(DISK));
+    }
+
+    private void requireStaged(int sample, double spareSeconds) throws SourceException {
+        SampleBuffer buffer = router.fetch(dataset.file(sample), 0, new FakeStager(spareSeconds));
+        assertThat(dataset.isRight(sample, buffer)).isTrue();
+        inUse.letGo(dataset.file(sample), buffer);
+        buffer.release();
+    }
+
+    @Test
+    void quickPlace_isPreferredToASourceThatIsQuickerStill() throws Exception {
+        putOnDisk(1);
+        sourceSeconds = 1e-5;
+        diskSeconds = 4e-4;
         requireFetched(1);
+        assertThat(dataset.reads()).isEmpty();
+    }
+
+    @Test
+    void tierIsFilledByPeers_howeverSlowTheyAre() throws Exception {
+        planAll(0);
+        peers.answersBySample.put(1, true);
+        peerSeconds = 30;
+        assertThat(router.fill(dataset.file(1), 0)).isEqualTo(FetchRouter.Filling.BROUGHT);
+        assertThat(dataset.reads()).isEmpty();
+    }
+
+    @Test
+    void peerThatIsLaterThanItEverWas_isGivenUp_andTheSourceGivesTheSample() throws Exception {
+        peers.answersBySample.put(1, true);
+        silent = true;
+        sourceSeconds = 0.05;
+        requireFetched(1);
+        assertThat(peers.asked).containsExactly(1);
         assertThat(dataset.reads()).containsExactly(1);
     }
 
     @Test
-    void peersThatWereSlow_areAskedByOneFetchAtATime_untilTheyAreQuickAgain() throws Exception {
-        int file = dataset.file(1);
+    void slowPeers_areTriedByOneFetchNowAndThen_andNeverForAReader() throws Exception {
         peers.answersBySample.put(1, true);
+        peers.answersBySample.put(2, true);
         for (int i = 0; i < 5; i++) {
-            rates.record(Place.PEER, SIZE, 30_000_000_000L);
+            rates.record(PEER, SIZE, 30_000_000_000L);
         }
-        assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.SOURCE);
-        requireFetched(1);
-        requireFetched(1);
-        assertThat(peers.asked).hasSize(2);
-        assertThat(router.cheapest(file, SIZE)).as("not proved yet").isEqualTo(Place.SOURCE);
-        requireFetched(1);
-        assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.PEER);
-        assertThat(dataset.reads()).isEmpty();
-        assertThat(counters.fromPeer.count()).isEqualTo(3);
+        router.fetch(dataset.file(2), true).release();
+        assertThat(peers.asked).isEmpty();
+        for (int i = 0; i < 3; i++) {
+            assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(Place.SOURCE);
+            requireFetched(1);
+        }
+        assertThat(peers.asked).containsExactly(1, 1, 1);
+        assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(PEER);
     }
 
     @Test
-    void slowPeersThatHaveNothing_areAskedOnceAndTheSourceGivesIt() throws Exception {
+    void slowPeersThatHaveNothing_areTriedOnceAndTheSourceGivesIt() throws Exception {
         peers.answersBySample.put(1, false);
         peerSeconds = 30;
         requireFetched(1);
         assertThat(peers.asked).containsExactly(1);
         assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    @Test
+    void sourceThatFails_isReplacedByAPlaceThatSeemedTooSlow() throws Exception {
+        peers.answersBySample.put(1, true);
+        for (int i = 0; i < 5; i++) {
+            rates.record(PEER, SIZE, 30_000_000_000L);
+        }
+        dataset.fail(true);
+        SampleBuffer sample = router.fetch(dataset.file(1), true);
+        assertThat(dataset.isRight(1, sample)).isTrue();
+        sample.release();
     }
 
     @Test
@@ -437,7 +527,7 @@ final class FetchRouterTest {
     void fillThatAReaderBeginsToWaitFor_overtakesWhatIsStaged() throws Exception {
         try (BusySource source = new BusySource()) {
             FutureTask<SampleBuffer> staged = start(
-                            1, () -> source.busy.fetch(source.large.file(2), FetchUrgency.STAGING, 0))
+                            1, () -> source.busy.fetch(source.large.file(2), 0, new FakeStager(0)))
                     .getFirst();
             Await.until("it waits for its turn", () -> source.busy.waitingForSource() == 1);
             FutureTask<FetchRouter.Filling> fill = source.fill(1);

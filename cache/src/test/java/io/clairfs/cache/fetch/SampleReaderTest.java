@@ -122,7 +122,7 @@ final class SampleReaderTest {
     void largeSampleUnderWay_isServedAsItArrives_andNotReadOnceMore() throws Exception {
         CountDownLatch gate = dataset.hangFrom(2 * InFlightLimit.PIECE_BYTES);
         FutureTask<SampleBuffer> staged =
-                new FutureTask<>(() -> router.fetch(dataset.file(LARGE_ONE), FetchUrgency.STAGING, 0));
+                new FutureTask<>(() -> router.fetch(dataset.file(LARGE_ONE), 0, new FakeStager(0)));
         Thread.ofPlatform().daemon().start(staged);
         dataset.awaitReads(3);
         requireRead(LARGE_ONE, 0, 1000);
@@ -141,8 +141,7 @@ final class SampleReaderTest {
     @Test
     void sampleUnderWay_isHeldForItsReader_whenItHasArrived() throws Exception {
         CountDownLatch gate = dataset.hang();
-        FutureTask<SampleBuffer> staged =
-                new FutureTask<>(() -> router.fetch(dataset.file(1), FetchUrgency.STAGING, 0));
+        FutureTask<SampleBuffer> staged = new FutureTask<>(() -> router.fetch(dataset.file(1), 0, new FakeStager(0)));
         Thread.ofPlatform().daemon().start(staged);
         dataset.awaitReads(1);
         CompletableFuture<byte[]> first = ReadBytes.ask(reader, dataset.file(1), 0, 40);
@@ -245,7 +244,7 @@ final class SampleReaderTest {
         CountDownLatch gate = dataset.hang();
         AtomicBoolean free = new AtomicBoolean();
         FutureTask<SampleBuffer> staged =
-                new FutureTask<>(() -> router.fetch(dataset.file(1), FetchUrgency.STAGING, 0, () -> free.set(true)));
+                new FutureTask<>(() -> router.fetch(dataset.file(1), 0, new FakeStager(0, () -> free.set(true))));
         Thread.ofPlatform().daemon().start(staged);
         dataset.awaitReads(1);
         CompletableFuture<Boolean> wasFree = new CompletableFuture<>();

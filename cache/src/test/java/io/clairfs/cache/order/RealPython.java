@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs the scripts in resources/differential with a Python that has the libraries to compare with. */
 public final class RealPython {
-    private static final long TIMEOUT_SECONDS = 120;
+    private static final long TIMEOUT_SECONDS = 600;
 
     private RealPython() {}
 

@@ -6,7 +6,7 @@ import java.util.function.BooleanSupplier;
 
 /** Waiting for what other threads do, with an end. */
 public final class Await {
-    private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(120);
 
     private static final long POLL_NS = 50_000;
 

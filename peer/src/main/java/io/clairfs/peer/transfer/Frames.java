@@ -11,9 +11,12 @@ import java.util.zip.CRC32C;
  * REQUEST  type 1, 0, count u16, count x (id u32, sample u32, bytes u64, deadline us u32), crc32c of all before it
  * CANCEL   type 2, 0, count u16, count x (id u32), crc32c of all before it
  * DAMAGED  type 3, 0, count u16, count x (sample u32), crc32c of all before it; there is no answer
- * reply    type 16 data | 17 not here | 18 failed, reason u8, 0 u16, id u32, sample u32, bytes u64, crc32c of the bytes,
+ * reply    type 16 data | 17 not here | 18 failed, reason u8, brought u16, id u32, sample u32, bytes u64, crc32c of the bytes,
  *          crc32c of all before it; then the bytes
  * </pre>
+ *
+ * <p>Brought is how long the node took to get the sample from the source for this reply, in tenths of a millisecond, at most 65535; 0 if it had the
+ * sample.
  *
  * <p>Every request gets exactly one reply, cancelled or not: only then is its id free again. The header carries a checksum of
  * its own because a flipped bit in an id or a sample's number would deliver the wrong sample with the right checksum.
@@ -37,6 +40,9 @@ public final class Frames {
     public static final int MOST_ENTRIES = 256;
 
     static final int MOST_REQUESTS_IN_FLIGHT = 4096;
+
+    private static final long BROUGHT_UNIT_NS = 100_000;
+    private static final int MOST_BROUGHT = 0xFFFF;
 
     private Frames() {}
 
@@ -67,12 +73,23 @@ public final class Frames {
         return (int) crc.getValue();
     }
 
+    /** The time in a reply's header for so many nanoseconds. */
+    public static int brought(long ns) {
+        return Math.clamp(ns / BROUGHT_UNIT_NS, 0, MOST_BROUGHT);
+    }
+
+    /** The nanoseconds of the time in a reply's header. */
+    public static long broughtNs(int brought) {
+        return brought * BROUGHT_UNIT_NS;
+    }
+
     /** Writes the header of a reply. */
-    public static void writeReply(ByteBuf out, int type, int reason, int id, int sample, long bytes, int crc) {
+    public static void writeReply(
+            ByteBuf out, int type, int reason, int brought, int id, int sample, long bytes, int crc) {
         int start = out.writerIndex();
         out.writeByte(type)
                 .writeByte(reason)
-                .writeShort(0)
+                .writeShort(brought)
                 .writeInt(id)
                 .writeInt(sample)
                 .writeLong(bytes)

@@ -285,6 +285,7 @@ final class TransferFuzzTest {
                 reply,
                 type,
                 lie == 1 ? random.nextInt(256) : 0,
+                random.nextInt(0x10000),
                 lie == 4 ? random.nextInt() : id,
                 lie == 5 ? random.nextInt(SAMPLES) : sample,
                 bytes,

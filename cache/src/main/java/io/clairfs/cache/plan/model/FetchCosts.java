@@ -10,7 +10,7 @@ public interface FetchCosts {
     static FetchCosts of(PerformanceModel model, NodeStorage storage, double clients) {
         return (place, bytes) -> switch (place) {
             case Place.Source() -> model.fetchFromSource(bytes, clients);
-            case Place.Peer() -> model.fetchFromPeer(bytes, storage.fastest());
+            case Place.Peer _ -> model.fetchFromPeer(bytes, storage.fastest());
             case Place.Local(int storageClass) ->
                 model.fetchFromLocal(bytes, storage.classes().get(storageClass));
         };

@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
  * The performance model, corrected by the times of fetches.
  *
  * <p>Per place, a line seconds = latency + bytes / rate is fitted by least squares to the fetches seen. Each fetch weighs less with every
- * later one and with time: an exponential moving average of both figures. The model takes part as two observations of constant weight. It
- * is the answer until there is something better; it separates latency from rate where all samples are of one size; and it slowly becomes
+ * later one and with time: an exponential moving average of both figures. The model takes part as two observations, whose weight
+ * shrinks as that of the fetches grows. It is the answer until there is something better; it separates latency from rate where all samples are of one size; and it slowly becomes
  * the answer again for a place that is not used, so that a place that was slow once is tried again.
  */
 public final class ObservedRates implements FetchCosts {
@@ -89,11 +89,12 @@ public final class ObservedRates implements FetchCosts {
             double kept = fading(nanoTime.getAsLong());
             double ofNothing = model.fetchSeconds(place, 0);
             double ofLarge = model.fetchSeconds(place, LARGE_BYTES);
-            double sw = weight * kept + 2 * MODEL_WEIGHT;
-            double sx = x * kept + MODEL_WEIGHT * LARGE_BYTES;
-            double sy = y * kept + MODEL_WEIGHT * (ofNothing + ofLarge);
-            double sxx = xx * kept + MODEL_WEIGHT * LARGE_BYTES * LARGE_BYTES;
-            double sxy = xy * kept + MODEL_WEIGHT * LARGE_BYTES * ofLarge;
+            double modelWeight = MODEL_WEIGHT / (1 + weight * kept);
+            double sw = weight * kept + 2 * modelWeight;
+            double sx = x * kept + modelWeight * LARGE_BYTES;
+            double sy = y * kept + modelWeight * (ofNothing + ofLarge);
+            double sxx = xx * kept + modelWeight * LARGE_BYTES * LARGE_BYTES;
+            double sxy = xy * kept + modelWeight * LARGE_BYTES * ofLarge;
             double spread = sw * sxx - sx * sx;
             double slope = Math.max(0, (sw * sxy - sx * sy) / spread);
             double latency = (sy - slope * sx) / sw;

@@ -5,9 +5,6 @@ public sealed interface Place {
     /** The slow store. */
     Place SOURCE = new Source();
 
-    /** Any other node. */
-    Place PEER = new Peer();
-
     /** A storage class of this node, counted from 0, the fastest. */
     record Local(int storageClass) implements Place {
         public Local {
@@ -17,8 +14,14 @@ public sealed interface Place {
         }
     }
 
-    /** See {@link #PEER}. */
-    record Peer() implements Place {}
+    /** Another node. This node numbers the others as it meets them. */
+    record Peer(int node) implements Place {
+        public Peer {
+            if (node < 0) {
+                throw new IllegalArgumentException("negative: node " + node);
+            }
+        }
+    }
 
     /** See {@link #SOURCE}. */
     record Source() implements Place {}

@@ -16,12 +16,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Lobster's thread assignment: hand-computed cases, and all assignments of small ones. */
 final class ThreadAssignmentTest {
+    private static final Place PEER = new Place.Peer(0);
     private static final double THRESHOLD = 1e-6;
 
     /** A second for each request to the source, a tenth for a peer, a hundredth for a local one. */
     private static final FetchCosts COSTS = (place, _) -> switch (place) {
         case Place.Source() -> 1.0;
-        case Place.Peer() -> 0.1;
+        case Place.Peer _ -> 0.1;
         case Place.Local(int _) -> 0.01;
     };
 
@@ -29,7 +30,7 @@ final class ThreadAssignmentTest {
         return new RankLoad(
                 List.of(
                         new Pending(Place.SOURCE, source, source * 1000L),
-                        new Pending(Place.PEER, peer, peer * 1000L),
+                        new Pending(PEER, peer, peer * 1000L),
                         new Pending(new Place.Local(0), local, local * 1000L)),
                 until);
     }

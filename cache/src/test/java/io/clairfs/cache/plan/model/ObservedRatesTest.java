@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** How what is observed takes over from the model, and gives back to it. */
 final class ObservedRatesTest {
+    private static final Place PEER = new Place.Peer(0);
     private static final double MEMORY_SECONDS = 60;
     private static final NodeStorage STORAGE = NodeStorage.of(StorageClass.memory(1), PlanCases.ssd(1));
     private static final FetchCosts MODEL = FetchCosts.of(PerformanceModel.unmeasured(), STORAGE, 1);
@@ -21,7 +22,7 @@ final class ObservedRatesTest {
 
     @Test
     void fetchSeconds_nothingObserved_isTheModels() {
-        for (Place place : new Place[] {Place.SOURCE, Place.PEER, new Place.Local(0), new Place.Local(1)}) {
+        for (Place place : new Place[] {Place.SOURCE, PEER, new Place.Local(0), new Place.Local(1)}) {
             assertThat(rates.fetchSeconds(place, 12_345)).isEqualTo(MODEL.fetchSeconds(place, 12_345));
         }
     }
@@ -35,7 +36,7 @@ final class ObservedRatesTest {
         }
         assertThat(rates.fetchSeconds(Place.SOURCE, 0)).isCloseTo(0.02, Percentage.withPercentage(10));
         assertThat(rates.fetchSeconds(Place.SOURCE, 10_000_000)).isCloseTo(0.22, Percentage.withPercentage(10));
-        assertThat(rates.fetchSeconds(Place.PEER, 1000)).isEqualTo(MODEL.fetchSeconds(Place.PEER, 1000));
+        assertThat(rates.fetchSeconds(PEER, 1000)).isEqualTo(MODEL.fetchSeconds(PEER, 1000));
     }
 
     @Test
@@ -49,26 +50,26 @@ final class ObservedRatesTest {
     @Test
     void record_olderFetches_areForgotten() {
         for (int i = 0; i < 100; i++) {
-            rates.record(Place.PEER, 100_000, 50_000_000);
+            rates.record(PEER, 100_000, 50_000_000);
         }
         for (int i = 0; i < 200; i++) {
-            rates.record(Place.PEER, 100_000, 1_000_000);
+            rates.record(PEER, 100_000, 1_000_000);
         }
-        assertThat(rates.fetchSeconds(Place.PEER, 100_000)).isCloseTo(0.001, Percentage.withPercentage(20));
+        assertThat(rates.fetchSeconds(PEER, 100_000)).isCloseTo(0.001, Percentage.withPercentage(20));
     }
 
     @Test
     void fetchSeconds_placeNotUsedForLong_isTheModelsAgain() {
         for (int i = 0; i < 100; i++) {
-            rates.record(Place.PEER, 100_000, 1_000_000_000);
+            rates.record(PEER, 100_000, 1_000_000_000);
         }
-        double slow = rates.fetchSeconds(Place.PEER, 100_000);
+        double slow = rates.fetchSeconds(PEER, 100_000);
         assertThat(slow).isGreaterThan(rates.fetchSeconds(Place.SOURCE, 100_000));
         nanos.addAndGet((long) (MEMORY_SECONDS * 1e9));
-        assertThat(rates.fetchSeconds(Place.PEER, 100_000)).isLessThan(slow);
+        assertThat(rates.fetchSeconds(PEER, 100_000)).isLessThan(slow);
         nanos.addAndGet((long) (30 * MEMORY_SECONDS * 1e9));
-        double again = rates.fetchSeconds(Place.PEER, 100_000);
-        assertThat(again).isCloseTo(MODEL.fetchSeconds(Place.PEER, 100_000), within(1e-6));
+        double again = rates.fetchSeconds(PEER, 100_000);
+        assertThat(again).isCloseTo(MODEL.fetchSeconds(PEER, 100_000), within(1e-6));
         assertThat(again).isLessThan(rates.fetchSeconds(Place.SOURCE, 100_000));
     }
 

@@ -4,8 +4,13 @@ import io.clairfs.cache.tier.SampleBuffer;
 
 /** A peer's answer to a request for a sample. */
 public sealed interface Answer {
-    /** The sample, whole and with its checksum verified; the reference is the receiver's, who releases it. */
-    record Got(SampleBuffer sample) implements Answer {}
+    /**
+     * The sample.
+     *
+     * @param sample whole and with its checksum verified; the reference is the receiver's, who releases it
+     * @param broughtNs how long the peer took to get it from the source; 0 if it had it
+     */
+    record Got(SampleBuffer sample, long broughtNs) implements Answer {}
 
     /** The peer does not have it (any more): an ordinary answer. */
     record NotHere() implements Answer {}

@@ -75,7 +75,7 @@ final class Flight {
     /** Answers unless it was answered before; returns whether it did. A sample that comes too late is released. */
     boolean settle(Answer answer) {
         boolean first = promise.complete(answer);
-        if (!first && answer instanceof Answer.Got(var unwanted)) {
+        if (!first && answer instanceof Answer.Got(var unwanted, long _)) {
             unwanted.release();
         }
         return first;

@@ -122,6 +122,19 @@ public final class Peer {
         return flight.promise();
     }
 
+    /** Connects, if it is not connected and not left alone, so that the first request need not wait for that. Never waits. */
+    public void connectEarly() {
+        try {
+            loop.execute(() -> {
+                if (connection == null && !closed && !backOff.isResting(System.nanoTime())) {
+                    connect();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            LOG.log(Level.DEBUG, "not connected: closed", e);
+        }
+    }
+
     /** The same, and waits for the answer: until the deadline and hardly longer. An interrupt gives the request up. */
     public Answer fetch(int sample, long expectedBytes, long deadlineNs) {
         CompletableFuture<Answer> promise = ask(sample, expectedBytes, deadlineNs);

@@ -245,7 +245,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         if (sample != null) {
             damagedInARow = 0;
             sample.crc32cIs(crc);
-            settle(flight, new Answer.Got(sample));
+            settle(flight, new Answer.Got(sample, Frames.broughtNs(head.brought())));
         } else if (head.type() == Frames.NOT_HERE) {
             settle(flight, new Answer.NotHere());
         } else {

@@ -33,7 +33,7 @@ final class ReplyStream {
     }
 
     /** The header of a reply. Its checksum is verified; it is not compared with the request. */
-    record Head(int type, int reason, int id, int sample, long bytes, int crc) {}
+    record Head(int type, int reason, int brought, int id, int sample, long bytes, int crc) {}
 
     /** Takes the replies. */
     interface Receiver {
@@ -124,6 +124,7 @@ final class ReplyStream {
         Head next = new Head(
                 headBytes.get(0),
                 headBytes.get(1),
+                Short.toUnsignedInt(headBytes.getShort(2)),
                 headBytes.getInt(4),
                 headBytes.getInt(8),
                 headBytes.getLong(12),

@@ -18,8 +18,17 @@ public sealed interface ServeResult {
         void release();
     }
 
-    /** A sample in memory; the result owns one reference. */
-    record Memory(SampleBuffer sample) implements Held {
+    /**
+     * A sample in memory.
+     *
+     * @param sample the result owns one reference
+     * @param broughtNs how long this node took to get it from the source for this result; 0 if it had it
+     */
+    record Memory(SampleBuffer sample, long broughtNs) implements Held {
+        public Memory(SampleBuffer sample) {
+            this(sample, 0);
+        }
+
         @Override
         public long size() {
             return sample.size();

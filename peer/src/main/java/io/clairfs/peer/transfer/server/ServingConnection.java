@@ -257,7 +257,7 @@ final class ServingConnection extends ByteToMessageDecoder {
             }
             case ServeResult.NotHere _ -> {
                 counters.notHere.increment();
-                head(ctx, Frames.NOT_HERE, 0, asked, 0, 0);
+                head(ctx, Frames.NOT_HERE, 0, 0, asked, 0, 0);
             }
             case ServeResult.Held held
             when held.size() != asked.bytes || held.size() > limits.largestSampleBytes() -> {
@@ -271,11 +271,11 @@ final class ServingConnection extends ByteToMessageDecoder {
 
     private void fail(ChannelHandlerContext ctx, Asked asked, Failure reason) {
         counters.failed.increment();
-        head(ctx, Frames.FAILED, reason.ordinal(), asked, 0, 0);
+        head(ctx, Frames.FAILED, reason.ordinal(), 0, asked, 0, 0);
     }
 
     private void write(ChannelHandlerContext ctx, Asked asked, ServeResult.Memory result) {
-        served(ctx, asked, result.size(), result.sample().crc32c());
+        served(ctx, asked, result.size(), result.sample().crc32c(), Frames.brought(result.broughtNs()));
         if (result.size() == 0) {
             result.release();
         } else {
@@ -284,7 +284,7 @@ final class ServingConnection extends ByteToMessageDecoder {
     }
 
     private void write(ChannelHandlerContext ctx, Asked asked, ServeResult.Stored result) {
-        served(ctx, asked, result.size(), result.crc32c());
+        served(ctx, asked, result.size(), result.crc32c(), 0);
         if (result.size() == 0) {
             result.release();
         } else if (encrypted) {
@@ -295,15 +295,16 @@ final class ServingConnection extends ByteToMessageDecoder {
         }
     }
 
-    private void served(ChannelHandlerContext ctx, Asked asked, long bytes, int crc) {
+    private void served(ChannelHandlerContext ctx, Asked asked, long bytes, int crc, int brought) {
         counters.served.increment();
         counters.servedBytes.add(bytes);
-        head(ctx, Frames.DATA, 0, asked, bytes, crc);
+        head(ctx, Frames.DATA, 0, brought, asked, bytes, crc);
     }
 
-    private static void head(ChannelHandlerContext ctx, int type, int reason, Asked asked, long bytes, int crc) {
+    private static void head(
+            ChannelHandlerContext ctx, int type, int reason, int brought, Asked asked, long bytes, int crc) {
         ByteBuf head = ctx.alloc().directBuffer(Frames.REPLY_HEAD_BYTES);
-        Frames.writeReply(head, type, reason, asked.id, asked.sample, bytes, crc);
+        Frames.writeReply(head, type, reason, brought, asked.id, asked.sample, bytes, crc);
         ctx.write(head);
     }
 

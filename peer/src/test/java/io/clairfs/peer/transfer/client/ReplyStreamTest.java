@@ -30,7 +30,8 @@ final class ReplyStreamTest {
                 @Override
                 public void end(ReplyStream.Head head, @Nullable SampleBuffer sample, int crc) {
                     boolean right = sample != null && crc == head.crc();
-                    heard.add(head.id() + " " + head.bytes() + " " + (sample == null ? "-" : right));
+                    heard.add(head.id() + " " + head.brought() + " " + head.bytes() + " "
+                            + (sample == null ? "-" : right));
                     if (sample != null) {
                         sample.release();
                     }
@@ -45,7 +46,15 @@ final class ReplyStreamTest {
     private static void write(ByteBuf out, int id, int type, int size) {
         SampleBuffer sample = SampleBuffer.allocate(size);
         ServedSamples.fill(id, sample.bytes());
-        Frames.writeReply(out, type, 0, id, id, size, Frames.crc(sample.bytes().asByteBuffer()));
+        Frames.writeReply(
+                out,
+                type,
+                0,
+                id & 0xFFFF,
+                id,
+                id,
+                size,
+                Frames.crc(sample.bytes().asByteBuffer()));
         out.writeBytes(sample.bytes().asByteBuffer());
         sample.release();
     }
@@ -59,7 +68,7 @@ final class ReplyStreamTest {
             boolean data = random.nextInt(4) != 0;
             int size = data ? random.nextInt(1 << random.nextInt(14)) : 0;
             write(bytes, id, data ? Frames.DATA : Frames.NOT_HERE, size);
-            expected.add(id + " " + size + " " + (data && id % 3 != 0 ? "true" : "-"));
+            expected.add(id + " " + (id & 0xFFFF) + " " + size + " " + (data && id % 3 != 0 ? "true" : "-"));
         }
         while (bytes.isReadable()) {
             ByteBuf target = random.nextInt(3) != 0 ? stream.target() : null;

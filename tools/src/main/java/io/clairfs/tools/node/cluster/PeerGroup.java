@@ -6,6 +6,7 @@ import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.Group;
 import io.clairfs.cache.placement.ResidencyListener;
+import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.SampleBuffer;
@@ -28,11 +29,14 @@ import io.clairfs.tools.OpenParts;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.status.Status;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,9 +55,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PeerGroup implements PeerFetch, ResidencyListener, AutoCloseable {
     private static final int TRANSFER_THREADS = 2;
-    private static final int MOST_HOLDERS_ASKED = 2;
+    private static final int MOST_CONNECTED_EARLY = 32;
 
-    /** The bound of a fetch from peers: this time plus that of its bytes at the slowest rate. */
+    /** The bound of a fetch from a peer: this time plus that of its bytes at the slowest rate. */
     private static final long ANSWER_WITHIN_MS = 2_000;
 
     private static final long SLOWEST_BYTES_PER_MS = 5_000;
@@ -65,6 +69,8 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     private final GroupJobs jobs;
     private final TransferLimits limits;
     private final OpenParts parts = new OpenParts("the group");
+    private final ConcurrentHashMap<InetSocketAddress, Place.Peer> places = new ConcurrentHashMap<>();
+    private final AtomicInteger met = new AtomicInteger();
     private volatile @Nullable Joined joined;
 
     /** Why this node has not joined; null while it may still join. */
@@ -80,7 +86,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
      * A group.
      *
      * @param fromPeersBytes the bound of the bytes in flight from all peers
-     * @param mostMs how long a fetch from peers may take, however large the sample, milliseconds
+     * @param mostMs how long a fetch from one peer may take, however large the sample, milliseconds
      */
     public PeerGroup(
             GroupConfig config,
@@ -149,6 +155,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         admission.residents().tellAll();
         directory.onNodesChange(_ -> {
             forgetWhoLeft(directory, client);
+            connectEarly(directory, client);
             changed.run();
         });
         directory.jobs().onChange(_ -> {
@@ -166,6 +173,19 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     /** Uses the members of this moment, which may differ from those of the change. */
     private static void forgetWhoLeft(GroupMembership directory, TransferClient client) {
         client.keepOnly(directory.nodes().stream().map(Node::transferAddress).collect(Collectors.toSet()));
+    }
+
+    /** Connects to the other nodes of a small group before they are needed. */
+    private static void connectEarly(GroupMembership directory, TransferClient client) {
+        List<Node> nodes = directory.nodes();
+        if (nodes.size() <= MOST_CONNECTED_EARLY) {
+            for (Node node : nodes) {
+                Peer peer = node.self() ? null : client.peer(node.transferAddress());
+                if (peer != null) {
+                    peer.connectEarly();
+                }
+            }
+        }
     }
 
     /** The nodes that plan together now. Before this node has joined, no rank's node is known. */
@@ -253,46 +273,67 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     }
 
     @Override
-    public @Nullable SampleBuffer fetch(int file) {
+    public List<Holder> holders(int file) {
         Joined now = joined;
-        if (now == null) {
-            return null;
+        int number = now == null ? FileNumbers.NONE : now.numbers.numberOf(file);
+        if (now == null || number == FileNumbers.NONE) {
+            return List.of();
         }
-        int number = now.numbers.numberOf(file);
+        List<Holder> found = new ArrayList<>();
         HeldElsewhere.View held = now.directory.heldElsewhere().view();
-        long bytes = tree.fileSize(file);
-        // One bound for all holders together, however many fail: a reader has time left for the source.
-        long withinMs = Math.min(mostMs, ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS);
-        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(withinMs);
-        int[] holders = IntStream.iterate(
-                        held.nextHolder(number, 0),
-                        holder -> holder >= 0,
-                        holder -> held.nextHolder(number, holder + 1))
-                .toArray();
-        int asked = 0;
-        for (int i = 0; i < holders.length && asked < MOST_HOLDERS_ASKED; i++) {
-            int holder = holders[(number % holders.length + i) % holders.length]; // spreads the work over all holders
+        Peer home = homePeer(now, file);
+        for (int holder = held.nextHolder(number, 0); holder >= 0; holder = held.nextHolder(number, holder + 1)) {
             Peer peer = now.client.peer(held.node(holder).transferAddress());
             if (peer != null && !peer.isLeftAlone()) {
-                asked++;
-                SampleBuffer sample = ask(peer, number, bytes, deadlineNs);
-                if (sample != null) {
-                    return sample;
-                }
+                found.add(new AskedPeer(peer, place(peer), true, number, tree.fileSize(file)));
             }
+            home = peer == home ? null : home;
         }
-        Peer home = homePeer(now, file);
-        return home == null ? null : ask(home, number, bytes, deadlineNs);
+        if (home != null) {
+            found.add(new AskedPeer(home, place(home), false, number, tree.fileSize(file)));
+        }
+        return found;
     }
 
-    private static @Nullable SampleBuffer ask(Peer peer, int number, long bytes, long deadlineNs) {
-        if (deadlineNs - System.nanoTime() <= 0) {
-            return null;
+    private Place.Peer place(Peer peer) {
+        return places.computeIfAbsent(peer.address(), _ -> new Place.Peer(met.getAndIncrement()));
+    }
+
+    /** A peer that may be asked for one sample. */
+    private final class AskedPeer implements Holder {
+        private final Peer peer;
+        private final Place.Peer place;
+        private final boolean holds;
+        private final int number;
+        private final long bytes;
+
+        AskedPeer(Peer peer, Place.Peer place, boolean holds, int number, long bytes) {
+            this.peer = peer;
+            this.place = place;
+            this.holds = holds;
+            this.number = number;
+            this.bytes = bytes;
         }
-        return switch (peer.fetch(number, bytes, deadlineNs)) {
-            case Answer.Got(SampleBuffer sample) -> sample;
-            case Answer.NotHere _, Answer.Failed _ -> null;
-        };
+
+        @Override
+        public Place.Peer place() {
+            return place;
+        }
+
+        @Override
+        public boolean holds() {
+            return holds;
+        }
+
+        @Override
+        public @Nullable Delivery fetch(long withinNs) {
+            long mostNs =
+                    TimeUnit.MILLISECONDS.toNanos(Math.min(mostMs, ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS));
+            return switch (peer.fetch(number, bytes, System.nanoTime() + Math.min(withinNs, mostNs))) {
+                case Answer.Got(SampleBuffer sample, long broughtNs) -> new Delivery(sample, broughtNs);
+                case Answer.NotHere _, Answer.Failed _ -> null;
+            };
+        }
     }
 
     /** The other nodes, for status. */

@@ -100,7 +100,8 @@ public final class SampleServer implements AutoCloseable {
             return later(diskReaders, file, deadlineNs, this::read);
         }
         if (isHome.test(file)) {
-            return later(fetchers, file, deadlineNs, this::fetch);
+            long sinceNs = System.nanoTime(); // the wait for a thread is part of it
+            return later(fetchers, file, deadlineNs, wanted -> fetch(wanted, sinceNs));
         }
         admission.residents().tellGone(file);
         return ServeResult.NOT_HERE;
@@ -118,21 +119,22 @@ public final class SampleServer implements AutoCloseable {
 
     private ServeResult read(int file) {
         SampleBuffer sample = admission.residents().readStored(file);
-        return sample == null ? ServeResult.NOT_HERE : summed(sample);
+        if (sample == null) {
+            return ServeResult.NOT_HERE;
+        }
+        int _ = sample.crc32c(); // here rather than on the thread that sends
+        return new ServeResult.Memory(sample);
     }
 
-    private ServeResult fetch(int file) {
+    private ServeResult fetch(int file, long sinceNs) {
         try {
-            return summed(router.fetch(file, false));
+            SampleBuffer sample = router.fetch(file, false);
+            long tookNs = System.nanoTime() - sinceNs;
+            int _ = sample.crc32c();
+            return new ServeResult.Memory(sample, tookNs);
         } catch (SourceException e) {
             return ServeResult.NOT_HERE; // the peer asks the source itself and sees the reason
         }
-    }
-
-    /** Computes the checksum here rather than on the thread that sends. */
-    private static ServeResult summed(SampleBuffer sample) {
-        int _ = sample.crc32c();
-        return new ServeResult.Memory(sample);
     }
 
     /** Reads a sample from the disk, which drops the sample if it is damaged. */

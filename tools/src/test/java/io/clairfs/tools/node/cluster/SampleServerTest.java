@@ -299,6 +299,23 @@ final class SampleServerTest {
     }
 
     @Test
+    void serve_sampleThatTheHomeFetchesFirst_saysHowLongThatTook_oneThatIsThereNothing() throws Exception {
+        Peer peer = serve(new SlowDisk(), _ -> true);
+        keep(memory, 7);
+        assertThat(broughtNs(ask(peer, 7))).isZero();
+        CompletableFuture<Answer> fetched = ask(peer, FILES - 1);
+        TimeUnit.MILLISECONDS.sleep(50);
+        sourceGoesOn.countDown();
+        assertThat(broughtNs(fetched)).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(1));
+    }
+
+    private static long broughtNs(CompletableFuture<Answer> answer) {
+        Answer.Got got = (Answer.Got) answer.join();
+        got.sample().release();
+        return got.broughtNs();
+    }
+
+    @Test
     void serve_sampleThatIsNowhere_saysSo() throws Exception {
         Peer peer = serve(new SlowDisk(), _ -> false);
         assertThat(ask(peer, FILES - 1).join()).isEqualTo(new Answer.NotHere());
