@@ -53,7 +53,7 @@ public final class FetchRouter {
         this.rates = rates;
         this.counters = counters;
         gate = new SourceGate(limits.mostFromSourceBytes(), clockNs);
-        cheapest = new CheapestPlace(places.tree(), places.source(), residents, peers, rates, gate, counters, clockNs);
+        cheapest = new CheapestPlace(places, rates, gate, counters, clockNs);
     }
 
     /** The sample if it is in this node's memory, with a reference for the caller. */

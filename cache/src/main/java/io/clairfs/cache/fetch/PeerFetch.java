@@ -23,6 +23,11 @@ public interface PeerFetch {
         public List<Holder> holders(int file) {
             return List.of();
         }
+
+        @Override
+        public long mostNs(long bytes) {
+            return 0;
+        }
     };
 
     /** Whether {@link #holders} has any. */
@@ -30,6 +35,9 @@ public interface PeerFetch {
 
     /** The peers, of those that are not left alone, that are known to hold the sample, and its home; each once. */
     List<Holder> holders(int file);
+
+    /** How long all peers together may take for a sample of so many bytes: a reader must have time left for the source. */
+    long mostNs(long bytes);
 
     /** A peer that can be asked for a sample. */
     interface Holder {

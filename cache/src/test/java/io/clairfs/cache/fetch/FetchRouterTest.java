@@ -104,6 +104,11 @@ final class FetchRouterTest {
             return mayHave(file) ? List.of(new FakeHolder(sample)) : List.of();
         }
 
+        @Override
+        public long mostNs(long bytes) {
+            return TimeUnit.SECONDS.toNanos(2);
+        }
+
         private final class FakeHolder implements Holder {
             private final int sample;
 

@@ -2,6 +2,7 @@ package io.clairfs.cache.prefetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
@@ -10,6 +11,7 @@ import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
 import io.clairfs.cache.testing.FakeDataset;
 import io.clairfs.cache.testing.RecordingArea;
+import io.clairfs.cache.tier.SampleBuffer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -122,6 +124,53 @@ final class LoaderSharesTest {
         LoaderShares shares = shares(LoaderAssignment.fixed());
         assertThat(shares.claim()).isNull();
         assertThat(shares.isHungry()).isFalse();
+    }
+
+    private LoaderShares.Claim stageNext(LoaderShares shares) throws Exception {
+        LoaderShares.Claim claim = claim(shares);
+        int file = claim.what().file();
+        SampleBuffer sample = dataset.sample(dataset.index.sampleOf(file));
+        try (StagingBuffer.Loading loading =
+                staging.load(claim.what().place(), claim.what().leaving())) {
+            loading.stage(sample);
+        } finally {
+            sample.release();
+        }
+        shares.done(claim);
+        return claim;
+    }
+
+    @Test
+    void spareTime_isWhatIsStagedAndWhatTheLoadersHaveForASample_onceTheTrainersPaceIsKnown() throws Exception {
+        JobRun job = job("seed=1");
+        LoaderShares shares = shares(new Numbers(true, 4), job);
+        List<LoaderShares.Claim> staged = new ArrayList<>();
+        staged.add(stageNext(shares));
+        assertThat(shares.spareSeconds(staged.getFirst()))
+                .as("the trainer has not begun")
+                .isGreaterThan(0.05);
+        assertThat(job.read(staged.getFirst().what().file())).isTrue();
+        staged.add(stageNext(shares));
+        assertThat(shares.spareSeconds(staged.getLast()))
+                .as("it has begun, and little is staged")
+                .isZero();
+        while (staged.size() < 41) {
+            staged.add(stageNext(shares));
+        }
+        assertThat(shares.spareSeconds(staged.getLast())).as("much is staged").isGreaterThan(0.05);
+        for (int i = 1; i <= 38; i++) {
+            nowNs += 10 * MS;
+            assertThat(job.read(staged.get(i).what().file())).isTrue();
+        }
+        assertThat(shares.spareSeconds(staged.getLast()))
+                .as("two samples of 10 ms are staged")
+                .isCloseTo(0.02, within(0.001));
+        for (int i = 0; i < 30; i++) {
+            stageNext(shares);
+        }
+        assertThat(shares.spareSeconds(staged.getLast()))
+                .as("four loaders stage a sample each in the time of four")
+                .isCloseTo(0.04, within(0.002));
     }
 
     @Test

@@ -131,7 +131,7 @@ public final class Daemon implements AutoCloseable {
                             admission,
                             errors,
                             config.areas().fromPeersBytes(),
-                            config.readTimeoutMs() / 6)); // three are asked at most, and then the source
+                            config.readTimeoutMs() / 2));
             FetchRouter router = new FetchRouter(
                     new FetchPlaces(tree, source, admission, inUse, group == null ? PeerFetch.NONE : group),
                     new FetchLimits(

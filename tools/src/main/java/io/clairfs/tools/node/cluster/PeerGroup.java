@@ -57,7 +57,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     private static final int TRANSFER_THREADS = 2;
     private static final int MOST_CONNECTED_EARLY = 32;
 
-    /** The bound of a fetch from a peer: this time plus that of its bytes at the slowest rate. */
+    /** The bound of a fetch from peers: this time plus that of its bytes at the slowest rate. */
     private static final long ANSWER_WITHIN_MS = 2_000;
 
     private static final long SLOWEST_BYTES_PER_MS = 5_000;
@@ -86,7 +86,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
      * A group.
      *
      * @param fromPeersBytes the bound of the bytes in flight from all peers
-     * @param mostMs how long a fetch from one peer may take, however large the sample, milliseconds
+     * @param mostMs how long a fetch from peers may take, however large the sample, milliseconds
      */
     public PeerGroup(
             GroupConfig config,
@@ -295,12 +295,17 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         return found;
     }
 
+    @Override
+    public long mostNs(long bytes) {
+        return TimeUnit.MILLISECONDS.toNanos(Math.min(mostMs, ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS));
+    }
+
     private Place.Peer place(Peer peer) {
         return places.computeIfAbsent(peer.address(), _ -> new Place.Peer(met.getAndIncrement()));
     }
 
     /** A peer that may be asked for one sample. */
-    private final class AskedPeer implements Holder {
+    private static final class AskedPeer implements Holder {
         private final Peer peer;
         private final Place.Peer place;
         private final boolean holds;
@@ -327,9 +332,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
 
         @Override
         public @Nullable Delivery fetch(long withinNs) {
-            long mostNs =
-                    TimeUnit.MILLISECONDS.toNanos(Math.min(mostMs, ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS));
-            return switch (peer.fetch(number, bytes, System.nanoTime() + Math.min(withinNs, mostNs))) {
+            return switch (peer.fetch(number, bytes, System.nanoTime() + withinNs)) {
                 case Answer.Got(SampleBuffer sample, long broughtNs) -> new Delivery(sample, broughtNs);
                 case Answer.NotHere _, Answer.Failed _ -> null;
             };
