@@ -16,10 +16,13 @@ public final class JavaCommand {
 
     /**
      * G1's thread that refines remembered sets wakes twenty times a second, even without work. Its work is small here, because most memory is
-     * outside the heap. The pauses do it instead.
+     * outside the heap. The pauses do it instead. A heap that listing a large dataset has made large becomes small again.
      */
-    private static final List<String> QUIET_FLAGS =
-            List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-G1UseConcRefinement");
+    private static final List<String> QUIET_FLAGS = List.of(
+            "-XX:+UnlockDiagnosticVMOptions",
+            "-XX:-G1UseConcRefinement",
+            "-XX:MinHeapFreeRatio=10",
+            "-XX:MaxHeapFreeRatio=30");
 
     /**
      * The flags for Hazelcast and Netty in a group of nodes. They do not open the modules that Hazelcast asks for: its traffic is small, and a

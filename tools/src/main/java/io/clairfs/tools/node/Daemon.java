@@ -71,6 +71,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Daemon implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Daemon.class.getName());
+    private static final int MANY_ENTRIES = 1_000_000;
 
     /** The start of the option that sets the device in the mount table. */
     private static final String NAME = "fsname=";
@@ -247,6 +248,9 @@ public final class Daemon implements AutoCloseable {
         tree.complete().join();
         LateSteps steps = new LateSteps(errors);
         steps.run("watching the samples", () -> indexes.watch(indexes.of("")));
+        if (tree.entryCount() >= MANY_ENTRIES) {
+            steps.run("giving back the memory that listing took", System::gc);
+        }
         steps.run("starting the jobs that waited", jobs::startWaiting);
         steps.run("finding what the disks hold", tiers::recover);
         steps.run("planning", prefetcher::tiersChanged);

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(400)
 final class PeerTrafficTest {
     private static final int NODES = 4;
-    private static final int SAMPLES = 1_600;
+    private static final int SAMPLES = 1_000;
     private static final int SAMPLE_BYTES = 40_000;
     private static final long DATASET = (long) SAMPLES * SAMPLE_BYTES;
     private static final int EPOCHS = 4;

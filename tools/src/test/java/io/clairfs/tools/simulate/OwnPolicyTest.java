@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Our policy beside the others in the named scenarios. The large scenarios run with a part of their samples and of their storage. */
 class OwnPolicyTest {
-    private static final long READS = 2_500_000;
+    private static final long READS = 1_000_000;
 
     /** Scenarios with an SSD about as slow as the source. A few of its samples come from the source, so that no node waits for the SSD. */
     private static final Set<String> SLOW_SSD = Set.of("thesis-2", "thesis-4");
