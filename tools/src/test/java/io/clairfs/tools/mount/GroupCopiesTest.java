@@ -33,6 +33,9 @@ final class GroupCopiesTest {
     /** The least local share from the second epoch on. For these orders 0.80 is expected by next use, 0.75 by frequency. */
     private static final double LOCAL_SHARE = 0.77;
 
+    /** Nodes that have just begun answer slowly, so each reads some samples from the source that another reads, too. Percent. */
+    private static final double MOST_TWICE = 5;
+
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
 
@@ -64,7 +67,7 @@ final class GroupCopiesTest {
             double local = 1 - (last.fromPeers - first.fromPeers) / reads;
             long read = source.counted().bytes();
             System.out.printf("local share %.3f, source %.4f of one dataset%n", local, (double) read / DATASET);
-            assertThat(read).isCloseTo(DATASET, Percentage.withPercentage(3));
+            assertThat(read).isCloseTo(DATASET, Percentage.withPercentage(MOST_TWICE));
             assertThat(local).isGreaterThan(LOCAL_SHARE);
         }
     }

@@ -32,7 +32,9 @@ final class PeerTrafficTest {
     private static final Training TRAINING = new Training("train", 9, EPOCHS, 4, 20);
     private static final long SOURCE_BYTES_PER_SECOND = 30_000_000;
     private static final long LINK_BYTES_PER_SECOND = 10 * SOURCE_BYTES_PER_SECOND;
-    private static final double MOST = 1.03;
+
+    /** Nodes that have just begun answer slowly, so each reads some samples from the source that another reads, too. */
+    private static final double MOST = 1.05;
 
     @RegisterExtension
     private final MountFixture fixture = MountFixture.withNetworks();
