@@ -2,11 +2,14 @@ package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.fs.slow.SlowMount;
+import io.clairfs.fs.slow.SlowSourceSpec;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -22,6 +25,8 @@ final class GroupTlsTest {
     private static final int SAMPLES = 40;
     private static final int SAMPLE_BYTES = 20_000;
     private static final String PASSWORD = "password";
+
+    private static final SlowSourceSpec SLOWER_THAN_PEERS = new SlowSourceSpec(100_000_000, Duration.ofMillis(100));
 
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
@@ -40,35 +45,38 @@ final class GroupTlsTest {
                 "--tls-certificate", keys.resolve("node.crt").toString(),
                 "--tls-key", keys.resolve("node.key").toString(),
                 "--tls-authority", keys.resolve("node.crt").toString());
-        LiveMount a = mount(dataset, 0, tls);
-        LiveMount b = mount(dataset, 1, tls);
-        LiveMount c = mount(dataset, 2, List.of());
-        for (LiveMount node : List.of(a, b, c)) {
-            node.await("in the group", s -> s.at("/group/nodes").size() == 3);
-        }
-        a.job("seed=1 epochs=2 world=2 ranks=0-1");
-        a.await(
-                "holding all that has its home there",
-                s -> s.at("/group/plan").asString().equals("made")
-                        && s.at("/tiers/0/samples").asInt() > 0);
-        readAll(a, dataset);
-        for (LiveMount node : List.of(b, c)) {
-            node.await(
-                    "told of what the first holds",
-                    s -> peer(s, "127.0.0.1:" + port).path("samples").asInt() > 0);
-        }
+        try (SlowMount source = SlowMount.mount(dataset, fixture.newDirectory("slow"), SLOWER_THAN_PEERS)) {
+            LiveMount a = mount(source.point(), 0, tls);
+            LiveMount b = mount(source.point(), 1, tls);
+            LiveMount c = mount(source.point(), 2, List.of());
+            for (LiveMount node : List.of(a, b, c)) {
+                node.await("in the group", s -> s.at("/group/nodes").size() == 3);
+            }
+            a.job("seed=1 epochs=2 world=2 ranks=0-1");
+            a.await(
+                    "holding all that has its home there",
+                    s -> s.at("/group/plan").asString().equals("made")
+                            && s.at("/tiers/0/samples").asInt() > 0);
+            readAll(a, dataset);
+            for (LiveMount node : List.of(b, c)) {
+                node.await(
+                        "told of what the first holds",
+                        s -> peer(s, "127.0.0.1:" + port).path("samples").asInt() > 0);
+            }
 
-        readAll(b, dataset);
-        JsonNode withTls = b.status();
-        assertThat(withTls.at("/fetched/peer/count").asInt())
-                .as(withTls.toPrettyString())
-                .isPositive();
-        assertThat(peer(withTls, "127.0.0.1:" + port).path("alive").asBoolean()).isTrue();
+            readAll(b, dataset);
+            JsonNode withTls = b.status();
+            assertThat(withTls.at("/fetched/peer/count").asInt())
+                    .as(withTls.toPrettyString())
+                    .isPositive();
+            assertThat(peer(withTls, "127.0.0.1:" + port).path("alive").asBoolean())
+                    .isTrue();
 
-        readAll(c, dataset);
-        JsonNode without = c.status();
-        assertThat(without.at("/fetched/peer/count").asInt()).isZero();
-        assertThat(without.at("/reads/errors").asInt()).isZero();
+            readAll(c, dataset);
+            JsonNode without = c.status();
+            assertThat(without.at("/fetched/peer/count").asInt()).isZero();
+            assertThat(without.at("/reads/errors").asInt()).isZero();
+        }
     }
 
     @Test

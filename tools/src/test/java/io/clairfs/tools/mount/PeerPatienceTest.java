@@ -2,8 +2,11 @@ package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.fs.slow.SlowMount;
+import io.clairfs.fs.slow.SlowSourceSpec;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,6 +25,8 @@ final class PeerPatienceTest {
     /** Several samples, because the first request may find no connection to the peer and then tests nothing. */
     private static final int SAMPLES = 4;
 
+    private static final SlowSourceSpec SLOWER_THAN_PEERS = new SlowSourceSpec(200_000_000, Duration.ofMillis(1));
+
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
 
@@ -29,33 +34,35 @@ final class PeerPatienceTest {
     @Test
     void large_sample_of_a_silent_peer_comes_from_the_source_within_the_read_timeout() throws Exception {
         Path dataset = NodeGroup.makeSamples(fixture, SAMPLES, SAMPLE_BYTES);
-        NodeGroup group = NodeGroup.of(
-                        fixture,
-                        dataset,
-                        1,
-                        dataset,
-                        null,
-                        _ -> List.of("--memory", "1MiB", "--read-timeout", Integer.toString(READ_TIMEOUT_S)))
-                .mount(1);
-        LiveMount node = group.nodes().getFirst();
-        try (LyingPeer silent = new LyingPeer(
-                group,
-                1,
-                256L << 20,
-                (_, _, before) -> before < HANDSHAKE_BYTES ? Relay.Fate.PASSED : Relay.Fate.KEPT)) {
-            node.await(
-                    "told what the other holds",
-                    s -> s.path("peers")
-                            .valueStream()
-                            .anyMatch(peer -> peer.path("samples").asInt() == SAMPLES));
-            for (int sample = 0; sample < SAMPLES && silent.lies() == 0; sample++) {
-                String name = "s" + sample;
-                assertThat(Files.mismatch(node.point().resolve(name), dataset.resolve(name)))
-                        .isEqualTo(-1);
+        try (SlowMount source = SlowMount.mount(dataset, fixture.newDirectory("slow"), SLOWER_THAN_PEERS)) {
+            NodeGroup group = NodeGroup.of(
+                            fixture,
+                            dataset,
+                            1,
+                            source.point(),
+                            null,
+                            _ -> List.of("--memory", "1MiB", "--read-timeout", Integer.toString(READ_TIMEOUT_S)))
+                    .mount(1);
+            LiveMount node = group.nodes().getFirst();
+            try (LyingPeer silent = new LyingPeer(
+                    group,
+                    1,
+                    256L << 20,
+                    (_, _, before) -> before < HANDSHAKE_BYTES ? Relay.Fate.PASSED : Relay.Fate.KEPT)) {
+                node.await(
+                        "told what the other holds",
+                        s -> s.path("peers")
+                                .valueStream()
+                                .anyMatch(peer -> peer.path("samples").asInt() == SAMPLES));
+                for (int sample = 0; sample < SAMPLES && silent.lies() == 0; sample++) {
+                    String name = "s" + sample;
+                    assertThat(Files.mismatch(node.point().resolve(name), dataset.resolve(name)))
+                            .isEqualTo(-1);
+                }
+                assertThat(silent.lies())
+                        .as("pieces kept back by " + node.status().path("peers"))
+                        .isPositive();
             }
-            assertThat(silent.lies())
-                    .as("pieces kept back by " + node.status().path("peers"))
-                    .isPositive();
         }
     }
 }

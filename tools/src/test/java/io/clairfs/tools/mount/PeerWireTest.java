@@ -2,10 +2,14 @@ package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.fs.slow.SlowMount;
+import io.clairfs.fs.slow.SlowSourceSpec;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,14 +39,25 @@ final class PeerWireTest {
     @RegisterExtension
     private static final MountFixture FIXTURE = new MountFixture();
 
+    /** Slower than the peers, or they would not be asked. */
+    private static final SlowSourceSpec SOURCE = new SlowSourceSpec(100_000_000, Duration.ofMillis(5));
+
+    private static SlowMount source;
     private static NodeGroup group;
     private final Random random = new Random(SEED);
 
     @BeforeAll
     static void mountAll() throws Exception {
         Path dataset = NodeGroup.makeSamples(FIXTURE, SAMPLES, SAMPLE_BYTES);
-        group = NodeGroup.of(FIXTURE, dataset, SAMPLES, dataset, null, NodeGroup.Storage.memory(DATASET * 3 / 10))
+        source = SlowMount.mount(dataset, FIXTURE.newDirectory("slow"), SOURCE);
+        group = NodeGroup.of(
+                        FIXTURE, dataset, SAMPLES, source.point(), null, NodeGroup.Storage.memory(DATASET * 3 / 10))
                 .mount(NODES);
+    }
+
+    @AfterAll
+    static void closeSource() {
+        source.close();
     }
 
     // Promise G2, G7
