@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * cases of fetch). All nodes share the source, so a nearer place is preferred to it while that costs nobody any time: if it is no slower, or if
  * the trainer does not wait for the sample meanwhile ({@link FetchRequest#spareSeconds}). So a group is not slower than its nodes alone, and
  * reads of the source what its nodes cannot give each other in time. A peer that is later than it usually is at its worst is given up. A
- * place that fails to give the sample is passed over, and when the source fails, all others are tried. Thread-safe without a lock.
+ * place that fails to give the sample is passed over, and when the source fails, the others are tried as far as their time allows.
+ * Thread-safe without a lock.
  */
 final class CheapestPlace {
     private static final Place MEMORY = new Place.Local(0);
@@ -33,7 +34,7 @@ final class CheapestPlace {
      */
     private static final double LATE_SECONDS = 0.3;
 
-    private static final int LATE_SOURCE_READS = 50;
+    private static final int LATE_SOURCE_READS = 100;
 
     /** How many times as long as usual the source may take a home that fetches a sample for us. */
     private static final int HOME_FETCH_TIMES = 4;
@@ -155,7 +156,7 @@ final class CheapestPlace {
         }
     }
 
-    /** The sample from any other place, however slow; null when none gives it. */
+    /** The sample from any other place that has time left, however slow; null when none gives it. */
     private @Nullable SampleBuffer fromAny(NearPlaces.Attempt attempt) {
         SampleBuffer sample = null;
         for (NearPlaces.Near each = attempt.nearest(); sample == null && each != null; each = attempt.nearest()) {

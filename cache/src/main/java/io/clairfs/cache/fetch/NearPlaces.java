@@ -6,9 +6,8 @@ import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.Tier;
-import java.util.HashSet;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -67,7 +66,7 @@ final class NearPlaces {
         private final int file;
         private final long bytes;
         private final long sinceNs = clockNs.getAsLong();
-        private final Set<Place> failed = new HashSet<>();
+        private final List<Place> failed = new ArrayList<>(0);
 
         private Attempt(int file, long bytes) {
             this.file = file;

@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 @Timeout(300)
 final class GroupCopiesTest {
     private static final int NODES = 3;
-    private static final int SAMPLES = 300;
+    private static final int SAMPLES = 600;
     private static final int SAMPLE_BYTES = 20_000;
     private static final int EPOCHS = 10;
     private static final int PAUSE_US = 2_000;
@@ -34,7 +34,7 @@ final class GroupCopiesTest {
     private static final double LOCAL_SHARE = 0.77;
 
     /** Nodes that have just begun answer slowly, so each reads some samples from the source that another reads, too. Percent. */
-    private static final double MOST_TWICE = 5;
+    private static final double MOST_TWICE = 3;
 
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();

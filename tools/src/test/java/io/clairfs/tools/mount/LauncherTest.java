@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -147,11 +149,43 @@ final class LauncherTest {
     }
 
     @Test
+    void a_process_that_stops_while_it_answers_keeps_no_command_waiting() throws Exception {
+        mount().succeeded();
+        long pid = new LiveMount(point).pid();
+        // Asks again and again, so that the process is stopped with a request in its hands. Who waits for that cannot
+        // be killed.
+        Path bin = fixture.newDirectory("bin");
+        Path cat = Files.writeString(bin.resolve("cat"), """
+                #!/usr/bin/env python3
+                import sys
+                while True:
+                    open(sys.argv[-1]).read()
+                """);
+        assertThat(cat.toFile().setExecutable(true)).isTrue();
+        Map<String, String> asking = new HashMap<>(fixture.environment());
+        asking.put("PATH", bin + ":" + System.getenv("PATH"));
+        Path said = fixture.newDirectory("said");
+        Process status = Ended.start(command("status", point), asking, said.resolve("out"), said.resolve("err"));
+        TimeUnit.MILLISECONDS.sleep(500);
+        signal("STOP", pid);
+        try {
+            assertThat(status.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
+        } finally {
+            signal("CONT", pid);
+        }
+        run("umount", point).succeeded();
+    }
+
+    private void signal(String name, long pid) throws IOException, InterruptedException {
+        Ended.run(List.of("kill", "-" + name, Long.toString(pid)), fixture.environment())
+                .succeeded();
+    }
+
+    @Test
     void a_process_that_is_stopped_is_unmounted_too() throws Exception {
         mount().succeeded();
         long pid = new LiveMount(point).pid();
-        Ended.run(List.of("kill", "-STOP", Long.toString(pid)), fixture.environment())
-                .succeeded();
+        signal("STOP", pid);
         run("umount", point).succeeded();
         assertThat(fixture.mounts()).isEmpty();
     }

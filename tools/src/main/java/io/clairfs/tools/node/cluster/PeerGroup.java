@@ -31,6 +31,7 @@ import io.clairfs.tools.node.status.Status;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -288,6 +289,9 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
                 found.add(new AskedPeer(peer, place(peer), true, number, tree.fileSize(file)));
             }
             home = peer == home ? null : home;
+        }
+        if (!found.isEmpty()) {
+            Collections.rotate(found, number % found.size()); // of holders as quick as each other the first is asked
         }
         if (home != null) {
             found.add(new AskedPeer(home, place(home), false, number, tree.fileSize(file)));
