@@ -7,9 +7,10 @@ import java.util.function.LongSupplier;
  * The performance model, corrected by the times of fetches.
  *
  * <p>Per place, a line seconds = latency + bytes / rate is fitted by least squares to the fetches seen. Each fetch weighs less with every
- * later one and with time: an exponential moving average of both figures. The model takes part as two observations, whose weight
- * shrinks as that of the fetches grows. It is the answer until there is something better; it separates latency from rate where all samples are of one size; and it slowly becomes
- * the answer again for a place that is not used, so that a place that was slow once is tried again.
+ * later one and with time: an exponential moving average of both figures. The model takes part as two observations, whose
+ * weight shrinks as that of the fetches grows. It is the answer until there is something better; it separates latency from rate where all
+ * samples are of one size; and it slowly becomes the answer again for a place that is not used, so that a place that was slow once is
+ * tried again.
  */
 public final class ObservedRates implements FetchCosts {
     /** The factor on the weight of older fetches for each newer one. */
