@@ -165,24 +165,25 @@ final class PageCacheTest {
         }
     }
 
+    /** The kernel leaves a page that anything else looks at in this moment, such as its own search for memory. */
+    private static void dropAsSomebodyElse(byte[] path) throws Exception {
+        String drop = "import os, sys; fd = os.open(sys.argv[1], os.O_RDONLY);"
+                + " os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)";
+        String file = POINT.resolve(new String(path, UTF_8)).toString();
+        Process process =
+                new ProcessBuilder("python3", "-c", drop, file).inheritIO().start();
+        assertThat(process.waitFor()).isZero();
+    }
+
     @Test
     void pagesThatSomebodyDropped_areMissed() throws Exception {
         needsCachestat();
         try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
             List<Staged> staged = stageAll(pages);
             assertThat(staged).allMatch(Staged::isWhole);
-            String drop = "import os, sys; fd = os.open(sys.argv[1], os.O_RDONLY);"
-                    + " os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)";
-            Process process = new ProcessBuilder(
-                            "python3",
-                            "-c",
-                            drop,
-                            POINT.resolve(new String(tree.entry(1).path(), UTF_8))
-                                    .toString())
-                    .inheritIO()
-                    .start();
-            assertThat(process.waitFor()).isZero();
-            assertThat(staged.get(1).isWhole()).isFalse();
+            while (staged.get(1).isWhole()) {
+                dropAsSomebodyElse(tree.entry(1).path());
+            }
             assertThat(staged.get(2).isWhole()).isTrue();
             staged.forEach(Staged::drop);
             assertThat(descriptors()).isZero();

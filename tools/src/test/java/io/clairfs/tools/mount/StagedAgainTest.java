@@ -16,6 +16,8 @@ import tools.jackson.databind.JsonNode;
 final class StagedAgainTest {
     private static final int SAMPLES = 400;
     private static final int BYTES = 20_000;
+    /** At least so many of all, for the kernel leaves pages that are in use in this moment. */
+    private static final int DROPPED = SAMPLES * 9 / 10;
 
     private static final String DROP_ALL = """
             import os, sys
@@ -54,7 +56,7 @@ final class StagedAgainTest {
         fixture.python(DROP_ALL, mount.point());
         JsonNode after = mount.await(
                 "staged again",
-                s -> s.at("/staging/lost").asInt() >= SAMPLES
+                s -> s.at("/staging/lost").asInt() >= DROPPED
                         && s.at("/jobs/0/staged_ahead").asInt() == SAMPLES);
         assertThat(after.at("/jobs/0/position").asInt()).isZero();
         String equal = fixture.python("read_in_order.py", mount.point(), source, "train", 0, SAMPLES, 500, 0);
