@@ -29,9 +29,15 @@ public record ClusterConfig(
         }
     }
 
-    /** The name that a member must know to join; see the package's comment. */
+    /** The name that tells groups apart: that of the same dataset and secret. */
     String clusterName() {
         return "clairfs-" + java.util.HexFormat.of().formatHex(sign("clairfs cluster name"));
+    }
+
+    /** What a member must know to talk to others at all; null if the group has no secret. */
+    @Nullable
+    Secret encryptionKey() {
+        return secret == null ? null : Secret.of(sign("clairfs directory encryption"));
     }
 
     /** The signature of a member over its attributes. */

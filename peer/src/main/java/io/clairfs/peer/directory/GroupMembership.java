@@ -3,13 +3,16 @@ package io.clairfs.peer.directory;
 import com.hazelcast.cluster.Cluster;
 import com.hazelcast.cluster.MembershipEvent;
 import com.hazelcast.cluster.MembershipListener;
+import com.hazelcast.config.Config;
 import com.hazelcast.core.EntryAdapter;
 import com.hazelcast.core.EntryEvent;
-import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent;
+import com.hazelcast.core.OperationTimeoutException;
+import com.hazelcast.instance.impl.HazelcastInstanceFactory;
 import com.hazelcast.map.MapEvent;
+import io.clairfs.peer.directory.tls.GroupNodeContext;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -23,6 +26,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -74,31 +78,43 @@ public final class GroupMembership implements AutoCloseable {
      * @throws IOException if the address is not available, or no group can be joined
      */
     public static GroupMembership open(ClusterConfig config, Node.Introduction self, int samples) throws IOException {
-        HazelcastInstance hazelcast = join(config, self);
-        GroupMembership directory = new GroupMembership(config, hazelcast, self.name(), samples);
-        try {
-            directory.begin();
-            return directory;
-        } catch (RuntimeException e) {
-            directory.terminate();
-            throw new IOException("cannot take part in the group at " + config.bind() + ": " + e.getMessage(), e);
-        }
+        return open(config, () -> HazelcastSettings.of(config, self), self.name(), samples);
     }
 
-    private static HazelcastInstance join(ClusterConfig config, Node.Introduction self) throws IOException {
+    /** The same with Hazelcast's settings by the caller. */
+    static GroupMembership open(ClusterConfig config, Supplier<Config> settings, String name, int samples)
+            throws IOException {
         SteadyClock.install();
         for (int attempt = 1; ; attempt++) {
             long start = System.nanoTime();
             try {
-                return Hazelcast.newHazelcastInstance(HazelcastSettings.of(config, self));
+                return join(config, settings.get(), name, samples);
             } catch (RuntimeException e) { // Hazelcast's own exceptions, and plain ones
                 long tookSeconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
-                if (attempt == JOINS || tookSeconds < HazelcastSettings.JOIN_SECONDS) {
+                boolean hung = e instanceof OperationTimeoutException || tookSeconds >= HazelcastSettings.JOIN_SECONDS;
+                if (attempt == JOINS || !hung) {
                     throw new IOException(
                             "cannot take part in the group at " + config.bind() + ": " + e.getMessage(), e);
                 }
                 LOG.log(Level.WARNING, "no answer to a join within " + tookSeconds + " s; joining anew");
             }
+        }
+    }
+
+    private static GroupMembership join(ClusterConfig config, Config settings, String name, int samples) {
+        HazelcastInstance hazelcast = HazelcastInstanceFactory.newHazelcastInstance(
+                settings, null, new GroupNodeContext(config.encryptionKey()));
+        GroupMembership directory = null;
+        try {
+            directory = new GroupMembership(config, hazelcast, name, samples);
+            directory.begin();
+            return directory;
+        } catch (RuntimeException e) {
+            if (directory != null) {
+                directory.terminate();
+            }
+            hazelcast.getLifecycleService().terminate();
+            throw e;
         }
     }
 

@@ -1,5 +1,7 @@
 package io.clairfs.peer.directory;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import com.hazelcast.config.AdvancedNetworkConfig;
 import com.hazelcast.config.Config;
 import com.hazelcast.config.InterfacesConfig;
@@ -19,6 +21,15 @@ final class HazelcastSettings {
 
     /** A join without an answer is given up after this time. */
     static final int JOIN_SECONDS = 30;
+
+    /**
+     * How long a call to another member may take, and as long again without a sign that it is worked on. A connection that ends takes
+     * calls with it, and Hazelcast does not repeat these before; by default that is two minutes.
+     */
+    private static final int CALL_SECONDS = 5;
+
+    /** How long a new member waits for its connections to all others before it begins; it connects later as well. */
+    private static final int CONNECT_ALL_SECONDS = 10;
 
     private HazelcastSettings() {}
 
@@ -75,7 +86,7 @@ final class HazelcastSettings {
                 Map.entry("hazelcast.partition.count", "31"),
                 Map.entry("hazelcast.phone.home.enabled", "false"),
                 Map.entry("hazelcast.logging.type", "slf4j"),
-                // Otherwise every log line begins with the cluster's name, which strangers need to join.
+                // Otherwise every log line begins with the cluster's name, a long number.
                 Map.entry("hazelcast.logging.details.enabled", "false"),
                 Map.entry("hazelcast.shutdownhook.enabled", "false"),
                 Map.entry("hazelcast.socket.bind.any", "false"),
@@ -83,6 +94,8 @@ final class HazelcastSettings {
                 Map.entry("hazelcast.wait.seconds.before.join", "0"),
                 Map.entry("hazelcast.tcp.join.port.try.count", "1"),
                 Map.entry("hazelcast.max.join.seconds", Integer.toString(JOIN_SECONDS)),
+                Map.entry("hazelcast.connect.all.wait.seconds", Integer.toString(CONNECT_ALL_SECONDS)),
+                Map.entry("hazelcast.operation.call.timeout.millis", Long.toString(SECONDS.toMillis(CALL_SECONDS))),
                 Map.entry("hazelcast.heartbeat.interval.seconds", Integer.toString(times.heartbeatSeconds())),
                 Map.entry("hazelcast.max.no.heartbeat.seconds", Integer.toString(times.goneSeconds())),
                 Map.entry("hazelcast.merge.first.run.delay.seconds", Integer.toString(times.mergeSeconds())),

@@ -1,6 +1,7 @@
 package io.clairfs.peer.directory;
 
 import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.OperationTimeoutException;
 import com.hazelcast.replicatedmap.ReplicatedMap;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -12,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
@@ -20,6 +22,9 @@ import java.util.function.Consumer;
  *
  * <p>A stopped job leaves an empty specification behind. By it a node that missed the stop, or sees no jobs for a moment while
  * two halves of the group merge, tells a stopped job from one that is not known yet.
+ *
+ * <p>A change whose member does not answer, for its connection ended or it is suspended, throws {@link TimeoutException} after some ten seconds. It
+ * may have been made, and can be made again.
  */
 public final class Jobs {
     static final String LINES = "jobs";
@@ -44,8 +49,12 @@ public final class Jobs {
         ranks = hazelcast.getReplicatedMap(RANKS);
     }
 
-    /** Makes a job known to all nodes, or changes it. The last change wins. */
-    public void put(String name, String specification) {
+    /**
+     * Makes a job known to all nodes, or changes it. The last change wins.
+     *
+     * @throws IllegalArgumentException if it is too long, or there are too many
+     */
+    public void put(String name, String specification) throws TimeoutException {
         if (name.isEmpty() || name.length() > MOST_NAME_LENGTH || name.indexOf(BETWEEN) >= 0) {
             throw new IllegalArgumentException("a job's name has 1 to " + MOST_NAME_LENGTH + " characters in one line");
         }
@@ -53,35 +62,45 @@ public final class Jobs {
             throw new IllegalArgumentException("a job's specification has 1 to " + MOST_LINES_LENGTH + " characters");
         }
         if (!lines.containsKey(name) && lines.size() >= MOST_JOBS) {
-            now().stopped().forEach(lines::remove);
+            Set<String> stopped = now().stopped();
+            change(() -> stopped.forEach(lines::remove));
         }
         if (!lines.containsKey(name) && lines.size() >= MOST_JOBS) {
             throw new IllegalArgumentException("there are " + MOST_JOBS + " jobs already");
         }
-        lines.put(name, specification);
+        change(() -> lines.put(name, specification));
+    }
+
+    private static void change(Runnable change) throws TimeoutException {
+        try {
+            change.run();
+        } catch (OperationTimeoutException e) {
+            LOG.log(Level.DEBUG, "a change of jobs", e);
+            throw new TimeoutException("a member of the group does not answer");
+        }
     }
 
     /** Publishes which ranks of a job read through this node. */
-    public void putRanks(String job, String ranksHere) {
-        ranks.put(job + BETWEEN + self, ranksHere);
+    public void putRanks(String job, String ranksHere) throws TimeoutException {
+        change(() -> ranks.put(job + BETWEEN + self, ranksHere));
     }
 
     /** Removes what this node published of its ranks of stopped jobs. */
-    public void removeRanksOfStopped() {
+    public void removeRanksOfStopped() throws TimeoutException {
         for (String key : List.copyOf(ranks.keySet())) {
             int at = key.indexOf(BETWEEN);
             if (key.substring(at + 1).equals(self) && STOPPED.equals(lines.get(key.substring(0, at)))) {
-                ranks.remove(key);
+                change(() -> ranks.remove(key));
             }
         }
     }
 
     /** Ends a job on all nodes. */
-    public void remove(String name) {
-        lines.put(name, STOPPED);
+    public void remove(String name) throws TimeoutException {
+        change(() -> lines.put(name, STOPPED));
         for (String key : List.copyOf(ranks.keySet())) {
             if (key.startsWith(name + BETWEEN)) {
-                ranks.remove(key);
+                change(() -> ranks.remove(key));
             }
         }
     }

@@ -6,18 +6,22 @@ import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.worker.Worker;
 import io.clairfs.peer.directory.Job;
 import io.clairfs.peer.directory.Jobs;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the jobs of this node and those of its group the same: it tells the other nodes what is written here, and follows what they write.
  *
  * <p>Telling may take as long as the group takes to agree on its members. A worker tells, so no writer of a job waits for it. News from before
- * the join is told after it. While there is untold news, the jobs of the other nodes are not followed, because they might be older.
+ * the join is told after it. While there is untold news, the jobs of the other nodes are not followed, because they might be older. News that no
+ * member has taken is told again.
  *
  * <p>Life cycle: {@link PeerGroup} makes it, begins it when this node has joined, and closes it before the node leaves.
  *
@@ -25,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * taken inside. The worker follows the group without it.
  */
 public final class GroupJobs implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(GroupJobs.class.getName());
     private static final long LOOK_EVERY_MS = 1_000;
 
     /** Follows the group's jobs on this node. */
@@ -94,20 +99,28 @@ public final class GroupJobs implements AutoCloseable {
     private void tellAndFollow(Jobs jobs, Follower follower, Runnable every) throws InterruptedException {
         boolean _ = changes.tryAcquire(LOOK_EVERY_MS, TimeUnit.MILLISECONDS);
         int _ = changes.drainPermits();
-        tellAll(jobs);
-        Jobs.Known now = jobs.now();
-        Map<String, Ranks> here = follower.follow(now);
-        now.running().forEach((name, job) -> {
-            Ranks ranks = here.get(name);
-            if (ranks != null && !ranks.text().equals(job.ranks().get(self))) {
-                jobs.putRanks(name, ranks.text());
-            }
-        });
-        jobs.removeRanksOfStopped();
+        try {
+            tellAll(jobs);
+            follow(jobs, follower);
+        } catch (TimeoutException e) {
+            LOG.log(Level.WARNING, "telling the group of jobs, again in a second: " + e.getMessage());
+        }
         every.run();
     }
 
-    private void tellAll(Jobs jobs) {
+    private void follow(Jobs jobs, Follower follower) throws TimeoutException {
+        Jobs.Known now = jobs.now();
+        Map<String, Ranks> here = follower.follow(now);
+        for (Job job : now.running().values()) {
+            Ranks ranks = here.get(job.name());
+            if (ranks != null && !ranks.text().equals(job.ranks().get(self))) {
+                jobs.putRanks(job.name(), ranks.text());
+            }
+        }
+        jobs.removeRanksOfStopped();
+    }
+
+    private void tellAll(Jobs jobs) throws TimeoutException {
         for (News next = peek(); next != null; next = peek()) {
             switch (next) {
                 case Started(String name, String line) -> tellStarted(jobs, name, line);
@@ -124,7 +137,7 @@ public final class GroupJobs implements AutoCloseable {
     }
 
     /** A line that the group knows already is no change: the other nodes go on as they are. */
-    private void tellStarted(Jobs jobs, String name, String line) {
+    private void tellStarted(Jobs jobs, String name, String line) throws TimeoutException {
         Job known = jobs.now().running().get(name);
         if (known != null && known.lines().equals(line)) {
             return;

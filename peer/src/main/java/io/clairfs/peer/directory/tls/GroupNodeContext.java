@@ -1,0 +1,132 @@
+package io.clairfs.peer.directory.tls;
+
+import com.hazelcast.cluster.Address;
+import com.hazelcast.instance.EndpointQualifier;
+import com.hazelcast.instance.impl.DefaultNodeContext;
+import com.hazelcast.instance.impl.DefaultNodeExtension;
+import com.hazelcast.instance.impl.Node;
+import com.hazelcast.instance.impl.NodeExtension;
+import com.hazelcast.internal.networking.Channel;
+import com.hazelcast.internal.networking.ChannelInitializer;
+import com.hazelcast.internal.server.ServerConnection;
+import com.hazelcast.internal.server.ServerContext;
+import io.clairfs.peer.Secret;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.net.InetAddress;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Hazelcast member that talks in TLS only, and only to members that know the secret; one without a secret talks openly. Used as the context of
+ * {@code HazelcastInstanceFactory.newHazelcastInstance}; one for each member.
+ *
+ * <p>An address where somebody answers who is no member of this group counts as one where nobody answers. Hazelcast by itself would ask it until
+ * the join is given up.
+ */
+public final class GroupNodeContext extends DefaultNodeContext {
+    private static final Logger LOG = System.getLogger(GroupNodeContext.class.getName());
+
+    /** A connection whose handshake takes longer is closed, seconds. */
+    private static final int HANDSHAKE_SECONDS = 10;
+
+    /** How many addresses of strangers are named in the log, each once. */
+    private static final int MOST_STRANGERS = 100;
+
+    private final @Nullable MemberCredentials credentials;
+    private final Set<String> strangers = ConcurrentHashMap.newKeySet();
+
+    /**
+     * Makes a key pair and its certificate, which takes some milliseconds.
+     *
+     * @param secret that all members know; null for a group that talks openly
+     * @throws IllegalStateException if the JDK lacks TLS 1.3
+     */
+    public GroupNodeContext(@Nullable Secret secret) {
+        credentials = secret == null ? null : MemberCredentials.of(secret);
+    }
+
+    @Override
+    public NodeExtension createNodeExtension(Node node) {
+        return new Extension(node);
+    }
+
+    private final class Extension extends DefaultNodeExtension {
+        Extension(Node node) {
+            super(node);
+        }
+
+        @Override
+        public Function<EndpointQualifier, ChannelInitializer> createChannelInitializerFn(ServerContext context) {
+            Function<EndpointQualifier, ChannelInitializer> plain = super.createChannelInitializerFn(context);
+            return endpoint -> {
+                if (!EndpointQualifier.MEMBER.equals(endpoint)) {
+                    throw new IllegalStateException(endpoint + ": only members may connect");
+                }
+                ChannelInitializer members = plain.apply(endpoint);
+                return channel -> begin(channel, members, context);
+            };
+        }
+
+        private void begin(Channel channel, ChannelInitializer members, ServerContext context) throws Exception {
+            if (credentials == null) {
+                members.initChannel(channel);
+                whenClosed(channel, context, null);
+                return;
+            }
+            TlsConnection tls = new TlsConnection(credentials.engine(channel.isClientMode()), channel);
+            channel.inboundPipeline().addLast(tls.inbound());
+            members.initChannel(channel);
+            channel.outboundPipeline().addLast(tls.outbound());
+            whenClosed(channel, context, tls);
+            var _ = node.getNodeEngine()
+                    .getExecutionService()
+                    .schedule(() -> closeUnlessEstablished(channel, tls), HANDSHAKE_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void closeUnlessEstablished(Channel channel, TlsConnection tls) {
+        if (!tls.isEstablished()
+                && channel.attributeMap().get(ServerConnection.class) instanceof ServerConnection connection) {
+            connection.close("no TLS handshake within " + HANDSHAKE_SECONDS + " s", null);
+        }
+    }
+
+    /** Names a stranger in the log; tells Hazelcast of an address where this member has met one. */
+    private void whenClosed(Channel channel, ServerContext context, @Nullable TlsConnection tls) {
+        if (!(channel.attributeMap().get(ServerConnection.class) instanceof ServerConnection connection)) {
+            return;
+        }
+        boolean ours = channel.isClientMode();
+        InetAddress from = connection.getInetAddress();
+        String host = from == null ? "an unknown address" : from.getHostAddress();
+        channel.addCloseListener(closed -> {
+            Address address = connection.getRemoteAddress();
+            boolean met = tls == null ? !ours || closed.bytesRead() > 0 : tls.isEstablished();
+            if (met) {
+                return;
+            }
+            String reason = reason(tls == null ? null : tls.failure());
+            if (!ours) {
+                warnOnce(host, "a connection from " + host + " was refused: " + reason);
+            } else if (address != null) {
+                warnOnce(address.toString(), address + " is not of this group: " + reason);
+                context.onFailedConnection(address);
+            }
+        });
+    }
+
+    private void warnOnce(String stranger, String warning) {
+        if (strangers.size() < MOST_STRANGERS && strangers.add(stranger)) {
+            LOG.log(Level.WARNING, warning);
+        }
+    }
+
+    private static String reason(@Nullable SSLException failure) {
+        return failure == null ? "it closed the connection" : String.valueOf(failure.getMessage());
+    }
+}

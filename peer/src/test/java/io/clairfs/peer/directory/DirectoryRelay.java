@@ -1,0 +1,120 @@
+package io.clairfs.peer.directory;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Stands before a member, at the address by which others know it. Keeps all bytes that pass, and flips a bit of them when told to. */
+final class DirectoryRelay implements AutoCloseable {
+    /** A connection to the member. */
+    final class Link {
+        private final Socket from;
+        private final Socket to;
+        private final AtomicBoolean flip = new AtomicBoolean();
+        private volatile boolean flipped;
+        private volatile boolean ended;
+
+        private Link(Socket from, Socket to) {
+            this.from = from;
+            this.to = to;
+            Thread.ofVirtual().start(() -> pump(from, to));
+            Thread.ofVirtual().start(() -> pump(to, from));
+        }
+
+        /** Has a bit of the next bytes flip, whichever way they go. */
+        void flipNext() {
+            flip.set(true);
+        }
+
+        /** Whether a bit has flipped: of connections made at the same time one may carry nothing. */
+        boolean hasFlipped() {
+            return flipped;
+        }
+
+        boolean hasEnded() {
+            return ended;
+        }
+
+        private void pump(Socket source, Socket sink) {
+            byte[] piece = new byte[16 << 10];
+            try (source;
+                    sink) {
+                InputStream in = source.getInputStream();
+                OutputStream out = sink.getOutputStream();
+                for (int n = in.read(piece); n > 0; n = in.read(piece)) {
+                    keep(piece, n);
+                    if (flip.getAndSet(false)) {
+                        piece[n - 1] ^= 4;
+                        flipped = true;
+                    }
+                    out.write(piece, 0, n);
+                }
+            } catch (IOException closed) {
+                return;
+            } finally {
+                ended = true;
+            }
+        }
+    }
+
+    private final ServerSocket listening;
+    private final InetSocketAddress member;
+    private final List<Link> links = new CopyOnWriteArrayList<>();
+    private final ByteArrayOutputStream passed = new ByteArrayOutputStream();
+
+    DirectoryRelay(int port, InetSocketAddress member) throws IOException {
+        listening = new ServerSocket(port, 50, InetAddress.getLoopbackAddress());
+        this.member = member;
+        Thread.ofVirtual().start(this::accept);
+    }
+
+    String address() {
+        return "127.0.0.1:" + listening.getLocalPort();
+    }
+
+    /** All connections so far, also those that have ended. */
+    List<Link> links() {
+        return List.copyOf(links);
+    }
+
+    private synchronized void keep(byte[] piece, int length) {
+        passed.write(piece, 0, length);
+    }
+
+    /** All bytes that have passed, in both directions. */
+    synchronized byte[] passed() {
+        return passed.toByteArray();
+    }
+
+    private void accept() {
+        while (!listening.isClosed()) {
+            try {
+                Socket from = listening.accept();
+                try {
+                    links.add(new Link(from, new Socket(member.getAddress(), member.getPort())));
+                } catch (IOException nobodyListens) {
+                    from.close();
+                }
+            } catch (IOException closed) {
+                return;
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        listening.close();
+        for (Link link : links) {
+            link.from.close();
+            link.to.close();
+        }
+    }
+}
