@@ -3,6 +3,7 @@ package io.clairfs.cache.fetch;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.ResidentSamples;
 import io.clairfs.cache.placement.TierRoom;
+import io.clairfs.cache.plan.model.Contention;
 import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.source.SourceException;
@@ -92,6 +93,11 @@ public final class FetchRouter {
     /** How many samples wait for their turn at the source. */
     int waitingForSource() {
         return gate.waiting();
+    }
+
+    /** The source's rate by how many read it at once, as measured lately, and the fillers that do now; null before the first fetch. */
+    public @Nullable Contention contentionAtSource() {
+        return gate.contention();
     }
 
     /** The place from which this file would be fetched now. */

@@ -28,7 +28,8 @@ final class InFlightLimit {
 
     private static final long SHORTEST_LOOK_NS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long SHORTEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
-    private static final long LONGEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(30);
+    /** The longest time between trials. */
+    static final long LONGEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(30);
 
     /** The pause after a trial is at least so many times as long as the trial. */
     private static final int PAUSE_PER_TRIAL = 30;

@@ -1,10 +1,12 @@
 package io.clairfs.cache.fetch;
 
+import io.clairfs.cache.plan.model.Contention;
 import io.clairfs.cache.source.Source;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The one way to the source for samples: threads that fetch wait here for their turn, a piece at a time ({@link SourceTurns}). Thread-safe.
@@ -34,6 +36,17 @@ final class SourceGate {
         try {
             Condition granted = lock.newCondition();
             return new Pass(bytes, turns.enter(bytes, urgency, order, granted::signal), granted, progress);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** See {@link SourceTurns#contention}. */
+    @Nullable
+    Contention contention() {
+        lock.lock();
+        try {
+            return turns.contention();
         } finally {
             lock.unlock();
         }

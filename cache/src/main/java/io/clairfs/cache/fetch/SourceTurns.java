@@ -1,5 +1,7 @@
 package io.clairfs.cache.fetch;
 
+import io.clairfs.cache.plan.model.Contention;
+import io.clairfs.cache.plan.model.Throughput;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Iterator;
@@ -7,6 +9,7 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which sample may request its next piece from the source: the most urgent, while the bytes in flight are within the
@@ -31,6 +34,7 @@ final class SourceTurns {
     private final long mostBegunBytes;
     private final LongSupplier clockNs;
     private final InFlightLimit limit = new InFlightLimit();
+    private final RateByReaders rate = new RateByReaders(NEWEST_WEIGHS, InFlightLimit.LONGEST_PAUSE_NS);
     private final TreeSet<Turn> waiting = new TreeSet<>(ORDER);
     private final List<Turn> asked = new ArrayList<>();
     private long inFlight;
@@ -124,6 +128,7 @@ final class SourceTurns {
 
     private void arrived(Turn turn) {
         long now = clockNs.getAsLong();
+        rate.arrived(asked.size(), turn.piece, now - turn.sinceNs, now);
         handBack(turn);
         pieceNs += NEWEST_WEIGHS * (now - turn.sinceNs - pieceNs);
         limit.arrived(turn.piece, now, held);
@@ -223,6 +228,16 @@ final class SourceTurns {
 
     private long overdueNs() {
         return Math.max(OVERDUE_NS, (long) (OVERDUE_TIMES * pieceNs));
+    }
+
+    /** The source's rate by readers as measured lately, and how many fillers read it now; null before the first piece. */
+    @Nullable
+    Contention contention() {
+        Throughput curve = rate.curve(clockNs.getAsLong());
+        long fillers = asked.stream()
+                .filter(turn -> turn.urgency == FetchUrgency.FILLING)
+                .count();
+        return curve == null ? null : new Contention(curve, fillers);
     }
 
     /** How many samples wait for their turn. */

@@ -5,6 +5,7 @@ import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.plan.loaders.RankLoad;
 import io.clairfs.cache.plan.loaders.ThreadAssignment;
+import io.clairfs.cache.plan.model.Contention;
 import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.plan.model.Place;
 import java.util.ArrayList;
@@ -41,7 +42,13 @@ final class BalancedAssignment implements LoaderAssignment {
             return new int[] {loaders};
         }
         List<RankLoad> loads = queues.stream().map(this::load).toList();
-        return ThreadAssignment.assign(loads, rates, loaders, THRESHOLD_SECONDS);
+        return ThreadAssignment.assign(loads, rates, contention(), loaders, THRESHOLD_SECONDS);
+    }
+
+    /** The source as it was measured lately, with the fillers that read it now. */
+    private Map<Place, Contention> contention() {
+        Contention source = router.contentionAtSource();
+        return source == null ? Map.of() : Map.of(Place.SOURCE, source);
     }
 
     private RankLoad load(RankQueue queue) {

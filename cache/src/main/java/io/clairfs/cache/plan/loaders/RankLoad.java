@@ -42,9 +42,4 @@ public record RankLoad(List<Pending> pending, double secondsUntilNeeded) {
     int requests() {
         return pending.stream().mapToInt(Pending::requests).sum();
     }
-
-    /** The time that one thread would need for all of it, seconds. */
-    double threadSeconds(FetchCosts costs) {
-        return pending.stream().mapToDouble(each -> each.threadSeconds(costs)).sum();
-    }
 }

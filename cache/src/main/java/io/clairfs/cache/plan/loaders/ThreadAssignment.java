@@ -1,16 +1,20 @@
 package io.clairfs.cache.plan.loaders;
 
+import io.clairfs.cache.plan.model.Contention;
 import io.clairfs.cache.plan.model.FetchCosts;
+import io.clairfs.cache.plan.model.Place;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /**
  * How many loader threads each local rank gets for its coming batch: Lobster's Algorithm 1 with sections 4.2 to 4.4.
  *
  * <p>First in proportion to pending requests. A rank whose loading then ends early or late by the threshold or more (T_dif) gets, by binary
  * search, the number with which it ends about in time. These numbers seldom add up to the total, so they are then balanced. Threads go one
- * by one to the rank that is latest, or away from the one that suffers least, until the latest rank is as early as it can be. Last, they go
- * from rank to rank while that narrows the gap between latest and earliest.
+ * by one to the rank that is latest, or away from the one that suffers least, until the latest rank is as early as it can be. So far a rank's
+ * time is an {@link Prediction#estimate estimate}. Last, the {@link Refinement} checks a bounded number of further moves by the whole
+ * {@link Prediction}.
  *
  * <p>Where the paper's listing cannot be followed, and what this class does instead:
  * <ul>
@@ -28,14 +32,12 @@ import java.util.List;
  * </ul>
  */
 public final class ThreadAssignment {
-    private final double[] work;
-    private final double[] until;
+    private final Prediction prediction;
     private final int[] threads;
     private final int total;
 
-    private ThreadAssignment(List<RankLoad> ranks, FetchCosts costs, int total) {
-        work = ranks.stream().mapToDouble(rank -> rank.threadSeconds(costs)).toArray();
-        until = ranks.stream().mapToDouble(RankLoad::secondsUntilNeeded).toArray();
+    private ThreadAssignment(List<RankLoad> ranks, Prediction prediction, int total) {
+        this.prediction = prediction;
         threads = proportional(ranks, total);
         this.total = total;
     }
@@ -44,36 +46,43 @@ public final class ThreadAssignment {
      * Threads by rank, which add up to {@code total} unless nothing at all is pending. With fewer threads than ranks, those
      * that would be latest get one each.
      *
-     * @param costs of one fetch by one thread
+     * @param costs of one fetch by one thread, from a place whose rate each thread has for itself
+     * @param contention the places whose rate depends on how many read there
      * @param thresholdSeconds tau: a difference below it is as good as none
      */
-    public static int[] assign(List<RankLoad> ranks, FetchCosts costs, int total, double thresholdSeconds) {
+    public static int[] assign(
+            List<RankLoad> ranks,
+            FetchCosts costs,
+            Map<Place, Contention> contention,
+            int total,
+            double thresholdSeconds) {
         if (total < 0 || !(thresholdSeconds > 0)) {
             throw new IllegalArgumentException(total + " threads, threshold " + thresholdSeconds + " s");
         }
-        long busy = ranks.stream().filter(rank -> rank.requests() > 0).count();
-        ThreadAssignment assignment = new ThreadAssignment(ranks, costs, total);
+        return assign(ranks, new Prediction(ranks, costs, contention, total + 1), total, thresholdSeconds);
+    }
+
+    static int[] assign(List<RankLoad> ranks, Prediction prediction, int total, double thresholdSeconds) {
+        int busy = (int) ranks.stream().filter(rank -> rank.requests() > 0).count();
+        ThreadAssignment assignment = new ThreadAssignment(ranks, prediction, total);
         if (busy == 0) {
             return new int[ranks.size()];
         }
         if (busy > total) {
             return assignment.latestFirst(ranks);
         }
+        prediction.settle(assignment.threads);
+        int most = total - busy + 1;
         for (int rank = 0; rank < ranks.size(); rank++) {
-            if (assignment.threads[rank] > 0
-                    && Math.abs(assignment.lateness(rank, assignment.threads[rank])) >= thresholdSeconds) {
-                assignment.threads[rank] = assignment.search(rank, thresholdSeconds);
+            int number = assignment.threads[rank];
+            if (number > 0 && Math.abs(prediction.estimatedLateness(rank, number)) >= thresholdSeconds) {
+                assignment.threads[rank] = assignment.search(rank, most, thresholdSeconds);
             }
         }
         assignment.fitTotal();
         assignment.relieveLatest();
-        assignment.narrowGap();
+        new Refinement(prediction, assignment.threads).run();
         return assignment.threads;
-    }
-
-    /** T_dif: how much later than needed the rank's loading ends, in seconds; equation 1 with one rate for each thread. */
-    private double lateness(int rank, int number) {
-        return work[rank] / number - until[rank];
     }
 
     /** Shares, rounded, so that they add up only roughly; at least one for a rank with anything pending. */
@@ -89,12 +98,12 @@ public final class ThreadAssignment {
 
     private int[] latestFirst(List<RankLoad> ranks) {
         int[] few = new int[threads.length];
+        Arrays.fill(threads, 1);
+        double[] late = prediction.lateness(threads);
         for (int given = 0; given < total; given++) {
             int latest = -1;
             for (int rank = 0; rank < few.length; rank++) {
-                if (few[rank] == 0
-                        && ranks.get(rank).requests() > 0
-                        && (latest < 0 || lateness(rank, 1) > lateness(latest, 1))) {
+                if (few[rank] == 0 && ranks.get(rank).requests() > 0 && (latest < 0 || late[rank] > late[latest])) {
                     latest = rank;
                 }
             }
@@ -103,14 +112,15 @@ public final class ThreadAssignment {
         return few;
     }
 
-    private int search(int rank, double threshold) {
+    /** @param most threads, which leave one to each other rank */
+    private int search(int rank, int most, double threshold) {
         int low = 1;
-        int high = total;
+        int high = most;
         int number = Math.clamp(threads[rank], low, high);
         int best = number;
         while (low <= high) {
-            double late = lateness(rank, number);
-            if (Math.abs(late) < Math.abs(lateness(rank, best))) {
+            double late = prediction.estimatedLateness(rank, number);
+            if (Math.abs(late) < Math.abs(prediction.estimatedLateness(rank, best))) {
                 best = number;
             }
             if (Math.abs(late) < threshold) {
@@ -129,86 +139,74 @@ public final class ThreadAssignment {
     private void fitTotal() {
         int sum = Arrays.stream(threads).sum();
         for (; sum > total; sum--) {
-            int least = -1;
-            for (int rank = 0; rank < threads.length; rank++) {
-                if (threads[rank] > 1
-                        && (least < 0 || lateness(rank, threads[rank] - 1) < lateness(least, threads[least] - 1))) {
-                    least = rank;
-                }
-            }
-            threads[least]--;
+            threads[donor(-1, Double.POSITIVE_INFINITY)]--;
         }
         for (; sum < total; sum++) {
-            threads[latest()]++;
+            threads[gainer()]++;
         }
+    }
+
+    /** The latest rank that another thread makes earlier; the latest if it makes none earlier. */
+    private int gainer() {
+        int latest = -1;
+        int gainer = -1;
+        for (int rank = 0; rank < threads.length; rank++) {
+            if (threads[rank] > 0) {
+                double late = lateness(rank);
+                latest = latest < 0 || late > lateness(latest) ? rank : latest;
+                gainer = (gainer < 0 || late > lateness(gainer)) && gains(rank) ? rank : gainer;
+            }
+        }
+        return gainer < 0 ? latest : gainer;
+    }
+
+    private boolean gains(int rank) {
+        return prediction.estimate(rank, threads[rank] + 1)
+                < prediction.estimate(rank, threads[rank]) * (1 - Refinement.NOTHING);
+    }
+
+    private double lateness(int rank) {
+        return prediction.estimatedLateness(rank, threads[rank]);
     }
 
     private int latest() {
         int latest = -1;
         for (int rank = 0; rank < threads.length; rank++) {
-            if (threads[rank] > 0
-                    && (latest < 0 || lateness(rank, threads[rank]) > lateness(latest, threads[latest]))) {
-                latest = rank;
-            }
+            latest = threads[rank] > 0 && (latest < 0 || lateness(rank) > lateness(latest)) ? rank : latest;
         }
         return latest;
     }
 
-    /** Moves threads to the latest rank from any that stays earlier than that one was; this ends at the least lateness. */
-    private void relieveLatest() {
-        for (int to = latest(), from = donor(to); from >= 0; to = latest(), from = donor(to)) {
-            threads[from]--;
-            threads[to]++;
-        }
-    }
-
-    /** The rank that would be earliest with one thread less, if that is earlier than {@code to} is now; else -1. */
-    private int donor(int to) {
+    /** The rank but {@code to} that would be earliest with one thread less, if that is earlier than {@code least}, or that is infinite; else -1. */
+    private int donor(int to, double least) {
         int donor = -1;
-        double least = lateness(to, threads[to]);
+        double earliest = least;
         for (int rank = 0; rank < threads.length; rank++) {
-            if (rank != to && threads[rank] > 1 && lateness(rank, threads[rank] - 1) < least) {
-                donor = rank;
-                least = lateness(rank, threads[rank] - 1);
+            if (rank != to && threads[rank] > 1) {
+                double late = prediction.estimatedLateness(rank, threads[rank] - 1);
+                if (late < earliest || (donor < 0 && least == Double.POSITIVE_INFINITY)) {
+                    donor = rank;
+                    earliest = late;
+                }
             }
         }
         return donor;
     }
 
-    /** Moves threads between the others while the gap gets smaller and no rank gets later than the latest; so it ends. */
-    private void narrowGap() {
-        for (boolean moved = true; moved; ) {
-            moved = false;
-            for (int from = 0; from < threads.length && !moved; from++) {
-                for (int to = 0; to < threads.length && !moved; to++) {
-                    moved = from != to && threads[from] > 1 && threads[to] > 0 && moveIfNarrower(from, to);
-                }
+    /**
+     * Moves threads to the latest rank from any that stays earlier than that one was; this ends at the least lateness, or nearly so where ranks
+     * share a place.
+     */
+    private void relieveLatest() {
+        for (int moves = 0; moves < total; moves++) {
+            prediction.settle(threads);
+            int to = latest();
+            int from = donor(to, lateness(to));
+            if (from < 0 || !gains(to)) {
+                return;
             }
+            threads[from]--;
+            threads[to]++;
         }
-    }
-
-    private boolean moveIfNarrower(int from, int to) {
-        double gap = gap();
-        double most = lateness(latest(), threads[latest()]);
-        threads[from]--;
-        threads[to]++;
-        if (gap() < gap && lateness(latest(), threads[latest()]) <= most) {
-            return true;
-        }
-        threads[from]++;
-        threads[to]--;
-        return false;
-    }
-
-    private double gap() {
-        double latest = Double.NEGATIVE_INFINITY;
-        double earliest = Double.POSITIVE_INFINITY;
-        for (int rank = 0; rank < threads.length; rank++) {
-            if (threads[rank] > 0) {
-                latest = Math.max(latest, lateness(rank, threads[rank]));
-                earliest = Math.min(earliest, lateness(rank, threads[rank]));
-            }
-        }
-        return latest - earliest;
     }
 }

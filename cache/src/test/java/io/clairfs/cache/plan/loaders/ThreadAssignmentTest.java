@@ -9,6 +9,7 @@ import io.clairfs.cache.plan.model.Place;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,7 +37,7 @@ final class ThreadAssignmentTest {
     }
 
     private static int[] assign(int threads, RankLoad... ranks) {
-        return ThreadAssignment.assign(List.of(ranks), COSTS, threads, THRESHOLD);
+        return ThreadAssignment.assign(List.of(ranks), COSTS, Map.of(), threads, THRESHOLD);
     }
 
     @Test
@@ -67,6 +68,15 @@ final class ThreadAssignmentTest {
         assertThat(assign(2, load(1, 0, 0, 5), load(9, 0, 0, 5), load(1, 0, 0, -20)))
                 .containsExactly(0, 1, 1);
         assertThat(assign(0, load(1, 0, 0, 5))).containsExactly(0);
+    }
+
+    @Test
+    void assign_placeThatNeverAnswers_givesAllThreads() {
+        RankLoad[] ranks = {load(9, 0, 0, 5), load(9, 0, 0, 5), load(9, 0, 0, 5)};
+        int[] threads =
+                ThreadAssignment.assign(List.of(ranks), (_, _) -> Double.POSITIVE_INFINITY, Map.of(), 7, THRESHOLD);
+        assertThat(Arrays.stream(threads).sum()).isEqualTo(7);
+        assertThat(Arrays.stream(threads).min().orElseThrow()).isPositive();
     }
 
     @Test
@@ -109,12 +119,18 @@ final class ThreadAssignmentTest {
     private static double latest(RankLoad[] ranks, int[] threads) {
         double latest = Double.NEGATIVE_INFINITY;
         for (int i = 0; i < ranks.length; i++) {
-            latest = Math.max(latest, ranks[i].threadSeconds(COSTS) / threads[i] - ranks[i].secondsUntilNeeded());
+            latest = Math.max(latest, threadSeconds(ranks[i]) / threads[i] - ranks[i].secondsUntilNeeded());
         }
         return latest;
     }
 
-    private static List<int[]> all(int threads, int ranks) {
+    private static double threadSeconds(RankLoad rank) {
+        return rank.pending().stream()
+                .mapToDouble(each -> each.requests() * COSTS.fetchSeconds(each.place(), 0))
+                .sum();
+    }
+
+    static List<int[]> all(int threads, int ranks) {
         List<int[]> all = new ArrayList<>();
         if (ranks == 1) {
             all.add(new int[] {threads});
