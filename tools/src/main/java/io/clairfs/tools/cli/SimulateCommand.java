@@ -1,6 +1,7 @@
 package io.clairfs.tools.cli;
 
 import io.clairfs.tools.Progress;
+import io.clairfs.tools.config.ConfigFile;
 import io.clairfs.tools.simulate.SimulationReport;
 import io.clairfs.tools.simulate.Simulator;
 import io.clairfs.tools.simulate.policy.Policies;
@@ -46,6 +47,12 @@ final class SimulateCommand implements Callable<Integer> {
             description = "Policies to simulate (default: all); partial-local:Q sets its fraction.")
     private @Nullable List<String> policies;
 
+    @Option(
+            names = "--calibration",
+            paramLabel = "FILE",
+            description = "A file of 'clairfs calibrate'; its rates replace those of the scenario.")
+    private @Nullable Path calibration;
+
     @Option(names = "--json", description = "As JSON.")
     private boolean json;
 
@@ -74,6 +81,9 @@ final class SimulateCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
         }
         Scenario read = ScenarioFile.load(scenario);
+        if (calibration != null) {
+            read = read.calibrated(ConfigFile.read(calibration).modelOrUnmeasured());
+        }
         SimulationReport result;
         try (Bar bar = new Bar()) {
             result = Simulator.run(read, names, bar);

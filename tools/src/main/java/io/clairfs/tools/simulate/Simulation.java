@@ -80,7 +80,7 @@ public final class Simulation {
         bytesAt = new long[nodes][costs.places()];
         countAt = new int[nodes][costs.places()];
         threadSecondsAt = new double[costs.places()];
-        queue = new SourceQueue(nodes, costs);
+        queue = new SourceQueue(scenario, costs);
     }
 
     /** Returns the seconds of a run in which data is always ready. */
@@ -188,10 +188,11 @@ public final class Simulation {
     /** Advances the fillers of all nodes to the iteration, before any node looks for its samples on another node. */
     private void begin() {
         int slot = (int) (iterations % ended[0].length);
+        int half = (slot + ended[0].length / 2 - 1) % ended[0].length;
         for (int node = 0; node < nodes; node++) {
             start[node] = Math.max(ready[node], ended[node][slot]);
             if (policy != null) {
-                policy.advance(node, start[node]);
+                policy.advance(node, start[node], ready[node] > ended[node][half]);
             }
         }
     }
@@ -239,7 +240,7 @@ public final class Simulation {
         double longest = 0;
         double last = 0;
         double stalledBefore = stall;
-        queue.run(now, ready, traffic);
+        queue.run(now, ready, batchBytes, traffic);
         for (int node = 0; node < nodes; node++) {
             double computing = batchBytes[node] * compute;
             double begin = Math.max(now[node], ready[node]) + queue.seconds(node);
@@ -269,8 +270,7 @@ public final class Simulation {
 
     private void observe(Policy theirs, double staged) {
         double perNode = staged / nodes;
-        double ahead = theirs.takeSecondsAtSource();
-        costs.observe(threadSecondsAt, perNode, perNode > 0 ? ahead / nodes / perNode : 0);
+        costs.observe(threadSecondsAt, perNode, theirs.takeAtSource());
         Arrays.fill(threadSecondsAt, 0);
     }
 }

@@ -2,6 +2,7 @@ package io.clairfs.tools.simulate;
 
 import io.clairfs.tools.simulate.policy.Costs;
 import io.clairfs.tools.simulate.policy.SimulatedTraffic;
+import io.clairfs.tools.simulate.scenario.Scenario;
 import java.util.Arrays;
 
 /**
@@ -9,6 +10,9 @@ import java.util.Arrays;
  * fetch runs at t(g) / g with the g nodes that are at the source when it starts.
  */
 final class SourceQueue {
+    /** The weight of one iteration in the mean. */
+    private static final double WEIGHT = 1.0 / 16;
+
     private final Costs costs;
     private final int[][] sizes;
     private final int[] length;
@@ -17,9 +21,13 @@ final class SourceQueue {
     private final double[] atSourceUntil;
     private final double[] seconds;
     private final double[] perByte;
+    private final boolean bulk;
+    private double atSource = 1;
 
-    SourceQueue(int nodes, Costs costs) {
+    SourceQueue(Scenario scenario, Costs costs) {
         this.costs = costs;
+        bulk = scenario.sync() == Scenario.Sync.BULK;
+        int nodes = scenario.nodes();
         sizes = new int[nodes][0];
         length = new int[nodes];
         next = new int[nodes];
@@ -44,7 +52,7 @@ final class SourceQueue {
     }
 
     /** Fetches the queued samples. A node begins when it is free and its other samples are ready. */
-    void run(double[] now, double[] ready, SimulatedTraffic traffic) {
+    void run(double[] now, double[] ready, long[] batchBytes, SimulatedTraffic traffic) {
         int left = 0;
         for (int node = 0; node < at.length; node++) {
             next[node] = 0;
@@ -53,9 +61,34 @@ final class SourceQueue {
             atSourceUntil[node] = 0;
             left += length[node];
         }
-        for (; left > 0; left--) {
-            fetchOne(traffic);
+        if (bulk) {
+            for (; left > 0; left--) {
+                fetchOne(traffic);
+            }
+        } else {
+            fetchAll(now, batchBytes, traffic);
         }
+    }
+
+    /**
+     * Nodes that do not wait for each other are at different times in the same iteration, so those that read at once are not known. A node meets
+     * each other one at the source with the probability that the other is there, taken from the last iterations.
+     */
+    private void fetchAll(double[] now, long[] batchBytes, SimulatedTraffic traffic) {
+        double each = costs.fromSource(1 + (at.length - 1) * atSource);
+        double fetching = 0;
+        double elapsed = 0;
+        for (int node = 0; node < at.length; node++) {
+            for (; next[node] < length[node]; next[node]++) {
+                long size = sizes[node][next[node]];
+                double fetch = size * each;
+                seconds[node] += fetch + size * costs.write();
+                fetching += fetch;
+                traffic.add(costs.source(), 1, size, fetch * costs.stagingThreads()); // the others wait for it
+            }
+            elapsed += at[node] - now[node] + seconds[node] + batchBytes[node] * costs.compute();
+        }
+        atSource += elapsed > 0 ? WEIGHT * (fetching / elapsed - atSource) : 0;
     }
 
     private void fetchOne(SimulatedTraffic traffic) {

@@ -3,9 +3,8 @@ package io.clairfs.tools.simulate.policy;
 import java.util.Arrays;
 
 /**
- * The threads that fill the storage classes during the run: a crew for each class, of its p_j threads, or one crew of all threads. Each
- * crew has a list and fetches it in order. A crew's clock shows its progress; a sample whose fetch begins before a moment counts as present
- * at that moment.
+ * The threads that fill the storage classes during the run: a crew for each class, of its p_j threads. Each crew has a list and fetches it in
+ * order. A crew's clock shows its progress; a sample whose fetch begins before a moment counts as present at that moment.
  */
 final class Background {
     private final Costs costs;
@@ -53,17 +52,6 @@ final class Background {
         return new Background(setup, threads, write, filler);
     }
 
-    /** One crew, number 0, for all classes; it writes at the speed of the slowest class. */
-    static Background pooled(Setup setup, Filler filler) {
-        int threads = 0;
-        double write = 0;
-        for (int j = 0; j < setup.classes(); j++) {
-            threads += setup.threads(j);
-            write = Math.max(write, setup.costs().writeTo(j));
-        }
-        return new Background(setup, new int[] {Math.max(1, threads)}, new double[] {write}, filler);
-    }
-
     /** Appends a sample to the list of the node's crew. */
     void add(int node, int crew, int sample) {
         lists[node * crews + crew].add(sample);
@@ -78,7 +66,7 @@ final class Background {
                 int sample = list.get(next[which]++);
                 int place = filler.fill(node, crew, sample);
                 if (place >= 0) {
-                    double fetch = costs.fetch(place);
+                    double fetch = costs.fetchToFill(place, threads[crew]);
                     clock[which] += sizes[sample] * (fetch + write[crew]) / threads[crew];
                     if (place == costs.source()) {
                         atSource[which] += sizes[sample] * fetch / threads[crew];
@@ -89,17 +77,19 @@ final class Background {
         }
     }
 
-    /** See {@link Policy#takeSecondsAtSource}. */
-    double takeSecondsAtSource() {
+    /** See {@link Policy#takeAtSource}. */
+    AtSource takeAtSource() {
         double sum = 0;
+        double ofThreads = 0;
         for (int node = 0; node < lists.length; node += Math.max(1, crews)) {
             double longest = 0;
             for (int crew = 0; crew < crews; crew++) {
                 longest = Math.max(longest, atSource[node + crew]);
+                ofThreads += atSource[node + crew] * threads[crew];
                 atSource[node + crew] = 0;
             }
             sum += longest;
         }
-        return sum;
+        return new AtSource(sum, ofThreads, false);
     }
 }

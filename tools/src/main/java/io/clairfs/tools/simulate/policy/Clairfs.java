@@ -25,7 +25,7 @@ final class Clairfs extends SamplerOrder {
     /** By sample: its home, the class there, and whether it is there yet; or {@link #NOWHERE}. */
     private final int[] home;
 
-    private final Background background;
+    private final Pool[] pools;
     private Copies[] copies = new Copies[0];
     /** By node and step of this epoch: the class that has a copy when it is read, or -1. */
     private byte[][] held = new byte[0][];
@@ -38,7 +38,8 @@ final class Clairfs extends SamplerOrder {
         super(setup);
         home = new int[setup.samples()];
         Arrays.fill(home, NOWHERE);
-        background = Background.pooled(setup, (_, _, sample) -> fill(sample));
+        pools = new Pool[setup.nodes()];
+        Arrays.setAll(pools, _ -> new Pool(setup, this::fill));
         step = new int[setup.nodes()];
     }
 
@@ -73,7 +74,7 @@ final class Clairfs extends SamplerOrder {
             for (int node = 0; node < setup.nodes(); node++) {
                 int sample = first.sample(node, step);
                 if (home[sample] != NOWHERE) {
-                    background.add(homeNode(sample), 0, sample);
+                    pools[homeNode(sample)].add(homeClass(sample), sample);
                 }
             }
         }
@@ -99,23 +100,30 @@ final class Clairfs extends SamplerOrder {
         return home[sample] >> HOME_BITS & CLASS_MASK;
     }
 
-    private int fill(int sample) {
+    private boolean fill(int sample) {
         if ((home[sample] & PRESENT) != 0) {
-            return -1;
+            return false;
+        }
+        if (costs.isSourceShared() && costs.toAll(costs.peer(homeClass(sample))) > costs.toAll(costs.source())) {
+            return false; // nobody would fetch it from there
         }
         home[sample] |= PRESENT;
         setup.traffic().addSource(1, setup.load().sizes()[sample]);
-        return costs.source();
+        return true;
     }
 
     @Override
-    public void advance(int node, double seconds) {
-        background.advance(node, seconds);
+    public void advance(int node, double seconds, boolean hungry) {
+        pools[node].advance(seconds, hungry);
     }
 
     @Override
-    public double takeSecondsAtSource() {
-        return background.takeSecondsAtSource();
+    public AtSource takeAtSource() {
+        double sum = 0;
+        for (Pool each : pools) {
+            sum += each.takeSecondsAtSource();
+        }
+        return new AtSource(sum, 0, costs.isSourceShared());
     }
 
     @Override
@@ -141,6 +149,14 @@ final class Clairfs extends SamplerOrder {
 
     @Override
     public int place(int node, int sample) {
+        int place = choose(node, sample);
+        if (place == costs.source()) {
+            pools[node].giveWay(setup.load().sizes()[sample]);
+        }
+        return place;
+    }
+
+    private int choose(int node, int sample) {
         int copy = copies.length == 0 ? -1 : held[node][step[node]++];
         int its = home[sample];
         if (its == NOWHERE) {

@@ -17,8 +17,11 @@ import java.util.List;
  * <p>Places are numbered: first the classes of the node itself, then the same classes of other nodes, last the source.
  */
 public final class Costs {
-    /** The weight of one iteration in the mean. */
-    private static final double WEIGHT = 1.0 / 16;
+    /** The greatest weight of one iteration in the mean. */
+    private static final double MOST_WEIGHT = 1.0 / 16;
+
+    /** The mean is of so many samples at least: in a small iteration chance decides which places are read. */
+    private static final double MEAN_OF = 1024;
 
     /** The relative step by which slopes are computed. */
     private static final double STEP = 1e-6;
@@ -31,7 +34,18 @@ public final class Costs {
     private final double[] toAll;
     private final double[] busy;
     private final double[] share;
+    private final double weight;
+    /** Whether the source's rate is that of all threads of a node together, those that fill classes with them. */
+    private final boolean sharedSource;
+
     private double elapsed;
+    /** The number of a node's filling threads that a staging thread meets at the source, in the mean. */
+    private double fillers;
+    /** The number of a node's staging threads that a filling thread meets there. */
+    private double stagers;
+
+    private double readers;
+    private double filling;
 
     Costs(Scenario scenario) {
         model = scenario.model();
@@ -42,11 +56,15 @@ public final class Costs {
         toAll = new double[perByte.length];
         busy = new double[perByte.length];
         share = new double[perByte.length];
+        weight = Math.min(MOST_WEIGHT, scenario.batch() * nodes / MEAN_OF);
+        sharedSource = scenario.sourceTotal() != null;
+        stagers = threads;
         price(nodes);
     }
 
     /** Prices all places by the share of the threads' time that goes to each, and by how many nodes read the source. */
-    private void price(double readers) {
+    private void price(double nodesAtSource) {
+        readers = nodesAtSource;
         for (int j = 0; j < classes.size(); j++) {
             double ours = share[local(j)];
             double theirs = share[peer(j)];
@@ -58,6 +76,11 @@ public final class Costs {
             set(peer(j), read, besidePeer, 1 / model.networkBytesPerSecond());
         }
         set(source(), model.source(), readers - 1, 0);
+        if (sharedSource) {
+            double longer = (threads + fillers) / threads;
+            perByte[source()] *= longer;
+            toAll[source()] *= longer;
+        }
     }
 
     private void set(int place, Throughput rate, double beside, double least) {
@@ -113,6 +136,31 @@ public final class Costs {
         return 1 / model.source().each(clients);
     }
 
+    /**
+     * Whether the threads of a node that fill classes share a total with its staging threads. Else each thread has a rate of its own, as in the
+     * paper, and more threads get more.
+     */
+    boolean isSourceShared() {
+        return sharedSource;
+    }
+
+    /** Seconds that a byte from the source takes a node's connection to it, if it is shared and nothing else of the node is read there. */
+    double ofConnection() {
+        return fromSource(readers) / threads;
+    }
+
+    /** Seconds that one of a class's {@code filling} threads needs for a byte from this place. */
+    double fetchToFill(int place, int filling) {
+        return place == source() && sharedSource
+                ? ofConnection() * (Math.max(filling, fillers) + stagers)
+                : fetch(place);
+    }
+
+    /** Seconds that a thread needs for a byte from the source while all nodes load it with so many threads each. */
+    private double loading(int loaders) {
+        return sharedSource ? fromSource(nodes) / threads * loaders : fromSource(nodes);
+    }
+
     /** Seconds that a thread needs to preprocess a byte and to write it to the staging buffer. */
     public double write() {
         return model.write(1_000_000) / 1e6;
@@ -124,9 +172,10 @@ public final class Costs {
         return Math.max(1 / model.preprocessBytesPerSecond(), 1 / each.write().each(each.threads()));
     }
 
-    /** Seconds that all threads of a class together need to bring a byte to it, given the fetch time of a thread. */
-    double fill(int storageClass, double fetch) {
-        return (fetch + writeTo(storageClass)) / classes.get(storageClass).threads();
+    /** Seconds that a node needs to bring a byte to a class before the run, while {@code loaders} threads of each node load. */
+    double load(int storageClass, int loaders) {
+        return (loading(loaders) + writeTo(storageClass))
+                / classes.get(storageClass).threads();
     }
 
     /** Seconds of a node's computation for a byte. */
@@ -139,17 +188,18 @@ public final class Costs {
      *
      * @param atPlace seconds that staging threads of all nodes spent at each place
      * @param perNode seconds that a node's staging buffer advanced, mean over the nodes
-     * @param aheadAtSource the share of this in which a node read the source to fill its classes
+     * @param ahead the reads that fill classes
      */
-    public void observe(double[] atPlace, double perNode, double aheadAtSource) {
+    public void observe(double[] atPlace, double perNode, AtSource ahead) {
         if (elapsed == 0) {
             System.arraycopy(atPlace, 0, busy, 0, busy.length);
             elapsed = perNode;
         }
         for (int place = 0; place < busy.length; place++) {
-            busy[place] += WEIGHT * (atPlace[place] - busy[place]);
+            busy[place] += weight * (atPlace[place] - busy[place]);
         }
-        elapsed += WEIGHT * (perNode - elapsed);
+        elapsed += weight * (perNode - elapsed);
+        filling += weight * (ahead.threadSeconds() / nodes - filling);
         double all = elapsed * nodes * threads;
         if (!(all > 0)) {
             return;
@@ -157,7 +207,12 @@ public final class Costs {
         for (int place = 0; place < busy.length; place++) {
             share[place] = Math.min(1, busy[place] / all);
         }
-        double atSource = 1 - (1 - share[source()]) * (1 - Math.min(1, aheadAtSource));
+        fillers = filling / elapsed;
+        stagers = share[source()] * threads;
+        double aheadAtSource = perNode > 0 ? Math.min(1, ahead.seconds() / nodes / perNode) : 0;
+        double atSource = ahead.givesWay()
+                ? Math.min(1, share[source()] + aheadAtSource)
+                : 1 - (1 - share[source()]) * (1 - aheadAtSource);
         price(1 + (nodes - 1) * atSource);
     }
 }

@@ -85,13 +85,13 @@ final class Nopfs extends SamplerOrder {
     }
 
     @Override
-    public void advance(int node, double seconds) {
+    public void advance(int node, double seconds, boolean hungry) {
         background.advance(node, seconds);
     }
 
     @Override
-    public double takeSecondsAtSource() {
-        return background.takeSecondsAtSource();
+    public AtSource takeAtSource() {
+        return background.takeAtSource();
     }
 
     @Override

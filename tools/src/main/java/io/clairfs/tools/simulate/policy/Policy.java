@@ -16,12 +16,16 @@ public interface Policy {
     /** The samples that each node reads in this epoch. */
     EpochOrder order(int epoch) throws InvalidSpecException;
 
-    /** The node begins to stage a batch at this time; all background work until then is done now. */
-    default void advance(int node, double seconds) {}
+    /**
+     * The node begins to stage a batch at this time; all background work until then is done now.
+     *
+     * @param hungry whether less than half of the node's staging buffer was full when its last batch was staged
+     */
+    default void advance(int node, double seconds, boolean hungry) {}
 
-    /** Seconds in which nodes read the source in the background since the last call: the sum over the nodes of the longest of each one's crews. */
-    default double takeSecondsAtSource() {
-        return 0;
+    /** The reads of the source in the background since the last call. */
+    default AtSource takeAtSource() {
+        return AtSource.NONE;
     }
 
     /** The node stages this sample. Returns the place that it comes from, as {@link Costs} numbers them. */

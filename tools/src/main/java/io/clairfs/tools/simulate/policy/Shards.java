@@ -50,9 +50,14 @@ public final class Shards {
     double load() {
         Costs costs = setup.costs();
         double slowest = 0;
+        int loaders = 0;
+        for (int j = 0; j < setup.classes(); j++) {
+            int each = j;
+            loaders += Arrays.stream(bytes).anyMatch(of -> of[each] > 0) ? setup.threads(j) : 0;
+        }
         for (int node = 0; node < bytes.length; node++) {
             for (int j = 0; j < setup.classes(); j++) {
-                slowest = Math.max(slowest, bytes[node][j] * costs.fill(j, costs.fromSource(setup.nodes())));
+                slowest = Math.max(slowest, bytes[node][j] * costs.load(j, loaders));
                 setup.traffic().addSource(count[node][j], bytes[node][j]);
             }
         }

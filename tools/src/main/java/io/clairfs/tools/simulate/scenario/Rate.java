@@ -37,9 +37,21 @@ public record Rate(Map<Integer, Double> byThreads) {
 
     /** This rate divided by {@code divisor}, at any number of threads. */
     Rate dividedBy(int divisor) {
-        Map<Integer, Double> parts = new TreeMap<>();
-        byThreads.forEach((threads, rate) -> parts.put(threads, rate / divisor));
-        return new Rate(parts);
+        return times(1.0 / divisor);
+    }
+
+    /** This rate multiplied, at any number of threads. */
+    Rate times(double factor) {
+        Map<Integer, Double> others = new TreeMap<>();
+        byThreads.forEach((threads, rate) -> others.put(threads, rate * factor));
+        return new Rate(others);
+    }
+
+    /** This rate with another total of so many threads. */
+    Rate with(int threads, double rate) {
+        Map<Integer, Double> others = new TreeMap<>(byThreads);
+        others.put(threads, rate);
+        return new Rate(others);
     }
 
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)

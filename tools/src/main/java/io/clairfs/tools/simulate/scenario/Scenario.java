@@ -6,6 +6,7 @@ import io.clairfs.cache.plan.model.NodeStorage;
 import io.clairfs.cache.plan.model.PerformanceModel;
 import io.clairfs.cache.plan.model.StorageClass;
 import io.clairfs.cache.tier.ssd.SsdTier;
+import io.clairfs.tools.config.ModelFile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -101,6 +102,17 @@ public record Scenario(
                     isMemory() ? 0 : SsdTier.ENTRY_BYTES);
         }
 
+        private Device calibrated(ModelFile.@Nullable Device measured) {
+            return measured == null
+                    ? this
+                    : new Device(
+                            name,
+                            capacity,
+                            Objects.requireNonNullElse(measured.threads(), threads),
+                            measured.read() == null ? read : new Rate(measured.read()),
+                            measured.write() == null ? write : new Rate(measured.write()));
+        }
+
         public boolean isMemory() {
             return name.equals("memory") || name.equals("ram");
         }
@@ -186,6 +198,41 @@ public record Scenario(
 
     public NodeStorage storage() {
         return new NodeStorage(classes.stream().map(Device::storageClass).toList());
+    }
+
+    /**
+     * This scenario with the rates that a node measured. What was not measured stays.
+     *
+     * <p>The measured source is that of one node: its staging threads get what so many threads got. Rates of more nodes stay.
+     */
+    public Scenario calibrated(ModelFile measured) {
+        List<Device> others = classes.stream()
+                .map(each -> each.isMemory()
+                        ? each.calibrated(measured.memory())
+                        : each.name.equals("ssd") ? each.calibrated(measured.ssd()) : each)
+                .toList();
+        Rate ofNodes = sourceTotal != null
+                ? sourceTotal
+                : Objects.requireNonNull(source).times(staging.threads());
+        ModelFile.Device store = measured.source();
+        boolean isMeasured = store != null && store.read() != null;
+        double ofOne = measured.model().source().at(staging.threads()) / MEGA;
+        return new Scenario(
+                name,
+                nodes,
+                Objects.requireNonNullElse(measured.compute(), compute),
+                Objects.requireNonNullElse(measured.preprocess(), preprocess),
+                Objects.requireNonNullElse(measured.network(), network),
+                staging,
+                others,
+                isMeasured ? null : source,
+                isMeasured ? ofNodes.with(1, ofOne) : sourceTotal,
+                dataset,
+                epochs,
+                batch,
+                dropLast,
+                seed,
+                sync);
     }
 
     /** The class of memory, or -1. */

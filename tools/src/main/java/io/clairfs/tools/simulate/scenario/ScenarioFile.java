@@ -1,5 +1,6 @@
 package io.clairfs.tools.simulate.scenario;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.RecordComponent;
@@ -20,6 +21,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.dataformat.yaml.YAMLMapper;
+import tools.jackson.dataformat.yaml.YAMLWriteFeature;
 
 /** Scenarios as YAML: users' files, and the scenarios that come with the program, by name. */
 public final class ScenarioFile {
@@ -29,6 +31,9 @@ public final class ScenarioFile {
             .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(MapperFeature.ACCEPT_CASE_INSENSITIVE_ENUMS)
+            .enable(YAMLWriteFeature.MINIMIZE_QUOTES)
+            .disable(YAMLWriteFeature.WRITE_DOC_START_MARKER)
+            .addMixIn(Scenario.Device.class, WithoutDerived.class)
             .build();
 
     /** The keys of the source's rate. One of them is enough. */
@@ -69,6 +74,15 @@ public final class ScenarioFile {
         } catch (JacksonException e) {
             throw new InvalidScenarioException(where + line(e) + ": not YAML: " + firstLine(e.getOriginalMessage()));
         }
+    }
+
+    /** A report says whether a class is memory; a file does not, for that follows from the name. */
+    @JsonIgnoreProperties("memory")
+    private interface WithoutDerived {}
+
+    /** The scenario as the text of a file. */
+    public static String text(Scenario scenario) {
+        return YAML.writeValueAsString(scenario);
     }
 
     /** Reports an unknown key before a missing one. */
