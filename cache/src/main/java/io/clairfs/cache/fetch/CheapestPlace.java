@@ -9,6 +9,7 @@ import io.clairfs.cache.source.Source.SourceFile;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -82,7 +83,61 @@ final class CheapestPlace {
     /** The sample from its cheapest place, with a reference for the caller. Blocks for as long as the place takes. */
     SampleBuffer fetch(int file, SampleFlight flight, FetchRequest request) throws SourceException {
         SourceFile from = tree.entry(file).file();
+        return fetch(near.attempt(file, from.size()), from, flight, request);
+    }
+
+    /** A peer that is quick enough and holds a sample, to be asked for it ahead of time. Used by one thread at a time. */
+    final class AheadOfTime {
+        private final SourceFile from;
+        private final NearPlaces.Attempt attempt;
+        private final NearPlaces.Near near;
+        private final double mostSeconds;
+
+        private AheadOfTime(SourceFile from, NearPlaces.Attempt attempt, NearPlaces.Near near, double mostSeconds) {
+            this.from = from;
+            this.attempt = attempt;
+            this.near = near;
+            this.mostSeconds = mostSeconds;
+        }
+
+        /** Whether the peer would send it right behind what it owes already, without a pause, and few bytes go before. */
+        boolean hasRoom() {
+            return CheapestPlace.this.near.hasRoom(near, from.size());
+        }
+
+        /** Asks the peer; completes as {@link NearPlaces.Attempt#ask}. */
+        CompletableFuture<NearPlaces.Given> ask() {
+            return attempt.ask(near, patienceSeconds(near, from.size(), mostSeconds));
+        }
+
+        /** The sample from its next cheapest place, for the peer did not give it. Blocks for as long as that takes. */
+        SampleBuffer fromElsewhere(SampleFlight flight, FetchRequest request) throws SourceException {
+            attempt.failed(near);
+            return fetch(attempt, from, flight, request);
+        }
+    }
+
+    /**
+     * The cheapest place if it is a peer that can be asked for the sample ahead of time, else null. A new peer is not: many requests at once would be
+     * late at a program that has just begun.
+     */
+    @Nullable
+    AheadOfTime ahead(int file, FetchRequest request) {
+        SourceFile from = tree.entry(file).file();
         NearPlaces.Attempt attempt = near.attempt(file, from.size());
+        NearPlaces.Near nearest = attempt.nearest();
+        if (nearest == null
+                || !(nearest.place() instanceof Place.Peer)
+                || nearest.isHome()
+                || near.isNew(nearest.place())) {
+            return null;
+        }
+        double most = mostSeconds(nearest, from.size(), request);
+        return nearest.seconds() <= most ? new AheadOfTime(from, attempt, nearest, most) : null;
+    }
+
+    private SampleBuffer fetch(NearPlaces.Attempt attempt, SourceFile from, SampleFlight flight, FetchRequest request)
+            throws SourceException {
         SampleBuffer sample = fromQuick(attempt, from.size(), request);
         if (sample != null) {
             return sample;
@@ -130,9 +185,14 @@ final class CheapestPlace {
     private @Nullable SampleBuffer from(
             NearPlaces.Attempt attempt, NearPlaces.Near each, long bytes, double mostSeconds) {
         double brings = bringsSeconds(each, bytes);
-        double usual = Math.max(mostSeconds, near.usualWorstSeconds(each.place(), bytes));
-        return attempt.from(each, usual + sourceSeconds(bytes) + lateSeconds(bytes) + brings, brings)
+        return attempt.from(each, patienceSeconds(each, bytes, mostSeconds) + brings, brings)
                 .sample();
+    }
+
+    /** How long a peer that holds a sample may take to give it before it counts as late. */
+    private double patienceSeconds(NearPlaces.Near each, long bytes, double mostSeconds) {
+        double usual = Math.max(mostSeconds, near.usualWorstSeconds(each.place(), bytes));
+        return usual + sourceSeconds(bytes) + lateSeconds(bytes);
     }
 
     /** How long a home may take to fetch the sample first. */

@@ -85,6 +85,11 @@ public final class FetchRouter {
         return residents.isHere(file) || peers.mayHave(file);
     }
 
+    /** Whether there are peers, or may be some later. */
+    public boolean hasPeers() {
+        return !peers.equals(PeerFetch.NONE);
+    }
+
     /** Whether a fetch of this file is under way. */
     public boolean isUnderWay(int file) {
         return underWay.containsKey(file);
@@ -234,11 +239,45 @@ public final class FetchRouter {
         return lost == null ? underWay.putIfAbsent(file, mine) == null : underWay.replace(file, lost, mine);
     }
 
+    /**
+     * A peer that can be asked for a sample to stage while its loader goes on with others; null when the sample has to be fetched as usual.
+     */
+    public @Nullable FetchAhead ahead(int file, long order, Stager stager) {
+        if (!peers.mayHave(file) || isUnderWay(file) || residents.isInMemory(file)) {
+            return null;
+        }
+        FetchRequest request = FetchRequest.staging(order, stager);
+        CheapestPlace.AheadOfTime peer = cheapest.ahead(file, request);
+        return peer == null ? null : new FetchAhead(this, file, request, peer);
+    }
+
+    /** Lists a flight as under way. Returns false if there is another. */
+    boolean begin(int file, SampleFlight flight) {
+        return claim(file, null, flight);
+    }
+
+    /** Ends a flight that the caller began without a sample; who waits for it fetches anew. */
+    void giveUp(int file, SampleFlight flight) {
+        underWay.remove(file, flight);
+        flight.failed(new UnwantedException());
+    }
+
     private SampleBuffer fetchAlone(int file, SampleFlight flight, FetchRequest request) throws SourceException {
+        return end(file, flight, request, () -> cheapest.fetch(file, flight, request));
+    }
+
+    /** How the bytes of a sample come. */
+    @FunctionalInterface
+    interface Fetch {
+        SampleBuffer run() throws SourceException;
+    }
+
+    /** Ends a flight that the caller began: with what {@code fetch} brings, unless the sample is here meanwhile. */
+    SampleBuffer end(int file, SampleFlight flight, FetchRequest request, Fetch fetch) throws SourceException {
         try {
             SampleBuffer buffer = held(file); // another fetch may have ended between the look and the claim
             if (buffer == null) {
-                buffer = cheapest.fetch(file, flight, request);
+                buffer = fetch.run();
             }
             keepOrRelease(file, buffer, request.urgency() == FetchUrgency.READER);
             // Before the flight is no longer under way, else another thread might fetch in between.

@@ -8,6 +8,7 @@ import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.Tier;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -61,7 +62,7 @@ final class NearPlaces {
         }
     }
 
-    /** One sample's fetch: the places that have failed to give it, and the time that is left for peers. Used by one thread. */
+    /** One sample's fetch: the places that have failed to give it, and the time that is left for peers. Used by one thread at a time. */
     final class Attempt {
         private final int file;
         private final long bytes;
@@ -135,19 +136,48 @@ final class NearPlaces {
         private Given fromPeer(Place.Peer peer, PeerFetch.Holder holder, double patienceSeconds, double bringsSeconds) {
             PeerCosts.Asked asked = peerCosts.ask(peer, bytes);
             try {
-                long withinNs = Math.min(leftForPeersNs(), (long) (NANOS_PER_SECOND * patienceSeconds));
-                PeerFetch.Delivery delivery = holder.fetch(withinNs);
-                if (delivery == null) {
-                    asked.failed((long) (NANOS_PER_SECOND * bringsSeconds));
-                    return new Given(null, patienceSeconds);
-                }
-                double seconds = asked.delivered(delivery.broughtNs());
-                counters.fromPeerTook.record((long) (NANOS_PER_SECOND * seconds) + delivery.broughtNs());
-                counters.fromPeer.add(bytes);
-                return new Given(delivery.sample(), seconds);
+                return given(asked, holder.fetch(withinNs(patienceSeconds)), patienceSeconds, bringsSeconds);
             } finally {
                 asked.end();
             }
+        }
+
+        /**
+         * Asks a peer that holds the sample, and waits for nothing. Completes normally, on a thread that must not be kept. A peer that does not
+         * give it has failed only when the caller {@linkplain #failed says so}.
+         */
+        CompletableFuture<Given> ask(Near near, double patienceSeconds) {
+            if (!(near.place instanceof Place.Peer peer) || near.holder == null) {
+                throw new AssertionError(near);
+            }
+            PeerCosts.Asked asked = peerCosts.ask(peer, bytes);
+            return near.holder.ask(withinNs(patienceSeconds)).thenApply(delivery -> {
+                asked.end();
+                return given(asked, delivery, patienceSeconds, 0);
+            });
+        }
+
+        void failed(Near near) {
+            failed.add(near.place);
+        }
+
+        private long withinNs(double patienceSeconds) {
+            return Math.min(leftForPeersNs(), (long) (NANOS_PER_SECOND * patienceSeconds));
+        }
+
+        private Given given(
+                PeerCosts.Asked asked,
+                PeerFetch.@Nullable Delivery delivery,
+                double patienceSeconds,
+                double bringsSeconds) {
+            if (delivery == null) {
+                asked.failed((long) (NANOS_PER_SECOND * bringsSeconds));
+                return new Given(null, patienceSeconds);
+            }
+            double seconds = asked.delivered(delivery.broughtNs());
+            counters.fromPeerTook.record((long) (NANOS_PER_SECOND * seconds) + delivery.broughtNs());
+            counters.fromPeer.add(bytes);
+            return new Given(delivery.sample(), seconds);
         }
     }
 
@@ -156,6 +186,15 @@ final class NearPlaces {
 
     Attempt attempt(int file, long bytes) {
         return new Attempt(file, bytes);
+    }
+
+    /** Whether a peer can be asked for so many bytes and would send them without a pause, right behind those it owes already. */
+    boolean hasRoom(Near near, long bytes) {
+        if (!(near.place instanceof Place.Peer peer) || near.holder == null) {
+            return false;
+        }
+        long owed = peerCosts.owedBytes(peer);
+        return owed == 0 || owed + bytes <= near.holder.windowBytes();
     }
 
     /** Whether little is known of a place yet. */

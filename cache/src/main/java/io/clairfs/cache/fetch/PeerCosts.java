@@ -72,7 +72,12 @@ final class PeerCosts {
         }
     }
 
-    /** A fetch from a peer that is under way, used by one thread. */
+    /** The bytes that a peer was asked for and has not given yet. */
+    long owedBytes(Place.Peer peer) {
+        return of(peer).owed.get();
+    }
+
+    /** A fetch from a peer that is under way, used by one thread at a time. */
     final class Asked {
         private final Place.Peer peer;
         private final Known known;

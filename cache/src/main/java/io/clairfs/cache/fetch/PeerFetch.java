@@ -3,6 +3,7 @@ package io.clairfs.cache.fetch;
 import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +50,15 @@ public interface PeerFetch {
         /** The whole sample, verified; null when the peer did not give it within {@code withinNs}. Blocks until then, and may give up sooner. */
         @Nullable
         Delivery fetch(long withinNs);
+
+        /**
+         * Asks for the whole sample and waits for nothing. Always completes normally, {@code withinNs} later or hardly more, with null when the
+         * peer did not give the sample; on a thread that must not be kept.
+         */
+        CompletableFuture<@Nullable Delivery> ask(long withinNs);
+
+        /** So many bytes may be on their way from the peer at once: they keep its path busy, and an answer waits for few others. */
+        long windowBytes();
     }
 
     /**

@@ -34,12 +34,16 @@ import org.jspecify.annotations.Nullable;
  * {@link #asked} never takes it.
  */
 public final class JobRun {
+    /** In place of a distance: no trainer of the job is about to read the file. */
+    public static final long NOT_EXPECTED = Long.MAX_VALUE;
+
     private static final int MOST_ASKED = 64;
     private static final int READY_LOOKED_AT = 256;
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final JobSpec spec;
     private final SampleIndex index;
+    private final StagingBuffer staging;
     private final EpochOrders orders;
     private final List<StreamWindow> windows = new ArrayList<>();
 
@@ -79,6 +83,7 @@ public final class JobRun {
             throws InvalidSpecException {
         this.spec = spec;
         this.index = index;
+        this.staging = staging;
         this.orders = orders;
         EpochOrder first = orders.epoch(spec.startEpoch());
         firstLength = first.length(spec.firstRank());
@@ -136,6 +141,11 @@ public final class JobRun {
     /** Whether any of it was read. */
     public synchronized boolean hasBegun() {
         return follower.hasBegun();
+    }
+
+    /** The capacity of the staging buffer, which all jobs share. */
+    public long stagingBytes() {
+        return staging.capacityBytes();
     }
 
     /** How many ranks read here. */
@@ -232,6 +242,18 @@ public final class JobRun {
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
+    }
+
+    /** How far from the last reads of a trainer it will read this file, positions; {@link #NOT_EXPECTED} if none is about to. */
+    public synchronized long distance(int file) {
+        return closed ? NOT_EXPECTED : follower.distance(file);
+    }
+
+    /** Another reader than this job's trainers has read this file, and perhaps they have, too: one report may be of both. */
+    public synchronized void readBeside(int file) {
+        if (!closed) {
+            follower.readBeside(file);
+        }
     }
 
     /**

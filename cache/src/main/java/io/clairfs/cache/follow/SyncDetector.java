@@ -86,6 +86,17 @@ final class SyncDetector {
         }
     }
 
+    /** How far the nearest of the remembered reads is from this place, positions; {@link Long#MAX_VALUE} when there is none in the stream. */
+    long fromNearest(int stream, long sequence) {
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < remembered; i++) {
+            if (streams[i] == stream && sequences[i] != NOWHERE) {
+                least = Math.min(least, Math.abs(sequences[i] - sequence));
+            }
+        }
+        return least;
+    }
+
     /** Whether another of the remembered reads is close to this place. */
     boolean hasNeighbour(int stream, long sequence) {
         for (int i = 0; i < remembered; i++) {

@@ -5,6 +5,8 @@ import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.stage.StreamWindow;
+import it.unimi.dsi.fastutil.ints.IntLinkedOpenHashSet;
+import it.unimi.dsi.fastutil.ints.IntListIterator;
 import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
@@ -22,6 +24,9 @@ final class TrainerFollower {
     private static final int DEFAULT_REACH = 512;
     private static final int FEW_READS = 6;
 
+    /** How far a trainer may be from the read of another for one report to be of both, positions. */
+    private static final int IN_STEP = 8;
+
     private final SampleIndex index;
     private final List<StreamWindow> windows;
     private final Pace[] paces;
@@ -38,6 +43,12 @@ final class TrainerFollower {
 
     /** Scratch space of {@link #moveCentre}, which runs for every read and should leave no garbage. */
     private final long[] orderly;
+
+    /** Files that the trainer of another job has closed when this one was about to read them; the latest at the end. */
+    private final IntLinkedOpenHashSet beside = new IntLinkedOpenHashSet();
+
+    /** Where each stream's trainer is if it has read the latest of {@link #beside}, as sequence numbers. */
+    private final long[] besideAt;
 
     private final NameOrderPasses passes;
     private long readsOfPasses;
@@ -64,6 +75,7 @@ final class TrainerFollower {
         orderly = new long[memory];
         reach = reach(spec);
         centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
+        besideAt = centres.clone();
     }
 
     /** From the job's settings, else enough for a good many workers. */
@@ -128,10 +140,11 @@ final class TrainerFollower {
             passedOver(read);
             return false;
         }
-        boolean near =
-                slot != null && distance(best, slot) <= reach + search.memory(); // the centre lags behind by that
-        if (slot != null && near && windows.get(best).read(slot.sequence)) {
+        boolean isFirst = false;
+        if (slot != null && isNear(best, slot) && windows.get(best).read(slot.sequence)) {
+            isFirst = true;
             read.tick();
+            tickOffBeside(best, slot.sequence);
         }
         if (passes.isSuspect(read)) {
             search.readSuspect(sample);
@@ -143,7 +156,7 @@ final class TrainerFollower {
             return false;
         }
         syncDetector.readAt(best, slot.sequence);
-        if (near) {
+        if (isFirst) {
             paces[best].read(clockNs.getAsLong(), windows.get(best).readyAhead(1) == 0);
         }
         moveCentre(best);
@@ -151,11 +164,48 @@ final class TrainerFollower {
         return true;
     }
 
+    /**
+     * The trainer of another job has closed this file. When this one closes it right afterwards, inotify reports one close; so if it is about to
+     * read it, and then reads what is behind it, it has read it. That may go on for many reads, each close to the one before.
+     */
+    void readBeside(int file) {
+        for (int i = 0; i < windows.size(); i++) {
+            StreamWindow.Slot slot = windows.get(i).nearest(file, centres[i]);
+            if (slot != null
+                    && isUnreadAndNear(i, slot)
+                    && Math.min(fromLastReads(i, slot), Math.abs(slot.sequence - besideAt[i])) <= IN_STEP) {
+                besideAt[i] = slot.sequence;
+                beside.addAndMoveToLast(file);
+            }
+        }
+        if (beside.size() > reach) {
+            beside.removeFirstInt();
+        }
+    }
+
+    /** Ticks off what the trainer of this stream has read unseen up to this place, which it has read. */
+    private void tickOffBeside(int stream, long sequence) throws InvalidSpecException {
+        StreamWindow window = windows.get(stream);
+        for (IntListIterator files = beside.iterator(); files.hasNext(); ) {
+            StreamWindow.Slot slot = window.nearest(files.nextInt(), sequence);
+            if (slot != null && slot.sequence <= sequence && sequence - slot.sequence <= reach) {
+                if (window.read(slot.sequence)) {
+                    syncDetector.readAt(stream, slot.sequence);
+                }
+                files.remove();
+            }
+        }
+        if (besideAt[stream] > sequence + IN_STEP) { // the other one is ahead, and this one has only stood still
+            beside.clear();
+            besideAt[stream] = sequence;
+        }
+    }
+
     /** A reader asks for the whole of this file, for it was not staged. */
     void asked(int file, IntPredicate isInMemory) {
         for (int i = 0; i < windows.size() && syncDetector.inSync(); i++) {
             StreamWindow.Slot slot = windows.get(i).nearest(file, centres[i]);
-            if (slot != null && distance(i, slot) <= reach + search.memory()) {
+            if (slot != null && isNear(i, slot)) {
                 windows.get(i).asked(slot.sequence, isInMemory);
             }
         }
@@ -174,6 +224,34 @@ final class TrainerFollower {
 
     private long distance(int stream, StreamWindow.Slot slot) {
         return Math.abs(slot.sequence - centres[stream]);
+    }
+
+    /** Whether the trainer's loaders may be there now. */
+    private boolean isNear(int stream, StreamWindow.Slot slot) {
+        return distance(stream, slot) <= reach + search.memory(); // the centre lags behind by that
+    }
+
+    /**
+     * How far from the last reads of a trainer it will read this file, positions; {@link JobRun#NOT_EXPECTED} if none is about to. Loaders work
+     * side by side, each in order, so the next read is close to one of the last, and perhaps far from the middle of all.
+     */
+    long distance(int file) {
+        long least = JobRun.NOT_EXPECTED;
+        for (int i = 0; i < windows.size(); i++) {
+            StreamWindow.Slot slot = windows.get(i).nearest(file, centres[i]);
+            if (slot != null && isUnreadAndNear(i, slot)) {
+                least = Math.min(least, fromLastReads(i, slot));
+            }
+        }
+        return least;
+    }
+
+    private boolean isUnreadAndNear(int stream, StreamWindow.Slot slot) {
+        return !slot.isRead() && isNear(stream, slot);
+    }
+
+    private long fromLastReads(int stream, StreamWindow.Slot slot) {
+        return Math.min(distance(stream, slot), syncDetector.fromNearest(stream, slot.sequence));
     }
 
     /**
@@ -246,6 +324,7 @@ final class TrainerFollower {
         }
         tickOffMeanwhile(stream, last);
         centres[stream] = window.headSequence();
+        besideAt[stream] = centres[stream];
         syncDetector.reset();
     }
 

@@ -9,6 +9,7 @@ import io.clairfs.cache.order.SamplerSetting;
 import io.clairfs.cache.order.spec.Samplers;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -49,6 +50,8 @@ public record JobSpec(
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
     private static final Pattern NUMBER = Pattern.compile("[+-]?[0-9]+");
     private static final String RANKS = "ranks";
+    private static final Set<String> NOT_OF_THE_ORDER =
+            Set.of("name", "epochs", "workers", "prefetch_factor", "start_epoch", "start_step");
 
     public JobSpec {
         keys = Map.copyOf(keys);
@@ -154,6 +157,21 @@ public record JobSpec(
         said.remove(RANKS);
         said.put("name", name);
         return line(said);
+    }
+
+    /** Whether both read the same samples in the same order, as far as their lines tell; they may begin and end at other places. */
+    public boolean hasOrderOf(JobSpec other) {
+        return ofOrder().equals(other.ofOrder());
+    }
+
+    private Map<String, String> ofOrder() {
+        Map<String, String> said = new HashMap<>(keys);
+        said.keySet().removeAll(NOT_OF_THE_ORDER);
+        said.put("sampler", sampler);
+        said.put("seed", seed);
+        said.put("subset", subset);
+        said.put(RANKS, ranks.text());
+        return said;
     }
 
     private static String line(Map<String, String> keys) {

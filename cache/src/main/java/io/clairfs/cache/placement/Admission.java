@@ -1,6 +1,7 @@
 package io.clairfs.cache.placement;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.Tier;
@@ -17,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * nothing by itself: samples of the old one stay until their room is needed.
  *
  * <p>Life cycle: made before there is a plan; {@link #follow} gives it one plan after another; closed after the last fetch. Thread-safe. It
- * has no lock of its own. It decides about a replica under the lock of {@link ReplicaSpace}, and takes those of {@link TierRoom}, the queue
+ * has no lock of its own. It decides about a replica under the lock of {@link ReplicaSpace}, about
+ * what is kept between trainings under that of {@link BetweenTrainings}, and takes those of {@link TierRoom}, the queue
  * and the tiers inside. Nothing waits for room under it; listeners are called under it, and must return at once.
  */
 public final class Admission implements AutoCloseable {
@@ -136,7 +138,7 @@ public final class Admission implements AutoCloseable {
             keepWhereRoom(file, sample);
         } else if (wanted != LocalPlan.NOWHERE) {
             keepIn(wanted, file, sample);
-        } else if (!keepCopy(file, sample) && byReader && !residents.isHere(file)) {
+        } else if (!keepCopy(file, sample) && byReader && !residents.isHere(file) && !keepBetween(file, sample)) {
             eviction.makeRoom(MEMORY, sample.size(), () -> residents.keepRecent(file, sample));
         }
     }
@@ -175,6 +177,47 @@ public final class Admission implements AutoCloseable {
             }
             keepIn(tier, file, sample);
             return true;
+        }
+    }
+
+    /** A training's loader has fetched a sample: keeps it if another training of the same order reads it soon. The caller keeps its reference. */
+    public void fetchedFor(JobRun job, int file, SampleBuffer sample) {
+        BetweenTrainings between = plan.between();
+        if (between != null && !residents.isHere(file) && between.isAwaitedBehind(job)) {
+            keepBetween(file, sample);
+        }
+    }
+
+    private boolean keepBetween(int file, SampleBuffer sample) {
+        BetweenTrainings between = plan.between();
+        if (between == null) {
+            return false;
+        }
+        synchronized (between) { // else another thread might evict meanwhile what is kept here
+            boolean keep = between.offer(file, this::letGoBetween);
+            if (keep) {
+                keepIn(MEMORY, file, sample);
+            }
+            return keep;
+        }
+    }
+
+    /** A reader has read this file. */
+    public void read(int file) {
+        BetweenTrainings between = plan.between();
+        if (between != null) {
+            synchronized (between) {
+                if (between.read(file)) {
+                    letGoBetween(file);
+                }
+            }
+        }
+    }
+
+    /** No training waits for this file any more; the plan, which may be newer, may want it all the same. */
+    private void letGoBetween(int file) {
+        if (plan.tierOf(file) != MEMORY) {
+            residents.evict(MEMORY, file);
         }
     }
 
@@ -236,11 +279,15 @@ public final class Admission implements AutoCloseable {
         return true;
     }
 
-    /** The tier that should hold the sample, by the plan or as a replica kept by next use. */
+    /** The tier that should hold the sample: by the plan, as a replica kept by next use, or between trainings. */
     private int keptIn(int file) {
         LocalPlan now = plan;
         ReplicaSpace copies = now.copies();
+        BetweenTrainings between = now.between();
         int wanted = now.tierOf(file);
+        if (wanted == LocalPlan.NOWHERE && between != null && between.keeps(file)) {
+            return MEMORY;
+        }
         return wanted == LocalPlan.NOWHERE && copies != null ? copies.tierOf(file) : wanted;
     }
 

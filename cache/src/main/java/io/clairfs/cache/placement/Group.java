@@ -3,6 +3,8 @@ package io.clairfs.cache.placement;
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.plan.model.NodeStorage;
+import io.clairfs.cache.plan.model.StorageClass;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
@@ -64,6 +66,17 @@ public record Group(
             Arrays.fill(nodes, RankNodes.UNKNOWN);
             return nodes;
         });
+    }
+
+    /** The same nodes, where this one has so many bytes of memory less for its plan. */
+    Group withoutMemory(long bytes) {
+        NodeStorage here = storages.get(self);
+        long[] capacities =
+                here.classes().stream().mapToLong(StorageClass::capacityBytes).toArray();
+        capacities[ResidentSamples.MEMORY] -= bytes;
+        List<NodeStorage> less = new ArrayList<>(storages);
+        less.set(self, here.withCapacities(capacities));
+        return new Group(nodes, less, self, numbers, ranks);
     }
 
     boolean isAlone() {

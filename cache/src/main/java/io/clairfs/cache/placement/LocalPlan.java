@@ -59,10 +59,16 @@ public interface LocalPlan {
         return null;
     }
 
+    /** The room for what one training has fetched and another reads soon; null where there is none. */
+    default @Nullable BetweenTrainings between() {
+        return null;
+    }
+
     /** Whether it is time for another plan, though nothing has changed. */
     default boolean isStale() {
         ReplicaSpace copies = copies();
-        return copies != null && copies.isStale();
+        BetweenTrainings between = between();
+        return (copies != null && copies.isStale()) || (between != null && between.isStale());
     }
 
     /** A checksum, the same for all nodes that have made the same plan; 0 where a node plans for itself. */

@@ -126,11 +126,28 @@ public final class NodePlanner implements JobPlanner {
             }
         }
         int files = tree.entryCount();
-        Placement placement = place(now, files, needs);
+        BetweenTrainings between = between(now, jobs);
+        Placement placement = place(between == null ? now : now.withoutMemory(between.roomBytes()), files, needs);
         BooleanSupplier isOver = () -> cuts.stream().anyMatch(BooleanSupplier::getAsBoolean);
         Placed placed = new Placed(
-                placement, now.self(), null, List.of(), 0, null, List.copyOf(readings), isOver, new int[0][]);
+                placement, now.self(), null, List.of(), 0, null, between, List.copyOf(readings), isOver, new int[0][]);
         return placed.filledFromHere(admission.residents().tiers().size());
+    }
+
+    private @Nullable BetweenTrainings between(Group now, List<JobRun> jobs) {
+        long[] capacities = now.storages().get(now.self()).classes().stream()
+                .mapToLong(StorageClass::capacityBytes)
+                .toArray();
+        if (capacities.length == 0) {
+            return null;
+        }
+        BetweenTrainings between = BetweenTrainings.of(
+                jobs, capacities[0], Arrays.stream(capacities).sum(), tree::fileSize);
+        BetweenTrainings before = admission.plan().between();
+        if (between != null && before != null) {
+            between.takeOver(before);
+        }
+        return between;
     }
 
     /** Plans again if tiers were filled meanwhile with samples that the placement does not keep, as long as planning is quick. */
@@ -189,6 +206,7 @@ public final class NodePlanner implements JobPlanner {
                 now.nodes(),
                 digest,
                 copies,
+                null,
                 List.copyOf(readings),
                 () -> false,
                 new int[0][]);

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param numbers of the files in the placement; null where they are the tree's own
  * @param nodes by number; none where the node plans for itself
  * @param copies the room for replicas where the placement does not name them
+ * @param between the room between trainings of one order, or null
  * @param readings the reads that the tiers are filled for
  * @param isOver whether the jobs' orders are known further than the placement looks, and are needed
  * @param order by tier, the files to fill it with
@@ -27,6 +28,7 @@ record Placed(
         List<UUID> nodes,
         long digest,
         @Nullable ReplicaSpace copies,
+        @Nullable BetweenTrainings between,
         List<FillOrders.Reading> readings,
         BooleanSupplier isOver,
         int[][] order)
@@ -42,7 +44,7 @@ record Placed(
                     .toArray();
         }
         int[][] now = FillOrders.of(planned, this::tierOf, readings);
-        return new Placed(placement, self, numbers, nodes, digest, copies, readings, isOver, now);
+        return new Placed(placement, self, numbers, nodes, digest, copies, between, readings, isOver, now);
     }
 
     private int number(int file) {

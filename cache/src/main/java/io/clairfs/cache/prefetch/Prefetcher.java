@@ -22,6 +22,7 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -40,6 +41,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class Prefetcher implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Prefetcher.class.getName());
     private static final int WRITERS = 2;
+    private static final int MOST_ASKED = 64;
     private static final long FAILURE_PAUSE_MS = 200;
 
     private final DatasetTree tree;
@@ -52,8 +54,18 @@ public final class Prefetcher implements AutoCloseable {
     private final List<JobRun> jobs = new CopyOnWriteArrayList<>();
     private final List<Worker> workers = new ArrayList<>();
 
+    private final ReadAttribution attribution = new ReadAttribution(jobs);
+
+    /** While there are several jobs: files that readers asked for; when it is full, further ones are dropped. */
+    private final ArrayBlockingQueue<Integer> asked = new ArrayBlockingQueue<>(MOST_ASKED);
+
     /** Wakes loaders. */
     private final WorkSignal signal = new WorkSignal();
+
+    /** Wakes threads that end what peers have sent ahead of time. */
+    private final WorkSignal answers = new WorkSignal();
+
+    private final StagingPrefetcher stager;
 
     /** Wake the threads of each tier, which also look for work by themselves. */
     private final List<WorkSignal> tierSignals = new CopyOnWriteArrayList<>();
@@ -90,9 +102,16 @@ public final class Prefetcher implements AutoCloseable {
                 settings.loaders(),
                 admission::isPlanPending,
                 System::nanoTime);
-        StagingPrefetcher stager =
-                new StagingPrefetcher(tree, router, inUse, staging, shares, signal, settings.loaders(), counters);
-        start("loader-", StagingPrefetcher.threads(settings.loaders()), stager::stageOne, signal);
+        stager = new StagingPrefetcher(
+                tree, router, admission, inUse, staging, shares, signal, answers, settings.loaders(), counters);
+        Work load = () -> {
+            heedAsked();
+            return stager.stageOne();
+        };
+        start("loader-", StagingPrefetcher.threads(settings.loaders()), load, signal);
+        if (router.hasPeers()) {
+            start("answer-", StagingPrefetcher.threadsForAnswers(), stager::endOneAnswered, answers);
+        }
         for (int tier = 0; tier < admission.residents().tiers().size(); tier++) {
             TierPrefetcher filler = new TierPrefetcher(tier, admission, router, shares);
             String role = admission.residents().tiers().get(tier).name() + "-filler-";
@@ -177,8 +196,8 @@ public final class Prefetcher implements AutoCloseable {
         }
         remove(spec.name());
         jobs.add(run);
-        shares.add(run);
         planning.jobsChanged();
+        shares.add(run); // behind the plan, for a sample that is staged before would be fetched again to be kept
         wakeAll();
         return run;
     }
@@ -221,10 +240,13 @@ public final class Prefetcher implements AutoCloseable {
     /** Readers have closed the first {@code count} of these files, in this order. */
     public void read(int[] files, int count) {
         reportedReads.addAndGet(count);
-        forEachJob(job -> {
-            for (int i = 0; i < count; i++) {
-                job.read(files[i]);
-            }
+        heedAsked();
+        for (int i = 0; i < count; i++) {
+            int file = files[i];
+            attribution.read(file, (reader, read) -> forEach(List.of(reader), job -> job.read(read)));
+            admission.read(file);
+        }
+        forEach(jobs, job -> {
             if (job.wantsSearch()) {
                 Thread.ofPlatform().daemon().name("search").start(() -> search(job));
             }
@@ -234,21 +256,35 @@ public final class Prefetcher implements AutoCloseable {
 
     /** A reader had to ask for this file, and gets the whole of it; its close will be reported. */
     public void asked(int file) {
-        for (JobRun job : jobs) {
+        if (jobs.size() > 1) {
+            asked.offer(file); // whose trainer it was is decided later, with locks of jobs
+        } else {
+            asked(jobs, file);
+        }
+    }
+
+    private void asked(List<JobRun> readers, int file) {
+        for (JobRun job : readers) {
             job.asked(file, admission.residents()::isInMemory);
+        }
+    }
+
+    private void heedAsked() {
+        for (Integer file = asked.poll(); file != null; file = asked.poll()) {
+            asked(attribution.jobsOf(file), file);
         }
     }
 
     /** A reader had to ask for this file, and its close will not be reported. */
     public void reached(int file) {
-        forEachJob(job -> job.reached(file));
+        forEach(attribution.jobsOf(file), job -> job.reached(file));
         signal.wake();
     }
 
     /** Reports of reads were lost. */
     public void reportsLost() {
         counters.eventsLost.increment();
-        forEachJob(JobRun::reportsLost);
+        forEach(jobs, JobRun::reportsLost);
         signal.wake();
     }
 
@@ -257,8 +293,8 @@ public final class Prefetcher implements AutoCloseable {
         void run(JobRun job) throws InvalidSpecException;
     }
 
-    private void forEachJob(JobAction action) {
-        for (JobRun job : jobs) {
+    private void forEach(List<JobRun> some, JobAction action) {
+        for (JobRun job : some) {
             try {
                 action.run(job);
             } catch (InvalidSpecException e) {
@@ -289,6 +325,7 @@ public final class Prefetcher implements AutoCloseable {
 
     private void wakeAll() {
         signal.wake();
+        answers.wake();
         tierSignals.forEach(WorkSignal::wake);
     }
 
@@ -300,7 +337,7 @@ public final class Prefetcher implements AutoCloseable {
     /** Where this file is, and when it is wanted. May take a second for a dataset of millions. */
     public SampleLocation whereabouts(int file) {
         List<SampleLocation.NextUse> uses = new ArrayList<>();
-        forEachJob(job -> {
+        forEach(jobs, job -> {
             SampleLocation.NextUse use = job.nextUse(file);
             if (use != null) {
                 uses.add(use);
@@ -330,6 +367,7 @@ public final class Prefetcher implements AutoCloseable {
         jobs.forEach(job -> remove(job.spec().name()));
         wakeAll();
         Worker.closeAll(workers);
+        stager.close();
         staging.close();
     }
 }

@@ -4,7 +4,7 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.SamplesInUse;
-import io.clairfs.cache.fetch.Stager;
+import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
@@ -15,6 +15,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stages samples in the order in which their ranks will read them. One call stages one sample; the loaders of {@link Prefetcher} call it
@@ -22,14 +23,16 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Few pushes into the staging area run at once, for they cost processor time that the trainer needs. While samples come from memory no
  * more loaders work than push, each one sample after the other: handing pushes from thread to thread would cost as much again. A loader
- * whose sample comes from farther away wakes another one.
+ * whose sample comes from farther away wakes another one. Samples that peers hold are sent ahead of time ({@link AheadQueue}).
  */
-final class StagingPrefetcher {
+final class StagingPrefetcher implements AutoCloseable {
     private static final Logger LOG = System.getLogger(StagingPrefetcher.class.getName());
+    private static final int MOST_BEGUN_AT_ONCE = 8;
     private static final int PUSHES_AT_ONCE = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
 
     private final DatasetTree tree;
     private final FetchRouter router;
+    private final Admission admission;
     private final SamplesInUse inUse;
     private final StagingBuffer staging;
     private final LoaderShares shares;
@@ -50,17 +53,22 @@ final class StagingPrefetcher {
      */
     private final Semaphore patience;
 
+    private final AheadQueue ahead;
+
     StagingPrefetcher(
             DatasetTree tree,
             FetchRouter router,
+            Admission admission,
             SamplesInUse inUse,
             StagingBuffer staging,
             LoaderShares shares,
             WorkSignal signal,
+            WorkSignal answers,
             int loaders,
             Counters counters) {
         this.tree = tree;
         this.router = router;
+        this.admission = admission;
         this.inUse = inUse;
         this.staging = staging;
         this.shares = shares;
@@ -68,6 +76,12 @@ final class StagingPrefetcher {
         this.counters = counters;
         spare = threads(loaders) > loaders;
         patience = new Semaphore(loaders / 2);
+        ahead = new AheadQueue(router, answers);
+    }
+
+    /** How many threads call {@link #endOneAnswered}. */
+    static int threadsForAnswers() {
+        return PUSHES_AT_ONCE;
     }
 
     /** How many threads so many loaders need: even a single loader fetches the next sample while the last one is pushed. */
@@ -75,34 +89,103 @@ final class StagingPrefetcher {
         return Math.max(loaders, 1 + PUSHES_AT_ONCE);
     }
 
-    /** Stages the next sample of the rank that the calling loader works for. Returns whether there was one. */
+    /** Stages the next sample of the rank that the calling loader works for, or has a peer send it. Returns whether there was one. */
     boolean stageOne() throws SourceException, JobFailedException {
         if (isBusyPushing()) {
             return false; // a loader that pushes looks for the next, and wakes others if need be
         }
-        LoaderShares.Claim claim = shares.claim();
-        if (claim == null) {
+        StagingTask left = ahead.left();
+        if (left != null) {
+            stage(left);
+            return true;
+        }
+        StagingTask aside = ahead.aside();
+        if (aside != null && isBegunOrStaged(aside)) {
+            return true;
+        }
+        StagingTask next = claim();
+        if (next == null) {
             return false;
         }
-        StreamWindow.ToStage next = claim.what();
-        isFromMemory = router.isInMemory(next.file());
-        if (!isFromMemory) {
-            signal.wake(1);
+        boolean _ = isBegunOrStaged(next);
+        return true;
+    }
+
+    /**
+     * Ends one task that a peer has answered, and has peers send as many more as there is room for. Returns whether there was one. Waits for no
+     * sample.
+     */
+    boolean endOneAnswered() throws SourceException, JobFailedException {
+        StagingTask answered = ahead.answered();
+        if (answered == null) {
+            return false;
         }
-        try (StagingBuffer.Loading loading = staging.load(next.place(), next.leaving())) {
-            if (loading.isMine()) { // else the job was stopped meanwhile, or another position brings it
-                stage(claim, loading);
+        if (answered.isGiven()) {
+            stage(answered);
+        } else {
+            leaveToLoader(answered);
+        }
+        beginMore();
+        return true;
+    }
+
+    private void beginMore() throws JobFailedException {
+        AheadQueue.Begun begun = AheadQueue.Begun.YES;
+        for (int i = 0; i < MOST_BEGUN_AT_ONCE && begun != AheadQueue.Begun.LATER; i++) {
+            StagingTask next = ahead.aside();
+            if (next == null) {
+                next = claim();
+            }
+            if (next == null) {
+                return;
+            }
+            begun = ahead.begin(next);
+            if (begun == AheadQueue.Begun.NO) {
+                leaveToLoader(next);
+            }
+        }
+    }
+
+    private void leaveToLoader(StagingTask task) {
+        ahead.leave(task);
+        signal.wake(1);
+    }
+
+    private @Nullable StagingTask claim() throws JobFailedException {
+        LoaderShares.Claim claim = shares.claim();
+        if (claim == null) {
+            return null;
+        }
+        StreamWindow.ToStage what = claim.what();
+        isFromMemory = router.isInMemory(what.file());
+        return new StagingTask(shares, claim, staging.load(what.place(), what.leaving()), this::loaderIsFree);
+    }
+
+    /** Has a peer send the sample, or else stages it here. Returns false if the task is put aside. */
+    private boolean isBegunOrStaged(StagingTask task) throws SourceException {
+        AheadQueue.Begun begun = ahead.begin(task);
+        if (begun == AheadQueue.Begun.NO) {
+            if (!isFromMemory) {
+                signal.wake(1);
+            }
+            stage(task);
+        }
+        return begun != AheadQueue.Begun.LATER;
+    }
+
+    /** Brings a sample and stages it. Blocks for as long as its fetch takes. */
+    private void stage(StagingTask task) throws SourceException {
+        try (task) {
+            if (task.loading().isMine()) { // else the job was stopped meanwhile, or another position brings it
+                push(task);
             }
         } catch (Throwable t) {
             signal.wake(); // there is room again
             throw t;
-        } finally {
-            fetched(claim);
         }
-        if (!next.leaving().isEmpty()) {
+        if (!task.claim().what().leaving().isEmpty()) {
             wakeUnlessBusyPushing();
         }
-        return true;
     }
 
     private boolean isBusyPushing() {
@@ -120,40 +203,20 @@ final class StagingPrefetcher {
         return 1 + PUSHES_AT_ONCE;
     }
 
-    /** The loader is free for the next sample: what is left to do with this one, serving readers who wait and pushing it, keeps no source busy. */
-    private void fetched(LoaderShares.Claim claim) {
-        shares.done(claim);
+    private void loaderIsFree() {
         if (spare) {
             wakeUnlessBusyPushing();
         }
     }
 
-    /** A loader with its claim, as the fetch of its sample knows it. */
-    private final class Loader implements Stager {
-        private final LoaderShares.Claim claim;
-
-        Loader(LoaderShares.Claim claim) {
-            this.claim = claim;
-        }
-
-        @Override
-        public void bytesArrived() {
-            fetched(claim);
-        }
-
-        @Override
-        public double spareSeconds() {
-            return shares.spareSeconds(claim);
-        }
-    }
-
-    private void stage(LoaderShares.Claim claim, StagingBuffer.Loading loading) throws SourceException {
-        int file = claim.what().file();
-        SampleBuffer buffer = router.fetch(file, claim.number(), new Loader(claim));
-        fetched(claim);
+    private void push(StagingTask task) throws SourceException {
+        int file = task.file();
+        SampleBuffer buffer = task.fetch(router);
+        task.fetched();
         try {
             inUse.take(file, buffer); // a reader may ask for it before it is staged
-            push(file, buffer, loading);
+            admission.fetchedFor(task.claim().queue().job(), file, buffer);
+            push(file, buffer, task.loading());
             keepPatiently(file, buffer);
         } finally {
             inUse.letGo(file, buffer);
@@ -194,5 +257,11 @@ final class StagingPrefetcher {
             pushes.release();
             pushing.decrementAndGet();
         }
+    }
+
+    /** Gives up what peers were asked for; nothing calls the other methods any more. */
+    @Override
+    public void close() {
+        ahead.close();
     }
 }

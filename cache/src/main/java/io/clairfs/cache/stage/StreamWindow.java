@@ -101,6 +101,11 @@ public final class StreamWindow {
             this.position = position;
             this.file = file;
         }
+
+        /** Whether the trainer has read it, as far as is known. */
+        public boolean isRead() {
+            return read;
+        }
     }
 
     /** A file to put into the staging area, its room, and the samples that have to leave first. */

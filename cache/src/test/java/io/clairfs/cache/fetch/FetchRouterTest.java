@@ -46,6 +46,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class FetchRouterTest {
     private static final int SAMPLES = 60;
     private static final long SIZE = 100;
+    private static final long WINDOW_BYTES = 1 << 20;
     private static final int DISK = 1;
     private static final Place.Peer PEER = new Place.Peer(0);
 
@@ -134,6 +135,16 @@ final class FetchRouterTest {
                     return null;
                 }
                 return answersBySample.getOrDefault(sample, false) ? new Delivery(dataset.sample(sample), 0) : null;
+            }
+
+            @Override
+            public CompletableFuture<@Nullable Delivery> ask(long withinNs) {
+                return CompletableFuture.supplyAsync(() -> fetch(withinNs));
+            }
+
+            @Override
+            public long windowBytes() {
+                return WINDOW_BYTES;
             }
         }
     }

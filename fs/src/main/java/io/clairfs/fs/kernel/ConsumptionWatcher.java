@@ -68,6 +68,9 @@ public final class ConsumptionWatcher implements AutoCloseable {
      */
     private final Map<Integer, Directory> byWatch = new HashMap<>();
 
+    /** Whether opens are reported besides, so that they come between two closes of one file. Guarded by {@code byWatch}. */
+    private boolean readersApart;
+
     private final Worker worker;
 
     /** Looks in a row that found nothing. Only the worker uses this and the next three fields. */
@@ -168,9 +171,30 @@ public final class ConsumptionWatcher implements AutoCloseable {
 
     private void watch(WatchQueue in, Directory directory) throws PosixException {
         synchronized (byWatch) {
-            int number = in.watch(path(directory), KernelCalls.IN_CLOSE_NOWRITE | KernelCalls.IN_ONLYDIR);
+            int opens = readersApart ? KernelCalls.IN_OPEN : 0;
+            int number = in.watch(path(directory), KernelCalls.IN_CLOSE_NOWRITE | opens | KernelCalls.IN_ONLYDIR);
             byWatch.put(number, directory);
             watched.add(directory);
+        }
+    }
+
+    /**
+     * Whether two readers who read a file one right after the other are to be reported as two, not as one. Costs one more event of the kernel
+     * for each read. Readers who have the file open at the same time may be reported as one all the same.
+     */
+    public void tellReadersApart(boolean apart) {
+        synchronized (byWatch) {
+            if (queue == null || readersApart == apart) {
+                return;
+            }
+            readersApart = apart;
+        }
+        for (Directory directory : watched) { // the lock is free in between, for reports that come meanwhile
+            try {
+                watch(queue, directory);
+            } catch (PosixException e) {
+                LOG.log(Level.DEBUG, "readers are not told apart in one directory: " + e.getMessage());
+            }
         }
     }
 
@@ -227,7 +251,9 @@ public final class ConsumptionWatcher implements AutoCloseable {
                 lost = true;
             } else if ((mask & KernelCalls.IN_IGNORED) != 0) {
                 forget(watch);
-            } else if ((mask & KernelCalls.IN_ISDIR) == 0 && nameBytes > 0) {
+            } else if ((mask & KernelCalls.IN_CLOSE_NOWRITE) != 0
+                    && (mask & KernelCalls.IN_ISDIR) == 0
+                    && nameBytes > 0) {
                 int file = file(watch, at + EVENT_BYTES, nameBytes);
                 if (file >= 0 && (reader.takeAsked(file) || !ownCloses.take(file))) {
                     if (count == files.length) {

@@ -16,6 +16,7 @@ import java.lang.invoke.MethodHandle;
 /** The Linux calls of this package: inotify, and an eventfd for wake-ups. */
 final class KernelCalls {
     static final int IN_CLOSE_NOWRITE = 0x10;
+    static final int IN_OPEN = 0x20;
     static final int IN_ONLYDIR = 0x01000000;
     static final int IN_Q_OVERFLOW = 0x4000;
     static final int IN_IGNORED = 0x8000;

@@ -168,6 +168,22 @@ final class ConsumptionWatcherTest {
     }
 
     @Test
+    void readersWhoAreToldApart_areReportedEach_thoughTheyReadTheFileInARow() throws Exception {
+        try (ConsumptionWatcher watcher = watch(reader, WatchQueue::open)) {
+            watcher.tellReadersApart(true);
+            for (int i = 0; i < 10; i++) {
+                Files.readAllBytes(first);
+            }
+            for (int i = 0; i < 10; i++) {
+                assertThat(next()).isZero();
+            }
+            watcher.tellReadersApart(false);
+            Files.readAllBytes(second);
+            assertThat(next()).isEqualTo(1);
+        }
+    }
+
+    @Test
     void readerThatFailsOnce_hasLostReports_andIsToldOfTheNextRead() throws Exception {
         Semaphore lost = new Semaphore(0);
         ConsumptionWatcher.Reader failing = new ConsumptionWatcher.Reader() {

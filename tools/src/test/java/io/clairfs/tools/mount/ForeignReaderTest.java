@@ -82,7 +82,7 @@ final class ForeignReaderTest {
         Path source = makeSource(samples);
         LiveMount mount = fixture.mount(source, "--staging", "4MiB");
         mount.awaitReady();
-        mount.job("seed=3 epochs=3 batch=4");
+        mount.job("seed=3 epochs=4 batch=4");
         passOver(mount, source, samples, 0, 0);
         int pause = samples * PAUSED_AT / 100;
         train(mount, source, 0, 0, pause);
@@ -101,11 +101,9 @@ final class ForeignReaderTest {
                 List.of("/bin/sh", "-c", "cd " + mount.point() + " && cat */* | cksum && fincore -n */* | wc -l"));
         train(mount, source, 1, 0, samples);
         assertThat(beside.waitFor()).isZero();
-        mount.await(
-                "at the third epoch",
-                s -> s.at("/jobs/0/epoch").asInt() == 2
-                        && s.at("/jobs/0/position").asInt() == 0);
         train(mount, source, 2, 0, samples);
+        // a close that was reported as one with that of the pass is given up when the trainer is far behind it
+        train(mount, source, 3, 0, samples);
         JsonNode done = mount.await("done", s -> s.at("/jobs/0/done").asBoolean());
         assertThat(done.at("/jobs/0/in_sync").asBoolean()).isTrue();
         assertThat(done.at("/reads/errors").asInt()).isZero();

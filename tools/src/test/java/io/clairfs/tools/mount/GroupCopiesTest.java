@@ -44,7 +44,7 @@ final class GroupCopiesTest {
     void copies_are_those_used_next_and_the_source_is_read_once() throws Exception {
         Path dataset = NodeGroup.makeSamples(fixture, SAMPLES, SAMPLE_BYTES);
         try (SlowMount source = SlowMount.mount(
-                dataset, fixture.newDirectory("slow"), new SlowSourceSpec(100_000_000, Duration.ofMillis(1)))) {
+                dataset, fixture.newDirectory("slow"), new SlowSourceSpec(100_000_000, Duration.ofMillis(8)))) {
             NodeGroup.Storage storage = NodeGroup.Storage.memory(DATASET * 2 / NODES);
             NodeGroup group = NodeGroup.of(fixture, dataset, SAMPLES, source.point(), null, storage)
                     .mount(NODES);

@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,6 +65,36 @@ final class LinksBenchmark {
         }
     }
 
+    @Test
+    void peer_that_becomes_ten_times_slower_in_the_middle_of_an_epoch() throws Exception {
+        long linkBytes = 50_000_000;
+        NodeNetwork network = fixture.network(NODES, linkBytes);
+        Path dataset = NodeGroup.makeSamples(fixture, SAMPLES, SAMPLE_BYTES);
+        try (SlowMount source = SlowMount.mount(
+                dataset, fixture.newDirectory("slow"), new SlowSourceSpec(1_000_000_000, Duration.ofNanos(300_000)))) {
+            for (Path file : list(dataset)) {
+                assertThat(Files.readAllBytes(file)).hasSize(SAMPLE_BYTES); // loads it into the page cache
+            }
+            double[] alone = train("alone", dataset, source.point(), network, false);
+            Thread slower = Thread.ofPlatform().unstarted(() -> slowDown(network, linkBytes / 10));
+            double[] together = train("together", dataset, source.point(), network, true, slower);
+            slower.join();
+            System.out.printf(
+                    "links of %.1f MB/s, a tenth of that from the middle of the second epoch on%n", linkBytes / 1e6);
+            System.out.println("  alone    " + text(alone));
+            System.out.println("  together " + text(together));
+        }
+    }
+
+    private static void slowDown(NodeNetwork network, long bytesPerSecond) {
+        try {
+            Thread.sleep((long) (1_500 * COMPUTE_SECONDS));
+            network.limit(1, bytesPerSecond);
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     private void measure(String name, long linkBytes, Path dataset, Path source, NodeNetwork network) throws Exception {
         for (Path file : list(dataset)) {
             assertThat(Files.readAllBytes(file)).hasSize(SAMPLE_BYTES); // loads it into the page cache
@@ -85,6 +117,13 @@ final class LinksBenchmark {
     }
 
     private double[] train(String job, Path dataset, Path source, NodeNetwork network, boolean grouped)
+            throws Exception {
+        return train(job, dataset, source, network, grouped, null);
+    }
+
+    /** Trains; {@code besides} starts with the training. */
+    private double[] train(
+            String job, Path dataset, Path source, NodeNetwork network, boolean grouped, @Nullable Thread besides)
             throws Exception {
         NodeGroup.Storage storage = _ -> List.of("--memory", DATASET * 6 / 10 + "B", "--staging", "64MiB");
         NodeGroup group = NodeGroup.of(fixture, dataset, SAMPLES, source, network, storage);
@@ -112,6 +151,9 @@ final class LinksBenchmark {
             trainer.awaitReady();
         }
         group.start(training);
+        if (besides != null) {
+            besides.start();
+        }
         for (RankTrainer trainer : trainers) {
             trainer.finished();
         }

@@ -1,5 +1,7 @@
 package io.clairfs.tools.mount;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.source.DirectorySource;
@@ -24,6 +26,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 
 /**
@@ -34,10 +37,33 @@ final class LyingPeer implements AutoCloseable {
     private static final int LISTERS = 2;
 
     private final Parts parts = new Parts();
-    private final Relay relay;
+    private final Front front;
+    private final ConcurrentHashMap<Integer, Kept> kept = new ConcurrentHashMap<>();
+
+    /** What the other nodes connect to. */
+    interface Front extends AutoCloseable {
+        InetSocketAddress address();
+
+        /** The number of pieces of answers that it has changed or held back. */
+        long deeds();
+
+        @Override
+        void close() throws IOException;
+    }
+
+    /** Puts something in front of a server. */
+    @FunctionalInterface
+    interface FrontMaker {
+        Front before(InetSocketAddress server) throws IOException;
+    }
 
     /** Joins the group as node {@code node}, with room for {@code cache} bytes. */
     LyingPeer(NodeGroup group, int node, long cache, Relay.Deed deed) throws Exception {
+        this(server -> new Relay(server, deed), false, group, node, cache);
+    }
+
+    /** The same with anything in front of it; it may keep all samples in memory. */
+    LyingPeer(FrontMaker maker, boolean inMemory, NodeGroup group, int node, long cache) throws Exception {
         try {
             DirectorySource source = started(new DirectorySource(group.dataset()));
             DatasetTree tree = started(new DatasetTree(source, LISTERS, _ -> {}));
@@ -50,13 +76,22 @@ final class LyingPeer implements AutoCloseable {
             TransferServer server = started(TransferServer.start(
                     List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
                     new Credentials(fingerprint, secret),
-                    (sample, _, _) -> new ServeResult.Later(CompletableFuture.supplyAsync(
-                            () -> read(
-                                    source, tree.entry(numbers.fileOf(sample)).file()),
-                            reading)),
+                    (sample, _, _) -> inMemory
+                            ? kept.computeIfAbsent(
+                                            sample,
+                                            number -> new Kept(read(
+                                                    source,
+                                                    tree.entry(numbers.fileOf(number))
+                                                            .file())))
+                                    .lent()
+                            : new ServeResult.Later(CompletableFuture.supplyAsync(
+                                    () -> read(
+                                            source,
+                                            tree.entry(numbers.fileOf(sample)).file()),
+                                    reading)),
                     TransferLimits.DEFAULT,
                     threads));
-            relay = started(new Relay(server.addresses().getFirst(), deed));
+            front = started(maker.before(server.addresses().getFirst()));
             String[] bind = group.bind(node).split(":", 2);
             GroupMembership directory = started(GroupMembership.open(
                     new ClusterConfig(
@@ -67,7 +102,7 @@ final class LyingPeer implements AutoCloseable {
                             DirectoryTimes.DEFAULT),
                     new Node.Introduction(
                             "liar-" + node,
-                            relay.address(),
+                            front.address(),
                             ByteBuffer.allocate(Long.BYTES).putLong(0, cache).array()),
                     numbers.count()));
             for (int sample = 0; sample < numbers.count(); sample++) {
@@ -76,6 +111,23 @@ final class LyingPeer implements AutoCloseable {
         } catch (Exception | AssertionError e) {
             close();
             throw e;
+        }
+    }
+
+    /** A sample that stays in memory. */
+    private record Kept(ServeResult read) implements AutoCloseable {
+        ServeResult lent() {
+            if (read instanceof ServeResult.Memory(SampleBuffer sample, long _)) {
+                assertThat(sample.tryRetain()).isTrue();
+            }
+            return read;
+        }
+
+        @Override
+        public void close() {
+            if (read instanceof ServeResult.Memory(SampleBuffer sample, long _)) {
+                sample.release();
+            }
         }
     }
 
@@ -96,11 +148,12 @@ final class LyingPeer implements AutoCloseable {
 
     /** The number of pieces of answers that it has changed or held back. */
     long lies() {
-        return relay.deeds();
+        return front.deeds();
     }
 
     @Override
     public void close() throws IOException {
         parts.close();
+        kept.values().forEach(Kept::close);
     }
 }

@@ -118,8 +118,8 @@ final class NodeNetwork {
             inNode(node, "link", "set", "lo", "up");
             inNode(node, "addr", "add", address(node) + "/24", "dev", "net0");
             inNode(node, "link", "set", "net0", "up");
-            limit(hub(), port(node), bytesPerSecond);
-            limit(of(node), "net0", bytesPerSecond);
+            limit("add", hub(), port(node), bytesPerSecond);
+            limit("add", of(node), "net0", bytesPerSecond);
         }
     }
 
@@ -128,7 +128,13 @@ final class NodeNetwork {
         inHub("link", "set", bridge, "up");
     }
 
-    private static void limit(String namespace, String device, long bytesPerSecond)
+    /** Changes what a node sends and receives at most. */
+    void limit(int node, long bytesPerSecond) throws IOException, InterruptedException {
+        limit("change", hub(), port(node), bytesPerSecond);
+        limit("change", of(node), "net0", bytesPerSecond);
+    }
+
+    private static void limit(String action, String namespace, String device, long bytesPerSecond)
             throws IOException, InterruptedException {
         long burst = Math.max(LEAST_BURST_BYTES, bytesPerSecond / 100);
         run(
@@ -136,7 +142,7 @@ final class NodeNetwork {
                 "-n",
                 namespace,
                 "qdisc",
-                "add",
+                action,
                 "dev",
                 device,
                 "root",

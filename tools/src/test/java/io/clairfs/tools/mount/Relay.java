@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Relays between clients and a server on loopback, and changes the bytes that the server sends. */
-final class Relay implements AutoCloseable {
+final class Relay implements LyingPeer.Front {
     private static final int BACKLOG = 50;
     private static final int PIECE_BYTES = 16 << 10;
 
@@ -44,12 +44,13 @@ final class Relay implements AutoCloseable {
         Thread.ofVirtual().start(this::accept);
     }
 
-    InetSocketAddress address() {
+    @Override
+    public InetSocketAddress address() {
         return (InetSocketAddress) listening.getLocalSocketAddress();
     }
 
-    /** The number of pieces that were changed or held back. */
-    long deeds() {
+    @Override
+    public long deeds() {
         return deeds.get();
     }
 

@@ -176,6 +176,12 @@ public final class Peer {
         return address;
     }
 
+    /** How many bytes it may owe at a time, as far as was measured; approximate while requests are under way. */
+    public long windowBytes() {
+        PeerConnection current = connection;
+        return current == null ? limits.windows().startBytes() : current.windowBytes();
+    }
+
     /** Its present state; approximate while requests are under way. */
     public PeerFigures figures() {
         PeerConnection current = connection;
@@ -183,7 +189,7 @@ public final class Peer {
         return new PeerFigures(
                 current == null ? 0 : current.window().delayNs(),
                 current == null ? 0 : current.window().bytesPerSecond(),
-                current == null ? limits.windows().startBytes() : current.windowBytes(),
+                windowBytes(),
                 current == null ? 0 : current.inFlightBytes(),
                 outstanding.get(),
                 connected,

@@ -34,6 +34,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -336,10 +337,24 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
 
         @Override
         public @Nullable Delivery fetch(long withinNs) {
-            return switch (peer.fetch(number, bytes, System.nanoTime() + withinNs)) {
+            return delivery(peer.fetch(number, bytes, System.nanoTime() + withinNs));
+        }
+
+        @Override
+        public CompletableFuture<@Nullable Delivery> ask(long withinNs) {
+            return peer.ask(number, bytes, System.nanoTime() + withinNs).thenApply(AskedPeer::delivery);
+        }
+
+        private static @Nullable Delivery delivery(Answer answer) {
+            return switch (answer) {
                 case Answer.Got(SampleBuffer sample, long broughtNs) -> new Delivery(sample, broughtNs);
                 case Answer.NotHere _, Answer.Failed _ -> null;
             };
+        }
+
+        @Override
+        public long windowBytes() {
+            return peer.windowBytes();
         }
     }
 

@@ -116,6 +116,11 @@ public final class Indexes {
         return watcher.watch(index.directoriesOfFiles(tree), errors::add) == 0;
     }
 
+    /** Several trainings may read the same samples, each of which has to be followed; else the watch can be cheaper. */
+    void tellReadersApart(boolean apart) {
+        watcher.tellReadersApart(apart);
+    }
+
     /** The number of directories of samples that cannot be watched. */
     public int unwatched() {
         return watcher.unwatched();

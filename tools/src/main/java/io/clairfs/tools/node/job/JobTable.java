@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -135,6 +136,7 @@ public final class JobTable {
         ranksHere.remove(name);
         started.remove(name);
         prefetcher.stop(name);
+        watchAsNeeded();
     }
 
     /** Whether the same job runs here already, because another node started it first, and none of its samples has been read. */
@@ -166,6 +168,7 @@ public final class JobTable {
         try {
             SampleIndex index = indexes.of(spec.subset());
             prefetcher.start(spec, index, indexes.watch(index));
+            watchAsNeeded();
             warnOfSmallStaging(spec);
         } catch (TimeoutException stillListing) {
             waiting.add(spec);
@@ -217,6 +220,21 @@ public final class JobTable {
                 errors.add("job " + job.name() + ": no rank reads here: " + e.getMessage());
             }
         }
+    }
+
+    /** Trainings over the same samples have to be told apart by the reports of reads. */
+    private void watchAsNeeded() {
+        List<String> subsets =
+                prefetcher.jobs().stream().map(run -> run.spec().subset()).toList();
+        indexes.tellReadersApart(IntStream.range(0, subsets.size())
+                .anyMatch(i -> subsets.subList(0, i).stream().anyMatch(before -> overlap(before, subsets.get(i)))));
+    }
+
+    private static boolean overlap(String subset, String other) {
+        return subset.isEmpty()
+                || other.isEmpty()
+                || (subset + "/").startsWith(other + "/")
+                || (other + "/").startsWith(subset + "/");
     }
 
     /** The trainer's loaders have a window of samples under way for each rank; a smaller staging buffer cannot stage them in time. */

@@ -1,0 +1,83 @@
+package io.clairfs.cache.fetch;
+
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A fetch from a peer that no thread waits for: many are on their way at once, as many bytes as the path to the peer holds, whatever the number
+ * of loaders (KSpeed, ICNP 2024, section III-D: batches paced by the measured delay).
+ *
+ * <p>Life cycle: {@link FetchRouter#ahead} makes it. If {@link #begin} returns true, the caller {@linkplain #end ends} it once the peer has
+ * answered, which takes no longer than the peer's patience. Used by one thread at a time.
+ */
+public final class FetchAhead {
+    private final FetchRouter router;
+    private final int file;
+    private final FetchRequest request;
+    private final CheapestPlace.AheadOfTime peer;
+    private final SampleFlight flight;
+    private @Nullable CompletableFuture<NearPlaces.Given> given;
+
+    FetchAhead(FetchRouter router, int file, FetchRequest request, CheapestPlace.AheadOfTime peer) {
+        this.router = router;
+        this.file = file;
+        this.request = request;
+        this.peer = peer;
+        flight = new SampleFlight(null, request);
+    }
+
+    /** Whether the peer may be asked now. It may be later, when it has sent what it owes. */
+    public boolean hasRoom() {
+        return peer.hasRoom();
+    }
+
+    /**
+     * Asks the peer. Readers who want the sample wait for this fetch from now on.
+     *
+     * @param answered runs when the peer has answered or its time is over, on a thread that must not be kept
+     * @return false when another fetch of the sample is under way
+     */
+    public boolean begin(Runnable answered) {
+        if (!router.begin(file, flight)) {
+            return false;
+        }
+        CompletableFuture<NearPlaces.Given> asked = peer.ask();
+        given = asked;
+        CompletableFuture<Void> _ = asked.thenRun(answered);
+        return true;
+    }
+
+    /** Whether the peer has answered with the sample. If it has answered without, {@link #end} blocks. */
+    public boolean isGiven() {
+        return sample() != null;
+    }
+
+    private @Nullable SampleBuffer sample() {
+        return given == null ? null : given.join().sample();
+    }
+
+    /**
+     * The sample with a reference for the caller, as {@link FetchRouter#fetch(int, long, Stager)} gives it. If the peer did not give it, it comes
+     * from elsewhere.
+     */
+    public SampleBuffer end() throws SourceException {
+        SampleBuffer sample = sample();
+        SampleBuffer ended =
+                router.end(file, flight, request, () -> sample == null ? peer.fromElsewhere(flight, request) : sample);
+        if (sample != null && sample != ended) {
+            sample.release();
+        }
+        return ended;
+    }
+
+    /** Gives the fetch up, answered or not: nobody will end it. */
+    public void abandon() {
+        SampleBuffer sample = sample();
+        router.giveUp(file, flight);
+        if (sample != null) {
+            sample.release();
+        }
+    }
+}
