@@ -60,13 +60,13 @@ public final class GroupMembership implements AutoCloseable {
     private volatile List<Node> nodes = List.of();
     private volatile Map<UUID, Node> byId = Map.of();
 
-    private GroupMembership(ClusterConfig config, HazelcastInstance hazelcast, String name, int samples) {
+    private GroupMembership(ClusterConfig config, HazelcastInstance hazelcast, Node.Introduction self, int samples) {
         this.config = config;
         this.hazelcast = hazelcast;
         thread = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("clairfs-directory").factory());
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        jobs = new Jobs(hazelcast, name);
+        jobs = new Jobs(hazelcast, self);
         heldHere = new HeldHere(samples, new SecureRandom().nextLong());
         exchange = new HoldingsExchange(hazelcast, heldHere, heldElsewhere, signs, samples, config.times());
     }
@@ -78,17 +78,17 @@ public final class GroupMembership implements AutoCloseable {
      * @throws IOException if the address is not available, or no group can be joined
      */
     public static GroupMembership open(ClusterConfig config, Node.Introduction self, int samples) throws IOException {
-        return open(config, () -> HazelcastSettings.of(config, self), self.name(), samples);
+        return open(config, () -> HazelcastSettings.of(config, self), self, samples);
     }
 
     /** The same with Hazelcast's settings by the caller. */
-    static GroupMembership open(ClusterConfig config, Supplier<Config> settings, String name, int samples)
+    static GroupMembership open(ClusterConfig config, Supplier<Config> settings, Node.Introduction self, int samples)
             throws IOException {
         SteadyClock.install();
         for (int attempt = 1; ; attempt++) {
             long start = System.nanoTime();
             try {
-                return join(config, settings.get(), name, samples);
+                return join(config, settings.get(), self, samples);
             } catch (RuntimeException e) { // Hazelcast's own exceptions, and plain ones
                 long tookSeconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
                 boolean hung = e instanceof OperationTimeoutException || tookSeconds >= HazelcastSettings.JOIN_SECONDS;
@@ -101,12 +101,12 @@ public final class GroupMembership implements AutoCloseable {
         }
     }
 
-    private static GroupMembership join(ClusterConfig config, Config settings, String name, int samples) {
+    private static GroupMembership join(ClusterConfig config, Config settings, Node.Introduction self, int samples) {
         HazelcastInstance hazelcast = HazelcastInstanceFactory.newHazelcastInstance(
                 settings, null, new GroupNodeContext(config.encryptionKey()));
         GroupMembership directory = null;
         try {
-            directory = new GroupMembership(config, hazelcast, name, samples);
+            directory = new GroupMembership(config, hazelcast, self, samples);
             directory.begin();
             return directory;
         } catch (RuntimeException e) {

@@ -28,6 +28,13 @@ final class HazelcastSettings {
      */
     private static final int CALL_SECONDS = 5;
 
+    /**
+     * How long the move of a partition to a new member may take, which waits for it in its join. Hazelcast drops a message to a member when it
+     * has no connection to it for a second and a half, and a handshake takes longer on a busy machine; by default the move is made again after
+     * five minutes.
+     */
+    private static final int MIGRATION_SECONDS = 10;
+
     /** How long a new member waits for its connections to all others before it begins; it connects later as well. */
     private static final int CONNECT_ALL_SECONDS = 10;
 
@@ -95,6 +102,7 @@ final class HazelcastSettings {
                 Map.entry("hazelcast.tcp.join.port.try.count", "1"),
                 Map.entry("hazelcast.max.join.seconds", Integer.toString(JOIN_SECONDS)),
                 Map.entry("hazelcast.connect.all.wait.seconds", Integer.toString(CONNECT_ALL_SECONDS)),
+                Map.entry("hazelcast.partition.migration.timeout", Integer.toString(MIGRATION_SECONDS)),
                 Map.entry("hazelcast.operation.call.timeout.millis", Long.toString(SECONDS.toMillis(CALL_SECONDS))),
                 Map.entry("hazelcast.heartbeat.interval.seconds", Integer.toString(times.heartbeatSeconds())),
                 Map.entry("hazelcast.max.no.heartbeat.seconds", Integer.toString(times.goneSeconds())),

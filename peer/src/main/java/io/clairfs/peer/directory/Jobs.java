@@ -7,6 +7,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,18 +34,24 @@ public final class Jobs {
     private static final Logger LOG = System.getLogger(Jobs.class.getName());
     private static final String STOPPED = "";
     private static final char BETWEEN = '\n';
+
+    /** Between the ranks that a node has claimed and what it tells of itself. */
+    private static final char ABOUT = ' ';
+
     private static final int MOST_JOBS = 1_000;
     private static final int MOST_NAME_LENGTH = 64;
     private static final int MOST_LINES_LENGTH = 64 << 10;
 
     private final String self;
+    private final String about;
     private final ReplicatedMap<String, String> lines;
     private final ReplicatedMap<String, String> ranks;
     private final List<Consumer<Map<String, Job>>> listeners = new CopyOnWriteArrayList<>();
     private volatile Map<String, Job> known = Map.of();
 
-    Jobs(HazelcastInstance hazelcast, String self) {
-        this.self = self;
+    Jobs(HazelcastInstance hazelcast, Node.Introduction self) {
+        this.self = self.name();
+        about = HexFormat.of().formatHex(self.about());
         lines = hazelcast.getReplicatedMap(LINES);
         ranks = hazelcast.getReplicatedMap(RANKS);
     }
@@ -80,9 +87,9 @@ public final class Jobs {
         }
     }
 
-    /** Publishes which ranks of a job read through this node. */
+    /** Publishes which ranks of a job read through this node, and with them what it tells of itself, for the time when it has left. */
     public void putRanks(String job, String ranksHere) throws TimeoutException {
-        change(() -> ranks.put(job + BETWEEN + self, ranksHere));
+        change(() -> ranks.put(job + BETWEEN + self, ranksHere + ABOUT + about));
     }
 
     /** Removes what this node published of its ranks of stopped jobs. */
@@ -110,15 +117,25 @@ public final class Jobs {
      *
      * @param running by name
      * @param stopped names of stopped jobs
+     * @param about what each node with ranks told of itself ({@link Node#about}), as hexadecimal digits, by its name; also of nodes that have left
      */
-    public record Known(Map<String, Job> running, Set<String> stopped) {}
+    public record Known(Map<String, Job> running, Set<String> stopped, Map<String, String> about) {
+        /** Jobs of which no node has claimed a rank. */
+        public Known(Map<String, Job> running, Set<String> stopped) {
+            this(running, stopped, Map.of());
+        }
+    }
 
     /** The jobs, with every change made on this node so far. A local read. */
     public Known now() {
         Map<String, Map<String, String>> ranksOf = new HashMap<>();
+        Map<String, String> aboutNodes = new TreeMap<>();
         ranks.forEach((key, value) -> {
             int at = key.indexOf(BETWEEN);
-            ranksOf.computeIfAbsent(key.substring(0, at), _ -> new TreeMap<>()).put(key.substring(at + 1), value);
+            int end = value.indexOf(ABOUT);
+            String node = key.substring(at + 1);
+            ranksOf.computeIfAbsent(key.substring(0, at), _ -> new TreeMap<>()).put(node, value.substring(0, end));
+            aboutNodes.put(node, value.substring(end + 1));
         });
         Map<String, Job> running = new TreeMap<>();
         Set<String> stopped = new TreeSet<>();
@@ -129,7 +146,7 @@ public final class Jobs {
                 running.put(name, new Job(name, text, ranksOf.getOrDefault(name, Map.of())));
             }
         });
-        return new Known(running, stopped);
+        return new Known(running, stopped, aboutNodes);
     }
 
     /** All running jobs by name, as of the last {@link #refresh}. A local read. */

@@ -16,15 +16,18 @@ import io.clairfs.peer.Secret;
 import io.clairfs.peer.directory.tls.GroupNodeContext;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -73,17 +76,26 @@ final class DirectoryEncryptionTest {
     }
 
     private ClusterConfig config(int number, @Nullable Secret secret) {
+        return config(number, secret, relays);
+    }
+
+    /** The configuration of a member that knows the addresses of these. */
+    private ClusterConfig config(int number, @Nullable Secret secret, List<DirectoryRelay> known) {
         return new ClusterConfig(
                 dataset,
                 secret,
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), ports.get(number)),
                 new Discovery.Members(
-                        relays.stream().map(DirectoryRelay::address).toList()),
+                        known.stream().map(DirectoryRelay::address).toList()),
                 QUICK);
     }
 
     private Config settings(int number, @Nullable Secret secret) {
-        Config settings = HazelcastSettings.of(config(number, secret), self(number));
+        return settingsOf(number, config(number, secret));
+    }
+
+    private Config settingsOf(int number, ClusterConfig config) {
+        Config settings = HazelcastSettings.of(config, self(number));
         settings.getAdvancedNetworkConfig()
                 .getEndpointConfigs()
                 .values()
@@ -101,7 +113,7 @@ final class DirectoryEncryptionTest {
 
     private GroupMembership open(int number, @Nullable Secret secret) throws IOException {
         GroupMembership member =
-                GroupMembership.open(config(number, secret), () -> settings(number, secret), "node" + number, SAMPLES);
+                GroupMembership.open(config(number, secret), () -> settings(number, secret), self(number), SAMPLES);
         open.add(member);
         return member;
     }
@@ -334,6 +346,28 @@ final class DirectoryEncryptionTest {
             assertThat(member.nodes().stream().map(Node::id)).isEqualTo(ids);
         }
         assertThat(allLinks().stream().filter(link -> !link.hasEnded()).count()).isGreaterThan(others.size());
+    }
+
+    /** Hazelcast drops what it sends to a member before it is connected, such as parts of the maps that the new member waits for. */
+    @Test
+    @Execution(CONCURRENT)
+    void memberThatOthersReachLate_joinsAllTheSame() throws Exception {
+        List<GroupMembership> group = new ArrayList<>(group(SECRET));
+        relays.get(1).delayNew(Duration.ofSeconds(4));
+        relays.get(2).delayNew(Duration.ofSeconds(4));
+        ClusterConfig knowsTheFirst = config(2, SECRET, relays.subList(0, 1));
+        CompletableFuture<GroupMembership> joining = CompletableFuture.supplyAsync(() -> {
+            try {
+                return GroupMembership.open(knowsTheFirst, () -> settingsOf(2, knowsTheFirst), self(2), SAMPLES);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        GroupMembership late = joining.get(WITHIN_SECONDS, TimeUnit.SECONDS);
+        open.add(late);
+        group.add(late);
+        eventually(() -> group.stream().allMatch(member -> member.nodes().size() == 3));
+        eventually(() -> lineOf(late, "train").equals(JOB));
     }
 
     /** A change of jobs. */

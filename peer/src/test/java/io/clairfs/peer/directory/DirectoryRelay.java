@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -68,6 +69,7 @@ final class DirectoryRelay implements AutoCloseable {
     private final ServerSocket listening;
     private final InetSocketAddress member;
     private final List<Link> links = new CopyOnWriteArrayList<>();
+    private volatile Duration delay = Duration.ZERO;
     private final ByteArrayOutputStream passed = new ByteArrayOutputStream();
 
     DirectoryRelay(int port, InetSocketAddress member) throws IOException {
@@ -78,6 +80,11 @@ final class DirectoryRelay implements AutoCloseable {
 
     String address() {
         return "127.0.0.1:" + listening.getLocalPort();
+    }
+
+    /** From now on each new connection waits so long before anything passes. */
+    void delayNew(Duration time) {
+        delay = time;
     }
 
     /** All connections so far, also those that have ended. */
@@ -98,11 +105,20 @@ final class DirectoryRelay implements AutoCloseable {
         while (!listening.isClosed()) {
             try {
                 Socket from = listening.accept();
-                try {
-                    links.add(new Link(from, new Socket(member.getAddress(), member.getPort())));
-                } catch (IOException nobodyListens) {
-                    from.close();
-                }
+                Thread.ofVirtual().start(() -> link(from));
+            } catch (IOException closed) {
+                return;
+            }
+        }
+    }
+
+    private void link(Socket from) {
+        try {
+            Thread.sleep(delay);
+            links.add(new Link(from, new Socket(member.getAddress(), member.getPort())));
+        } catch (IOException | InterruptedException nobodyListens) {
+            try {
+                from.close();
             } catch (IOException closed) {
                 return;
             }

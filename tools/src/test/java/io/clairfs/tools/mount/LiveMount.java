@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import tools.jackson.databind.JsonNode;
@@ -45,6 +46,14 @@ record LiveMount(Path point) {
 
     long pid() throws IOException {
         return status().path("pid").asLong();
+    }
+
+    /** The stacks of the daemon's threads. */
+    String threads() throws IOException, InterruptedException {
+        Path java = Path.of(ProcessHandle.current().info().command().orElseThrow());
+        return Ended.run(
+                        List.of(java.resolveSibling("jcmd").toString(), Long.toString(pid()), "Thread.print"), Map.of())
+                .out();
     }
 
     /** The watchdog process of the daemon. */

@@ -117,17 +117,25 @@ record NodeGroup(
                 options.toArray(String[]::new));
     }
 
-    /** Waits until every node has every other node among its peers, alive. */
+    /** Waits until every node has every other node among its peers, alive. If that fails, tells what each daemon does and what it logged. */
     void awaitWhole() throws IOException, InterruptedException {
-        for (LiveMount node : nodes) {
-            node.await(
-                    "with " + (nodes.size() - 1) + " peers that answer",
-                    s -> s.path("peers")
-                                    .valueStream()
-                                    .filter(peer -> peer.path("alive").asBoolean())
-                                    .count()
-                            == nodes.size() - 1,
-                    MEMBERSHIP_PATIENCE_S);
+        try {
+            for (LiveMount node : nodes) {
+                node.await(
+                        "with " + (nodes.size() - 1) + " peers that answer",
+                        s -> s.path("peers")
+                                        .valueStream()
+                                        .filter(peer -> peer.path("alive").asBoolean())
+                                        .count()
+                                == nodes.size() - 1,
+                        MEMBERSHIP_PATIENCE_S);
+            }
+        } catch (AssertionError e) {
+            for (LiveMount node : nodes) {
+                System.out.println(node.point() + "\n" + node.status().path("group") + "\n" + node.threads());
+            }
+            System.out.println(fixture.logs());
+            throw e;
         }
     }
 
