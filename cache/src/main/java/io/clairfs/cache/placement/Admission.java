@@ -139,7 +139,7 @@ public final class Admission implements AutoCloseable {
         } else if (wanted != LocalPlan.NOWHERE) {
             keepIn(wanted, file, sample);
         } else if (!keepCopy(file, sample) && byReader && !residents.isHere(file) && !keepBetween(file, sample)) {
-            eviction.makeRoom(MEMORY, sample.size(), () -> residents.keepRecent(file, sample));
+            eviction.makeRoom(MEMORY, sample.size(), false, () -> residents.keepRecent(file, sample));
         }
     }
 
@@ -230,7 +230,8 @@ public final class Admission implements AutoCloseable {
     }
 
     private void put(int tier, int file, SampleBuffer sample) {
-        eviction.makeRoom(tier, sample.size(), () -> {
+        boolean planned = wants(file, tier);
+        eviction.makeRoom(tier, sample.size(), planned, () -> {
             boolean kept = residents.keep(tier, file, sample);
             if (kept) {
                 room.giveBack(file);

@@ -3,22 +3,32 @@ package io.clairfs.cache.placement;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.tier.Tier;
 import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
  * Evicts samples of older plans. A new plan evicts nothing by itself: each of them goes when its room is needed.
  *
- * <p>Each file is looked at once per tier and plan. Thread-safe without a lock.
+ * <p>The last copy in the group goes after all others, and only for a sample that the plan wants here, never for a replica (the last-copy rule of
+ * Lobster, section 4.4): its new home would have to read it from the source.
+ *
+ * <p>Each file is looked at once per tier and plan, the last copies again when there is nothing else. Thread-safe without a lock.
  */
 final class Eviction {
     private static final int NONE = -1;
+
+    /** How many last copies are looked at again for one eviction: their homes may have them by now. */
+    private static final int MOST_LOOKED_AT_AGAIN = 16;
 
     private final DatasetTree tree;
     private final ResidentSamples residents;
     private final Unwanted unwanted;
     private final Evictor evictor;
-    private final List<AtomicInteger> looked;
+    private final List<Leftovers> leftovers;
+
+    /** Where the search through one tier is, and the last copies that it has passed. */
+    private record Leftovers(AtomicInteger looked, ConcurrentLinkedQueue<Integer> last) {}
 
     /** Whether the plan does not want a file in a tier. */
     @FunctionalInterface
@@ -37,18 +47,27 @@ final class Eviction {
         this.residents = residents;
         this.unwanted = unwanted;
         this.evictor = evictor;
-        looked = residents.tiers().stream().map(_ -> new AtomicInteger()).toList();
+        leftovers = residents.tiers().stream()
+                .map(_ -> new Leftovers(new AtomicInteger(), new ConcurrentLinkedQueue<>()))
+                .toList();
     }
 
     /** Begins anew for another plan. */
     void lookAgain() {
-        looked.forEach(at -> at.set(0));
+        for (Leftovers of : leftovers) {
+            of.last.clear();
+            of.looked.set(0);
+        }
     }
 
-    /** Tries until a sample of so many bytes is kept. Evicts one leftover of the tier per try, while there are any. */
-    void makeRoom(int tier, long bytes, BooleanSupplier keep) {
+    /**
+     * Tries until a sample of so many bytes is kept. Evicts one leftover of the tier per try, while there are any.
+     *
+     * @param lastToo whether the sample is worth the last copy of another one
+     */
+    void makeRoom(int tier, long bytes, boolean lastToo, BooleanSupplier keep) {
         while (!keep.getAsBoolean()) {
-            int old = couldTake(tier, bytes) ? next(tier) : NONE;
+            int old = couldTake(tier, bytes) ? next(tier, lastToo) : NONE;
             if (old == NONE) {
                 return;
             }
@@ -62,14 +81,40 @@ final class Eviction {
         return into.isWritable() && into.bytesOf(bytes) <= into.sampleRoomBytes();
     }
 
-    private int next(int tier) {
-        AtomicInteger at = looked.get(tier);
+    private int next(int tier, boolean lastToo) {
+        Leftovers of = leftovers.get(tier);
         int end = tree.entryCount();
-        while (at.get() < end) {
-            int file = at.getAndIncrement();
-            if (file < end
-                    && unwanted.isUnwanted(file, tier)
-                    && residents.tier(tier).contains(file)) {
+        while (of.looked.get() < end) {
+            int file = of.looked.getAndIncrement();
+            if (file < end && isLeftover(file, tier)) {
+                if (residents.isElsewhere(file)) {
+                    return file;
+                }
+                of.last.add(file);
+            }
+        }
+        return nextOfLast(of, tier, lastToo);
+    }
+
+    private boolean isLeftover(int file, int tier) {
+        return unwanted.isUnwanted(file, tier) && residents.tier(tier).contains(file);
+    }
+
+    private int nextOfLast(Leftovers of, int tier, boolean lastToo) {
+        for (int i = 0; i < MOST_LOOKED_AT_AGAIN; i++) {
+            Integer file = of.last.poll();
+            if (file == null) {
+                return NONE;
+            }
+            if (isLeftover(file, tier)) {
+                if (residents.isElsewhere(file)) {
+                    return file;
+                }
+                of.last.add(file);
+            }
+        }
+        for (Integer file = lastToo ? of.last.poll() : null; file != null; file = of.last.poll()) {
+            if (isLeftover(file, tier)) {
                 return file;
             }
         }

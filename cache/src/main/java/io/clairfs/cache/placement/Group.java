@@ -7,6 +7,7 @@ import io.clairfs.cache.plan.model.StorageClass;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -18,22 +19,31 @@ import org.jspecify.annotations.Nullable;
  * @param self this node's place among them
  * @param numbers of the files, the same on all of them; null for a node alone
  * @param ranks the node on which each rank of a job reads
+ * @param gone the places of nodes that have left while ranks of theirs are expected back; they have no part in the group but for the plan
  */
 public record Group(
         List<UUID> nodes,
         List<NodeStorage> storages,
         int self,
         @Nullable FileNumbers numbers,
-        RankNodes ranks) {
+        RankNodes ranks,
+        Set<Integer> gone) {
     private static final UUID ALONE = new UUID(0, 0);
 
     public Group {
         nodes = List.copyOf(nodes);
         storages = List.copyOf(storages);
+        gone = Set.copyOf(gone);
         if (nodes.size() != storages.size() || self < 0 || self >= nodes.size()) {
             throw new IllegalArgumentException(
                     nodes.size() + " nodes, " + storages.size() + " storages, this one being " + self);
         }
+    }
+
+    /** A group that no node has left. */
+    public Group(
+            List<UUID> nodes, List<NodeStorage> storages, int self, @Nullable FileNumbers numbers, RankNodes ranks) {
+        this(nodes, storages, self, numbers, ranks, Set.of());
     }
 
     /** Where ranks read. */
@@ -76,7 +86,12 @@ public record Group(
         capacities[ResidentSamples.MEMORY] -= bytes;
         List<NodeStorage> less = new ArrayList<>(storages);
         less.set(self, here.withCapacities(capacities));
-        return new Group(nodes, less, self, numbers, ranks);
+        return new Group(nodes, less, self, numbers, ranks, gone);
+    }
+
+    /** Whether a rank on this node, as {@link RankNodes} gives it, reads in the group now. */
+    boolean isHere(int node) {
+        return node >= 0 && !gone.contains(node);
     }
 
     boolean isAlone() {

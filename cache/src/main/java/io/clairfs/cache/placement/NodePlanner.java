@@ -17,6 +17,7 @@ import io.clairfs.cache.plan.model.NodeStorage;
 import io.clairfs.cache.plan.model.PerformanceModel;
 import io.clairfs.cache.plan.model.StorageClass;
 import io.clairfs.cache.plan.policy.Placement;
+import io.clairfs.cache.plan.request.Held;
 import io.clairfs.cache.plan.request.Need;
 import io.clairfs.cache.plan.request.PlacementPolicy;
 import io.clairfs.cache.plan.request.PlanLimits;
@@ -181,7 +182,7 @@ public final class NodePlanner implements JobPlanner {
                         : job.spec().epochs();
                 needs.add(need(job, start, end, now, numbers::numberOf, false));
                 int[] ranks = IntStream.range(0, nodes.length)
-                        .filter(rank -> nodes[rank] >= 0)
+                        .filter(rank -> now.isHere(nodes[rank]))
                         .toArray();
                 readings.add(new FillOrders.Reading(job, ranks, AccessStream.position(start, 0)));
                 if (job.streams() > 0) {
@@ -193,7 +194,13 @@ public final class NodePlanner implements JobPlanner {
             return LocalPlan.PENDING;
         }
         PlanRequest request = new PlanRequest(
-                numbers.count(), number -> tree.fileSize(numbers.fileOf(number)), needs, now.storages(), model);
+                numbers.count(),
+                number -> tree.fileSize(numbers.fileOf(number)),
+                needs,
+                now.storages(),
+                model,
+                Held.NOTHING,
+                now.gone());
         Placement placement = planner.plan(request, policy).onlyFor(now.self());
         ReplicaSpace copies = policy == PlacementPolicy.CLAIRFS && readHere.size() == 1
                 ? copies(request, placement, now, numbers, readHere.getFirst())
@@ -260,7 +267,11 @@ public final class NodePlanner implements JobPlanner {
         admission.residents().adoptInto(copies, file -> {
             int number = numbers.numberOf(file);
             int home = number == FileNumbers.NONE ? Placement.NONE : placement.home(number);
-            return home != Placement.NONE && home != now.self();
+            return home != Placement.NONE
+                    && home != now.self()
+                    && admission
+                            .residents()
+                            .isElsewhere(file); // else it is no replica, but waits for its home to fetch it
         });
         return copies;
     }

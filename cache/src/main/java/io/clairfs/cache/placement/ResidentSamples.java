@@ -75,6 +75,11 @@ public final class ResidentSamples {
         return tier == MEMORY ? memory.isPinned(file) : tiers.get(tier).contains(file);
     }
 
+    /** Whether the sample may be evicted without being lost to other nodes: one of them holds it too, or there is none. */
+    boolean isElsewhere(int file) {
+        return holdings.isElsewhere(file);
+    }
+
     /** Takes back what was told of a sample that turned out not to be here. */
     public void tellGone(int file) {
         for (int tier = 0; tier < tiers.size(); tier++) {

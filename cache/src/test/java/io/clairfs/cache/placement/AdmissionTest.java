@@ -9,8 +9,10 @@ import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.Tier;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -108,7 +110,60 @@ final class AdmissionTest {
             public void gone(int tier, int file) {
                 told.add("gone " + tier + " " + file);
             }
+
+            @Override
+            public boolean isElsewhere(int file) {
+                return true;
+            }
         };
+    }
+
+    /** The files of these samples are held by other nodes, the others by none. */
+    private void heldElsewhere(Set<Integer> samples) {
+        admission.residents().tell(new ResidencyListener() {
+            @Override
+            public void kept(int tier, int file) {
+                assertThat(tier).isNotNegative();
+            }
+
+            @Override
+            public void gone(int tier, int file) {
+                assertThat(tier).isNotNegative();
+            }
+
+            @Override
+            public boolean isElsewhere(int file) {
+                return samples.stream().anyMatch(sample -> dataset.file(sample) == file);
+            }
+        });
+    }
+
+    @Test
+    void leftovers_lastCopiesInTheGroupGoLast() {
+        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
+        fetched(0, 1, 2);
+        Set<Integer> elsewhere = new HashSet<>(Set.of(2));
+        heldElsewhere(elsewhere);
+        plan(Map.of(5, MEMORY, 6, MEMORY, 7, MEMORY));
+        fetched(5);
+        assertThat(in(memory)).as("the one that another node holds went").containsExactly(0, 1, 5);
+        elsewhere.add(1);
+        fetched(6);
+        assertThat(in(memory)).as("another node has fetched it meanwhile").containsExactly(0, 5, 6);
+        fetched(7);
+        assertThat(in(memory)).as("the plan comes first").containsExactly(5, 6, 7);
+    }
+
+    @Test
+    void leftovers_lastCopiesDoNotGoForWhatAReaderLeft() {
+        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
+        fetched(0, 1, 2);
+        heldElsewhere(Set.of(1));
+        plan(Map.of());
+        fetched(8, true);
+        assertThat(in(memory)).containsExactly(0, 2, 8);
+        fetched(9, true);
+        assertThat(in(memory)).as("in place of what another reader left").contains(0, 2);
     }
 
     private void writeAll() {

@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -104,6 +105,64 @@ final class PlannerTest {
         assertThat(homes(placement)).containsExactly(0, 0, 1, 1);
         assertThat(classes(placement, 0)).containsExactly(0, 0, NONE, NONE);
         assertThat(classes(placement, 1)).containsExactly(NONE, NONE, 0, 0);
+    }
+
+    private static PlanRequest without(PlanRequest request, Integer... gone) {
+        return new PlanRequest(
+                request.samples(),
+                request.sizes(),
+                request.needs(),
+                request.nodes(),
+                request.model(),
+                request.held(),
+                Set.of(gone));
+    }
+
+    @ParameterizedTest
+    @EnumSource(PlacementPolicy.class)
+    void plan_nodeHasLeft_othersTakeOverItsSamplesAndNoOtherMoves(PlacementPolicy policy) throws InvalidSpecException {
+        int nodes = 8;
+        int samples = 4_000;
+        EpochSource orders = PlanCases.torchDistributed(samples, nodes, 5);
+        long[] capacities = {(long) samples * 10 * 6 / 5 / nodes};
+        PlanRequest all = PlanCases.request(samples, 10, orders, 4, PlanCases.sameNodes(nodes, capacities));
+        Placement before = plan(all, policy);
+        int gone = 5;
+        Placement after = plan(without(all, gone), policy);
+        int moved = 0;
+        for (int sample = 0; sample < samples; sample++) {
+            int home = after.home(sample);
+            assertThat(home).isNotEqualTo(gone);
+            if (before.home(sample) == gone) {
+                moved += home == NONE ? 0 : 1;
+            } else {
+                assertThat(home).isEqualTo(before.home(sample));
+            }
+        }
+        assertThat(after.homeBytes(gone)).isZero();
+        long most = before.homeBytes(gone) / 10;
+        assertThat((long) moved).isBetween(most * 9 / 10, most);
+        for (int node = 0; node < nodes; node++) {
+            assertThat(after.homeBytes(node)).isLessThanOrEqualTo(capacities[0]);
+        }
+    }
+
+    @Test
+    void plan_nodeHasLeft_itsSamplesGoToTheirReadersWhileThereIsRoom_andThoseThatNobodyReadsToNone()
+            throws InvalidSpecException {
+        // node 2 holds 4 to 7 and is gone; 4 and 5 are read by node 1 too, 6 by node 0, 7 by nobody else
+        EpochSource orders = PlanCases.written(
+                new int[][] {{0, 1}, {2, 3}, {4, 5, 6, 7}},
+                new int[][] {{0, 1}, {2, 3}, {4, 5, 6, 7}},
+                new int[][] {{0, 1}, {2, 3}, {4, 5, 6, 7}},
+                new int[][] {{0, 6}, {4, 5}, {7, 1}});
+        List<NodeStorage> nodes = List.of(
+                PlanCases.sameNodes(1, 3).getFirst(),
+                PlanCases.sameNodes(1, 3).getFirst(),
+                PlanCases.sameNodes(1, 4).getFirst());
+        PlanRequest all = PlanCases.request(8, 1, orders, 4, nodes);
+        assertThat(homes(plan(all))).containsExactly(0, 0, 1, 1, 2, 2, 2, 2);
+        assertThat(homes(plan(without(all, 2)))).containsExactly(0, 0, 1, 1, 1, NONE, 0, NONE);
     }
 
     @Test

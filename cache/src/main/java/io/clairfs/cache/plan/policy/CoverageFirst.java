@@ -72,7 +72,7 @@ public final class CoverageFirst {
     }
 
     /** Any order will do that is unrelated to those of the epochs, and is the same on every node. */
-    private static void scatter(int[] samples) {
+    static void scatter(int[] samples) {
         Random random = new Random(samples.length);
         for (int i = samples.length - 1; i > 0; i--) {
             int other = random.nextInt(i + 1);

@@ -96,7 +96,8 @@ final class GroupReport {
         } catch (InvalidSpecException e) {
             return new Status.GroupJob(job.name(), job.ranks(), "", "");
         }
-        int[] claimed = GroupPlan.claimed(job, world, nodes);
+        int[] claimed = GroupPlan.claimed(
+                job, world, nodes.stream().map(GroupPlan.Participant::of).toList());
         return new Status.GroupJob(
                 job.name(),
                 job.ranks(),

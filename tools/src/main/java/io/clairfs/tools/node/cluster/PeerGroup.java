@@ -241,6 +241,15 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     }
 
     @Override
+    public boolean isElsewhere(int file) {
+        Joined now = joined;
+        int number = now == null ? FileNumbers.NONE : now.numbers.numberOf(file);
+        return now == null
+                || number == FileNumbers.NONE
+                || now.directory.heldElsewhere().view().nextHolder(number, 0) >= 0;
+    }
+
+    @Override
     public boolean mayHave(int file) {
         Joined now = joined;
         if (now == null) {

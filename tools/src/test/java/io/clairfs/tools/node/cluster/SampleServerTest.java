@@ -212,6 +212,11 @@ final class SampleServerTest {
         public void gone(int tier, int file) {
             told.remove(tier + " " + numbers.numberOf(file));
         }
+
+        @Override
+        public boolean isElsewhere(int file) {
+            return true;
+        }
     }
 
     private Peer serve(Tier disk, IntPredicate isHome) throws Exception {
