@@ -118,8 +118,12 @@ final class DirectoryTest {
 
         GroupMembership late = open(2);
         assertThat(late.jobs().all()).containsEntry("train", expected);
+        assertThat(late.jobs().now().about()).isEqualTo(Map.of("node0", "00", "node1", "01"));
+        b.terminate();
+        eventually(() -> a.nodes().size() == 2);
+        assertThat(a.jobs().now().about()).as("of a node that has left, too").containsEntry("node1", "01");
         a.jobs().remove("train");
-        eventually(() -> late.jobs().all().isEmpty() && b.jobs().all().isEmpty());
+        eventually(() -> late.jobs().all().isEmpty());
     }
 
     @Test

@@ -45,7 +45,7 @@ final class LostNodeBenchmark {
     void source_reads_of_eight_nodes_and_after_one_of_them_was_lost() throws Exception {
         Path dataset = NodeGroup.makeSamples(fixture, SAMPLES, SAMPLE_BYTES);
         try (SlowMount source = SlowMount.mount(
-                dataset, fixture.newDirectory("slow"), new SlowSourceSpec(50_000_000, Duration.ofMillis(4)))) {
+                dataset, fixture.newDirectory("slow"), new SlowSourceSpec(30_000_000, Duration.ofMillis(20)))) {
             undisturbed(dataset, source);
             lost(dataset, source);
         }
