@@ -53,7 +53,7 @@ public final class GroupMembership implements AutoCloseable {
     private final ScheduledThreadPoolExecutor thread;
     private final Jobs jobs;
     private final HeldHere heldHere;
-    private final HeldElsewhere heldElsewhere = new HeldElsewhere();
+    private final HeldElsewhere heldElsewhere;
     private final LifeSigns signs = new LifeSigns();
     private final HoldingsExchange exchange;
     private final List<Consumer<List<Node>>> listeners = new CopyOnWriteArrayList<>();
@@ -68,6 +68,7 @@ public final class GroupMembership implements AutoCloseable {
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         jobs = new Jobs(hazelcast, self);
         heldHere = new HeldHere(samples, new SecureRandom().nextLong());
+        heldElsewhere = new HeldElsewhere(samples);
         exchange = new HoldingsExchange(hazelcast, heldHere, heldElsewhere, signs, samples, config.times());
     }
 

@@ -2,11 +2,12 @@ package io.clairfs.peer.directory;
 
 import io.clairfs.peer.directory.HoldingsMessage.At;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 import org.roaringbitmap.RoaringBitmap;
 
 /**
  * What one other node holds, as far as it is known here. A set never changes once it is visible: a delta makes a new one, a few
- * times a second at most. So readers need no lock.
+ * times a second at most. So readers need no lock. A node with a slot also keeps the index of holders up to date.
  */
 final class HeldThere {
     private final Node node;
@@ -15,6 +16,12 @@ final class HeldThere {
 
     /** One more than the last tier that was ever reported: a node has two, fewer than there may be. */
     private volatile int told;
+
+    /** Null for a node that is in no index, as one that has left: its slot may then be another's. */
+    private @Nullable HolderIndex index;
+
+    /** Its number in the index; -1 for a node that is in none. */
+    private int slot = -1;
 
     HeldThere(Node node) {
         this.node = node;
@@ -26,6 +33,10 @@ final class HeldThere {
 
     Node node() {
         return node;
+    }
+
+    synchronized int slot() {
+        return slot;
     }
 
     boolean holds(int sample) {
@@ -50,9 +61,43 @@ final class HeldThere {
         return tiers.get(tier);
     }
 
-    private void set(int tier, RoaringBitmap held) {
+    private void set(int tier, RoaringBitmap held, RoaringBitmap added, RoaringBitmap removed) {
         tiers.set(tier, held);
         told = Math.max(told, tier + 1);
+        HolderIndex kept = index;
+        if (kept != null) {
+            int at = slot;
+            added.forEach((int sample) -> kept.add(sample, at));
+            RoaringBitmap gone = removed.clone();
+            for (int other = 0; other < told; other++) {
+                if (other != tier) {
+                    gone.andNot(tiers.get(other));
+                }
+            }
+            gone.forEach((int sample) -> kept.remove(sample, at));
+        }
+    }
+
+    /** From now on the index says what this node holds, too. */
+    synchronized void enter(HolderIndex index, int slot) {
+        this.index = index;
+        this.slot = slot;
+        for (int tier = 0; tier < told; tier++) {
+            tiers.get(tier).forEach((int sample) -> index.add(sample, slot));
+        }
+    }
+
+    /** Takes the node out of the index. Messages that are still on their way change the index no more. */
+    synchronized void leave() {
+        HolderIndex left = index;
+        int at = slot;
+        index = null;
+        slot = -1;
+        if (left != null) {
+            for (int tier = 0; tier < told; tier++) {
+                tiers.get(tier).forEach((int sample) -> left.remove(sample, at));
+            }
+        }
     }
 
     /** Applies a message. Returns false if an earlier one is missing, so that the whole is needed. */
@@ -61,7 +106,8 @@ final class HeldThere {
             case HoldingsMessage.Whole(At at, RoaringBitmap held) -> {
                 At known = states[at.tier()];
                 if (known.incarnation() != at.incarnation() || known.sequence() < at.sequence()) {
-                    set(at.tier(), held);
+                    RoaringBitmap before = tiers.get(at.tier());
+                    set(at.tier(), held, RoaringBitmap.andNot(held, before), RoaringBitmap.andNot(before, held));
                     states[at.tier()] = at;
                 }
                 yield true;
@@ -79,7 +125,7 @@ final class HeldThere {
                     RoaringBitmap next = tiers.get(at.tier()).clone();
                     next.or(added);
                     next.andNot(removed);
-                    set(at.tier(), next);
+                    set(at.tier(), next, added, removed);
                     states[at.tier()] = at;
                 }
                 yield true;
