@@ -124,7 +124,7 @@ public final class GroupMembership implements AutoCloseable {
             @Override
             public void memberAdded(MembershipEvent event) {
                 members(event.getCluster());
-                soon(exchange::remind);
+                soon(() -> exchange.remind(event.getMember().getUuid()));
             }
 
             @Override

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class HoldingsExchange {
     private static final Logger LOG = System.getLogger(HoldingsExchange.class.getName());
-    private static final String TO_ALL = "holdings";
+    static final String TO_ALL = "holdings";
     private static final String TO_ONE = "holdings-";
 
     private final HazelcastInstance hazelcast;
@@ -73,6 +73,11 @@ final class HoldingsExchange {
     /** Sends all nodes the numbers of this node's newest states. */
     void remind() {
         send(TO_ALL, here.reminders());
+    }
+
+    /** The same to one node, which has just joined: all nodes do this at every join, and to all it would be too much in a large group. */
+    void remind(UUID node) {
+        send(TO_ONE + node, here.reminders());
     }
 
     /** Sends all nodes a heartbeat. */

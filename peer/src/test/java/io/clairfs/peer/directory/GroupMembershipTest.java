@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -51,13 +52,17 @@ final class DirectoryTest {
     }
 
     private ClusterConfig config(int number, @Nullable Secret shared) {
+        return config(number, shared, QUICK);
+    }
+
+    private ClusterConfig config(int number, @Nullable Secret shared, DirectoryTimes times) {
         return new ClusterConfig(
                 dataset,
                 shared,
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), ports.get(number)),
                 new Discovery.Members(
                         ports.stream().map(port -> "127.0.0.1:" + port).toList()),
-                QUICK);
+                times);
     }
 
     private GroupMembership open(int number) throws IOException {
@@ -65,11 +70,15 @@ final class DirectoryTest {
     }
 
     private GroupMembership open(int number, @Nullable Secret shared) throws IOException {
+        return openWith(number, config(number, shared));
+    }
+
+    private GroupMembership openWith(int number, ClusterConfig config) throws IOException {
         Node.Introduction self = new Node.Introduction(
                 "node" + number,
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 9000 + number),
                 new byte[] {(byte) number});
-        GroupMembership directory = GroupMembership.open(config(number, shared), self, SAMPLES);
+        GroupMembership directory = GroupMembership.open(config, self, SAMPLES);
         open.add(directory);
         return directory;
     }
@@ -205,6 +214,36 @@ final class DirectoryTest {
         back.heldHere().added(0, 77);
         eventually(() -> holds(b, "node0", 0, 77) && holds(late, "node0", 0, 77) && holds(back, "node1", 1, 999_999));
         assertThat(holds(b, "node0", 0, 3)).isFalse();
+    }
+
+    /** In a group of n nodes that start together, reminders to all at every join would be n to the third. */
+    @Test
+    @Execution(CONCURRENT)
+    void memberThatJoins_isRemindedAlone() throws Exception {
+        DirectoryTimes hardlyRepeated = new DirectoryTimes(50, 100_000, 100, 1, 5, 2);
+        GroupMembership a = openWith(0, config(0, secret, hardlyRepeated));
+        GroupMembership b = openWith(1, config(1, secret, hardlyRepeated));
+        b.heldHere().added(0, 1);
+        eventually(() -> holds(a, "node1", 0, 1));
+        AtomicInteger reminders = new AtomicInteger();
+        a.hazelcast().<byte[]>getTopic(HoldingsExchange.TO_ALL).addMessageListener(message -> {
+            if (isReminder(message.getMessageObject())) {
+                reminders.incrementAndGet();
+            }
+        });
+        GroupMembership late = openWith(2, config(2, secret, hardlyRepeated));
+        eventually(() -> b.nodes().size() == 3 && holds(late, "node1", 0, 1));
+        b.heldHere().added(0, 2); // published after whatever the join had it send
+        eventually(() -> holds(a, "node1", 0, 2));
+        assertThat(reminders).hasValue(0);
+    }
+
+    private static boolean isReminder(byte[] message) {
+        try {
+            return HoldingsMessage.read(message, SAMPLES) instanceof HoldingsMessage.Reminder;
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
     }
 
     // Promise G1
