@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * connection.
  */
 final class TlsConnection {
-    /** Room for encrypted bytes in each direction: several of TLS' records, which have 16 KiB each. */
-    private static final int BUFFER_BYTES = 64 << 10;
+    /** Room for encrypted bytes in each direction: a record of TLS, of 16 KiB, and most of the next. A member has one such connection to every other. */
+    private static final int BUFFER_BYTES = 32 << 10;
 
     private final SSLEngine engine;
     private final Channel channel;
