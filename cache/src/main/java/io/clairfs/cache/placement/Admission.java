@@ -139,7 +139,7 @@ public final class Admission implements AutoCloseable {
         } else if (wanted != LocalPlan.NOWHERE) {
             keepIn(wanted, file, sample);
         } else if (!keepCopy(file, sample) && byReader && !residents.isHere(file) && !keepBetween(file, sample)) {
-            eviction.makeRoom(MEMORY, sample.size(), false, () -> residents.keepRecent(file, sample));
+            eviction.makeRoom(MEMORY, sample.size(), () -> false, () -> residents.keepRecent(file, sample));
         }
     }
 
@@ -230,8 +230,7 @@ public final class Admission implements AutoCloseable {
     }
 
     private void put(int tier, int file, SampleBuffer sample) {
-        boolean planned = wants(file, tier);
-        eviction.makeRoom(tier, sample.size(), planned, () -> {
+        eviction.makeRoom(tier, sample.size(), () -> wants(file, tier), () -> {
             boolean kept = residents.keep(tier, file, sample);
             if (kept) {
                 room.giveBack(file);

@@ -63,9 +63,9 @@ final class Eviction {
     /**
      * Tries until a sample of so many bytes is kept. Evicts one leftover of the tier per try, while there are any.
      *
-     * @param lastToo whether the sample is worth the last copy of another one
+     * @param lastToo whether the sample is worth the last copy of another one; asked if there is nothing else
      */
-    void makeRoom(int tier, long bytes, boolean lastToo, BooleanSupplier keep) {
+    void makeRoom(int tier, long bytes, BooleanSupplier lastToo, BooleanSupplier keep) {
         while (!keep.getAsBoolean()) {
             int old = couldTake(tier, bytes) ? next(tier, lastToo) : NONE;
             if (old == NONE) {
@@ -81,7 +81,7 @@ final class Eviction {
         return into.isWritable() && into.bytesOf(bytes) <= into.sampleRoomBytes();
     }
 
-    private int next(int tier, boolean lastToo) {
+    private int next(int tier, BooleanSupplier lastToo) {
         Leftovers of = leftovers.get(tier);
         int end = tree.entryCount();
         while (of.looked.get() < end) {
@@ -100,7 +100,7 @@ final class Eviction {
         return unwanted.isUnwanted(file, tier) && residents.tier(tier).contains(file);
     }
 
-    private int nextOfLast(Leftovers of, int tier, boolean lastToo) {
+    private int nextOfLast(Leftovers of, int tier, BooleanSupplier lastToo) {
         for (int i = 0; i < MOST_LOOKED_AT_AGAIN; i++) {
             Integer file = of.last.poll();
             if (file == null) {
@@ -113,7 +113,10 @@ final class Eviction {
                 of.last.add(file);
             }
         }
-        for (Integer file = lastToo ? of.last.poll() : null; file != null; file = of.last.poll()) {
+        if (!lastToo.getAsBoolean()) {
+            return NONE;
+        }
+        for (Integer file = of.last.poll(); file != null; file = of.last.poll()) {
             if (isLeftover(file, tier)) {
                 return file;
             }

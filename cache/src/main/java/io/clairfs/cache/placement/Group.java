@@ -3,6 +3,7 @@ package io.clairfs.cache.placement;
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.plan.model.NodeStorage;
+import io.clairfs.cache.plan.model.PerformanceModel;
 import io.clairfs.cache.plan.model.StorageClass;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param numbers of the files, the same on all of them; null for a node alone
  * @param ranks the node on which each rank of a job reads
  * @param gone the places of nodes that have left while ranks of theirs are expected back; they have no part in the group but for the plan
+ * @param model what they plan with; null for each node's own
  */
 public record Group(
         List<UUID> nodes,
@@ -27,7 +29,8 @@ public record Group(
         int self,
         @Nullable FileNumbers numbers,
         RankNodes ranks,
-        Set<Integer> gone) {
+        Set<Integer> gone,
+        @Nullable PerformanceModel model) {
     private static final UUID ALONE = new UUID(0, 0);
 
     public Group {
@@ -40,10 +43,10 @@ public record Group(
         }
     }
 
-    /** A group that no node has left. */
+    /** A group that no node has left, and that has no common model. */
     public Group(
             List<UUID> nodes, List<NodeStorage> storages, int self, @Nullable FileNumbers numbers, RankNodes ranks) {
-        this(nodes, storages, self, numbers, ranks, Set.of());
+        this(nodes, storages, self, numbers, ranks, Set.of(), null);
     }
 
     /** Where ranks read. */
@@ -86,7 +89,7 @@ public record Group(
         capacities[ResidentSamples.MEMORY] -= bytes;
         List<NodeStorage> less = new ArrayList<>(storages);
         less.set(self, here.withCapacities(capacities));
-        return new Group(nodes, less, self, numbers, ranks, gone);
+        return new Group(nodes, less, self, numbers, ranks, gone, model);
     }
 
     /** Whether a rank on this node, as {@link RankNodes} gives it, reads in the group now. */

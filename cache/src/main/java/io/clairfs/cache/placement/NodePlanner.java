@@ -198,7 +198,7 @@ public final class NodePlanner implements JobPlanner {
                 number -> tree.fileSize(numbers.fileOf(number)),
                 needs,
                 now.storages(),
-                model,
+                now.model() == null ? model : now.model(),
                 Held.NOTHING,
                 now.gone());
         Placement placement = planner.plan(request, policy).onlyFor(now.self());

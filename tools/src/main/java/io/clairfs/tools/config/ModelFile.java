@@ -93,7 +93,7 @@ public record ModelFile(
         if (rates == null || rates.isEmpty()) {
             return otherwise;
         }
-        if (rates.containsValue(null)) {
+        if (rates.values().stream().anyMatch(Objects::isNull)) {
             throw new IllegalArgumentException("a number of threads has no rate");
         }
         List<Throughput.Point> points = new TreeMap<>(rates)

@@ -128,6 +128,7 @@ public final class Daemon implements AutoCloseable {
                     ? null
                     : started(new PeerGroup(
                             groupConfig,
+                            config.model(),
                             tree,
                             admission,
                             errors,

@@ -81,7 +81,7 @@ final class NodeTiers implements AutoCloseable {
     /** A planner for this node alone, or for its group. */
     JobPlanner planner(@Nullable PeerGroup group) {
         if (group != null) {
-            // In a group all nodes must make the same plan, whatever each of them has measured.
+            // In a group all nodes make the same plan, with a model of what all of them have measured.
             return new NodePlanner(
                     tree, admission, group::group, PerformanceModel.unmeasured(), config.policy(), PlanLimits.DEFAULT);
         }

@@ -1,5 +1,6 @@
 package io.clairfs.tools.mount;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
@@ -23,7 +24,6 @@ import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -103,7 +103,7 @@ final class LyingPeer implements AutoCloseable {
                     new Node.Introduction(
                             "liar-" + node,
                             front.address(),
-                            ByteBuffer.allocate(Long.BYTES).putLong(0, cache).array()),
+                            ("{\"capacities\":[" + cache + "],\"model\":{}}").getBytes(UTF_8)),
                     numbers.count()));
             for (int sample = 0; sample < numbers.count(); sample++) {
                 directory.heldHere().added(0, sample);

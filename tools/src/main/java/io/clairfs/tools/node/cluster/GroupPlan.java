@@ -7,15 +7,10 @@ import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.placement.Group;
-import io.clairfs.cache.plan.model.NodeStorage;
-import io.clairfs.cache.plan.model.StorageClass;
-import io.clairfs.cache.tier.Tier;
 import io.clairfs.peer.directory.GroupMembership;
 import io.clairfs.peer.directory.Job;
 import io.clairfs.peer.directory.Jobs;
 import io.clairfs.peer.directory.Node;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -35,7 +30,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facts from which the nodes of a group plan, the same on all of them: the members, their room, and the node of each rank of a job.
+ * The facts from which the nodes of a group plan, the same on all of them: the members, what they tell of themselves ({@link NodeFacts}), and the
+ * node of each rank of a job.
  *
  * <p>A node that has left keeps its place in the plan while it is the only one that has claimed a rank of a running job: the others take over its
  * samples, and no other sample moves. When it comes back under its name, the plan is what it was.
@@ -62,43 +58,16 @@ final class GroupPlan {
         this.clockNs = clockNs;
     }
 
-    /** The room in each tier, which a node tells the others when it joins. */
-    static byte[] capacities(List<Tier> tiers) {
-        ByteBuffer bytes = ByteBuffer.allocate(tiers.size() * Long.BYTES);
-        for (Tier tier : tiers) {
-            bytes.putLong(tier.sampleRoomBytes());
-        }
-        return bytes.array();
-    }
-
-    /** The storage of a node with these tiers. */
-    static NodeStorage storage(List<Tier> tiers) {
-        return storage(ByteBuffer.wrap(capacities(tiers)));
-    }
-
-    /**
-     * Except for the capacities, all nodes use the same figures, also for the room of a sample on an SSD, so that they make the same plan.
-     */
-    private static NodeStorage storage(ByteBuffer capacities) {
-        List<StorageClass> classes = new ArrayList<>();
-        while (capacities.remaining() >= Long.BYTES) {
-            long bytes = capacities.getLong();
-            classes.add(classes.isEmpty() ? StorageClass.memory(bytes) : StorageClass.ssd(bytes));
-        }
-        return new NodeStorage(classes);
-    }
-
     /** A node in the plan. */
-    record Participant(String name, UUID id, NodeStorage storage, boolean isGone) {
+    record Participant(String name, UUID id, NodeFacts facts, boolean isGone) {
         static Participant of(Node node) {
-            return new Participant(node.name(), node.id(), GroupPlan.storage(ByteBuffer.wrap(node.about())), false);
+            return new Participant(node.name(), node.id(), NodeFacts.read(node.about()), false);
         }
 
         /** A node that has left; {@code about} is what it told of itself, as hexadecimal digits. */
         static Participant left(String name, String about) {
             UUID id = UUID.nameUUIDFromBytes(name.getBytes(UTF_8));
-            ByteBuffer capacities = ByteBuffer.wrap(HexFormat.of().parseHex(about));
-            return new Participant(name, id, GroupPlan.storage(capacities), true);
+            return new Participant(name, id, NodeFacts.read(HexFormat.of().parseHex(about)), true);
         }
     }
 
@@ -115,14 +84,15 @@ final class GroupPlan {
         List<UUID> ids = nodes.stream().map(Participant::id).toList();
         return new Group(
                 ids,
-                nodes.stream().map(Participant::storage).toList(),
+                nodes.stream().map(node -> node.facts().storage()).toList(),
                 ids.indexOf(self.get().id()),
                 numbers,
                 spec -> nodesOfRanks(spec, jobs.running().get(spec.name()), nodes),
                 IntStream.range(0, nodes.size())
                         .filter(i -> nodes.get(i).isGone())
                         .boxed()
-                        .collect(Collectors.toSet()));
+                        .collect(Collectors.toSet()),
+                NodeFacts.combined(nodes.stream().map(Participant::facts).toList()));
     }
 
     /** The members, and the nodes that have left and are missed, in the order of their names. */

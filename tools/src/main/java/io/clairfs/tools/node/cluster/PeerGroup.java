@@ -26,6 +26,7 @@ import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
 import io.clairfs.peer.transfer.server.TransferServer;
 import io.clairfs.tools.OpenParts;
+import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.status.Status;
 import java.io.IOException;
@@ -65,6 +66,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     private static final long SLOWEST_BYTES_PER_MS = 5_000;
 
     private final GroupConfig config;
+    private final ModelFile model;
     private final long mostMs;
     private final DatasetTree tree;
     private final Admission admission;
@@ -87,11 +89,13 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     /**
      * A group.
      *
+     * @param model what was measured of this node
      * @param fromPeersBytes the bound of the bytes in flight from all peers
      * @param mostMs how long a fetch from peers may take, however large the sample, milliseconds
      */
     public PeerGroup(
             GroupConfig config,
+            ModelFile model,
             DatasetTree tree,
             Admission admission,
             ErrorLog errors,
@@ -101,6 +105,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         limits = TransferLimits.DEFAULT.withAllPeers(fromPeersBytes);
         jobs = new GroupJobs(config.nodeName(), errors);
         this.config = config;
+        this.model = model;
         this.tree = tree;
         this.admission = admission;
     }
@@ -145,10 +150,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
                 new ClusterConfig(fingerprint, secret, config.bind(), config.discovery(), DirectoryTimes.DEFAULT);
         GroupMembership directory = GroupMembership.open(
                 cluster,
-                new Node.Introduction(
-                        config.nodeName(),
-                        config.transferAddress(),
-                        GroupPlan.capacities(admission.residents().tiers())),
+                new Node.Introduction(config.nodeName(), config.transferAddress(), facts().bytes()),
                 numbers.count());
         parts.add(directory);
         GroupPlan plan = new GroupPlan(directory, numbers, System::nanoTime);
@@ -196,9 +198,11 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         if (now != null) {
             return now.plan.group();
         }
-        return trouble == null
-                ? Group.unknown(fileNumbers())
-                : Group.alone(GroupPlan.storage(admission.residents().tiers()));
+        return trouble == null ? Group.unknown(fileNumbers()) : Group.alone(facts().storage());
+    }
+
+    private NodeFacts facts() {
+        return NodeFacts.of(admission.residents().tiers(), model);
     }
 
     private FileNumbers fileNumbers() {

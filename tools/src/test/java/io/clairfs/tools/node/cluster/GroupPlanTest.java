@@ -3,13 +3,14 @@ package io.clairfs.tools.node.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.placement.Group;
-import io.clairfs.cache.plan.model.NodeStorage;
 import io.clairfs.cache.plan.model.StorageClass;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.ssd.SsdTier;
 import io.clairfs.peer.directory.Job;
 import io.clairfs.peer.directory.Jobs;
+import io.clairfs.tools.config.ModelFile;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,13 +22,15 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The facts that a plan is made from: what fits into a node's tiers, and which nodes have a place in it. */
 final class GroupPlanTest {
-    private static final String ABOUT = "00000000000003e8";
+    private static final String ABOUT =
+            HexFormat.of().formatHex(new NodeFacts(List.of(1_000L), ModelFile.UNMEASURED).bytes());
 
     @TempDir
     Path root;
 
     private static GroupPlan.Participant member(String name) {
-        return new GroupPlan.Participant(name, new UUID(7, name.hashCode()), NodeStorage.of(), false);
+        return new GroupPlan.Participant(
+                name, new UUID(7, name.hashCode()), new NodeFacts(List.of(), ModelFile.UNMEASURED), false);
     }
 
     private static List<String> names(List<GroupPlan.Participant> nodes) {
@@ -63,7 +66,7 @@ final class GroupPlanTest {
 
     @Test
     void participant_thatHasLeft_hasTheStorageThatItToldOf() {
-        assertThat(GroupPlan.Participant.left("b", ABOUT).storage().classes())
+        assertThat(GroupPlan.Participant.left("b", ABOUT).facts().storage().classes())
                 .singleElement()
                 .satisfies(each -> assertThat(each.capacityBytes()).isEqualTo(1_000));
         assertThat(GroupPlan.Participant.left("b", ABOUT).id())
@@ -82,7 +85,9 @@ final class GroupPlanTest {
     void storage_ofAnSsd_countsWhatEachSampleTakesBesideItsBytes() throws Exception {
         try (MemoryTier memory = new MemoryTier(1_000);
                 SsdTier ssd = new SsdTier(root, "/data", 1_000_000, 0, System::nanoTime, _ -> {})) {
-            List<StorageClass> classes = GroupPlan.storage(List.of(memory, ssd)).classes();
+            List<StorageClass> classes = NodeFacts.of(List.of(memory, ssd), ModelFile.UNMEASURED)
+                    .storage()
+                    .classes();
             assertThat(classes.getFirst().capacityBytes()).isEqualTo(1_000);
             assertThat(classes.getFirst().bytesOf(784)).isEqualTo(784);
             assertThat(classes.getLast().capacityBytes()).isEqualTo(ssd.sampleRoomBytes());

@@ -8,6 +8,7 @@ import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.peer.directory.Discovery;
+import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.node.config.GroupConfig;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -33,7 +34,8 @@ final class PeerGroupTest {
                 DatasetTree tree = new DatasetTree(source, 1, errors::add);
                 MemoryTier memory = new MemoryTier(1 << 20);
                 Admission admission = new Admission(tree, memory, List.of(), 1 << 20);
-                PeerGroup group = new PeerGroup(config, tree, admission, errors, 1 << 20, 1_000)) {
+                PeerGroup group =
+                        new PeerGroup(config, ModelFile.UNMEASURED, tree, admission, errors, 1 << 20, 1_000)) {
             tree.complete().join();
             assertThat(group.group().numbers())
                     .isNotNull()
