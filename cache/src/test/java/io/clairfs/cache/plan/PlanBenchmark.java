@@ -1,5 +1,6 @@
 package io.clairfs.cache.plan;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.plan.model.NodeStorage;
 import io.clairfs.cache.plan.model.PerformanceModel;
@@ -10,6 +11,7 @@ import io.clairfs.cache.plan.request.PlacementPolicy;
 import io.clairfs.cache.plan.request.PlanLimits;
 import io.clairfs.cache.plan.request.PlanRequest;
 import io.clairfs.cache.plan.request.SampleSizes;
+import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.concurrent.TimeUnit;
@@ -75,6 +77,9 @@ public class PlanBenchmark {
                 PerformanceModel.unmeasured());
         Placement placement =
                 new Planner(PlanLimits.DEFAULT).plan(request, policy).onlyFor(0);
+        if (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system) {
+            System.out.printf("%.1f s of processor time so far; ", system.getProcessCpuTime() / 1e9);
+        }
         return placement.plannedBytes(0, 0);
     }
 

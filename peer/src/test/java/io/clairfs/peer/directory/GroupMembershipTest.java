@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
 
 /** What a group promises, with two and three real members on loopback. */
 @Timeout(120)
-final class DirectoryTest {
+final class GroupMembershipTest {
     private static final int SAMPLES = 1_000_000;
     private static final DirectoryTimes QUICK = new DirectoryTimes(50, 300, 100, 1, 5, 2);
 
@@ -44,7 +44,7 @@ final class DirectoryTest {
     private final List<Integer> ports = TestPorts.free(3);
     private final List<GroupMembership> open = new ArrayList<>();
 
-    DirectoryTest() throws IOException {}
+    GroupMembershipTest() throws IOException {}
 
     @AfterEach
     void allLeave() {
