@@ -248,9 +248,11 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     public boolean isElsewhere(int file) {
         Joined now = joined;
         int number = now == null ? FileNumbers.NONE : now.numbers.numberOf(file);
-        return now == null
-                || number == FileNumbers.NONE
-                || now.directory.heldElsewhere().view().nextHolder(number, 0) >= 0;
+        if (now == null || number == FileNumbers.NONE) {
+            return true;
+        }
+        HeldElsewhere.View others = now.directory.heldElsewhere().view();
+        return others.nodes() == 0 || others.nextHolder(number, 0) >= 0;
     }
 
     @Override
