@@ -31,6 +31,9 @@ final class PeerTrafficTest {
     private static final int EPOCHS = 4;
     private static final Training TRAINING = new Training("train", 9, EPOCHS, 4, 20);
     private static final long SOURCE_BYTES_PER_SECOND = 30_000_000;
+    /** Slower than peers that have just begun: a source that is as quick as they are is read in their place, and rightly. */
+    private static final Duration SOURCE_DELAY = Duration.ofMillis(8);
+
     private static final long LINK_BYTES_PER_SECOND = 10 * SOURCE_BYTES_PER_SECOND;
 
     /** Nodes that have just begun answer slowly, so each reads some samples from the source that another reads, too. */
@@ -46,9 +49,7 @@ final class PeerTrafficTest {
         long cachePerNode = DATASET * percent / 100 / NODES;
         NodeNetwork network = fixture.network(NODES, LINK_BYTES_PER_SECOND);
         try (SlowMount source = SlowMount.mount(
-                dataset,
-                fixture.newDirectory("slow"),
-                new SlowSourceSpec(SOURCE_BYTES_PER_SECOND, Duration.ofMillis(2)))) {
+                dataset, fixture.newDirectory("slow"), new SlowSourceSpec(SOURCE_BYTES_PER_SECOND, SOURCE_DELAY))) {
             NodeGroup group = NodeGroup.of(
                             fixture, dataset, SAMPLES, source.point(), network, NodeGroup.Storage.memory(cachePerNode))
                     .mount(NODES);
