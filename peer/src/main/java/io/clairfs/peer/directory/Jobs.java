@@ -134,8 +134,11 @@ public final class Jobs {
             int at = key.indexOf(BETWEEN);
             int end = value.indexOf(ABOUT);
             String node = key.substring(at + 1);
-            ranksOf.computeIfAbsent(key.substring(0, at), _ -> new TreeMap<>()).put(node, value.substring(0, end));
-            aboutNodes.put(node, value.substring(end + 1));
+            String ranksThere = end < 0 ? value : value.substring(0, end);
+            ranksOf.computeIfAbsent(key.substring(0, at), _ -> new TreeMap<>()).put(node, ranksThere);
+            if (end >= 0) { // else a node of an older version, which tells nothing of itself
+                aboutNodes.put(node, value.substring(end + 1));
+            }
         });
         Map<String, Job> running = new TreeMap<>();
         Set<String> stopped = new TreeSet<>();
