@@ -182,8 +182,10 @@ public final class LoaderShares {
     }
 
     /**
-     * How long the fetch of this claim may take so that its trainer waits for nothing, seconds: as long as it can go on with what is staged, and
-     * as long as its loaders have for one sample each. While the trainer's pace is not known, its samples are
+     * How long the fetch of this claim may take so that its trainer waits for nothing, seconds: as long as its loaders have for one sample each, so
+     * that they keep up with it, but no longer than it can go on with what is staged. While half of its share of the staging buffer is
+     * staged they need not keep up: a fetch may take as long as the trainer reads half of that. So the amount staged
+     * decides, as in buffer-based rate adaptation (Huang et al., SIGCOMM 2014). While the trainer's pace is not known, its samples are
      * either in no hurry, because it has not begun or much is staged, or in all hurry.
      */
     double spareSeconds(Claim claim) {
@@ -195,11 +197,13 @@ public final class LoaderShares {
             working = Math.max(1, claim.queue.assigned());
             half = queues.isEmpty() ? 0 : shareBytes() / 2;
         }
-        double staging = job.secondsOf(stream, working);
-        if (staging == 0) {
-            return job.hasBegun() && job.isHungry(stream, half) ? 0 : NO_HURRY_SECONDS;
+        boolean hungry = job.isHungry(stream, half);
+        double keepingUp = job.secondsOf(stream, working);
+        if (keepingUp == 0) {
+            return job.hasBegun() && hungry ? 0 : NO_HURRY_SECONDS;
         }
-        return Math.min(job.secondsStaged(stream), staging);
+        double staged = job.secondsStaged(stream);
+        return hungry ? Math.min(staged, keepingUp) : Math.max(staged / 2, Math.min(staged, keepingUp));
     }
 
     /** Whether a rank has less than half of its share of the staging buffer staged, and more to stage. */

@@ -141,7 +141,7 @@ final class LoaderSharesTest {
     }
 
     @Test
-    void spareTime_isWhatIsStagedAndWhatTheLoadersHaveForASample_onceTheTrainersPaceIsKnown() throws Exception {
+    void spareTime_isWhatLoadersThatKeepUpHaveForASample_andMoreWhileMuchIsStaged() throws Exception {
         JobRun job = job("seed=1");
         LoaderShares shares = shares(new Numbers(true, 4), job);
         List<LoaderShares.Claim> staged = new ArrayList<>();
@@ -165,12 +165,16 @@ final class LoaderSharesTest {
         assertThat(shares.spareSeconds(staged.getLast()))
                 .as("two samples of 10 ms are staged")
                 .isCloseTo(0.02, within(0.001));
-        for (int i = 0; i < 30; i++) {
+        for (int i = 0; i < 17; i++) {
             stageNext(shares);
         }
         assertThat(shares.spareSeconds(staged.getLast()))
-                .as("four loaders stage a sample each in the time of four")
+                .as("less than half is staged: four loaders stage a sample each in the time of four")
                 .isCloseTo(0.04, within(0.002));
+        stageNext(shares);
+        assertThat(shares.spareSeconds(staged.getLast()))
+                .as("half is staged: the loaders need not keep up while half of that is read")
+                .isCloseTo(0.10, within(0.005));
     }
 
     @Test
