@@ -42,7 +42,7 @@ public final class Admission implements AutoCloseable {
         this.tree = tree;
         residents = new ResidentSamples(tree, memory, slower, queueBytes);
         room = new TierRoom(residents);
-        eviction = new Eviction(tree, residents, this::isUnwanted, this::evict);
+        eviction = new Eviction(tree, residents, this::isUnwanted, this::evict, this::giveUpReplica);
     }
 
     /** The samples that are resident here. */
@@ -138,9 +138,32 @@ public final class Admission implements AutoCloseable {
             keepWhereRoom(file, sample);
         } else if (wanted != LocalPlan.NOWHERE) {
             keepIn(wanted, file, sample);
-        } else if (!keepCopy(file, sample) && byReader && !residents.isHere(file) && !keepBetween(file, sample)) {
-            eviction.makeRoom(MEMORY, sample.size(), () -> false, () -> residents.keepRecent(file, sample));
+        } else if (!keepCopy(file, sample) && !keepForHome(file, sample) && byReader && !keepBetween(file, sample)) {
+            keepRecent(file, sample);
         }
+    }
+
+    private void keepRecent(int file, SampleBuffer sample) {
+        if (!residents.isHere(file)) {
+            eviction.makeRoom(
+                    MEMORY, sample.size(), () -> Eviction.Worth.LEFTOVERS, () -> residents.keepRecent(file, sample));
+        }
+    }
+
+    /**
+     * Keeps a sample that came from the source before its home on another node has it, or is known, as a leftover: its home gets it from here.
+     * Returns whether it is here.
+     */
+    private boolean keepForHome(int file, SampleBuffer sample) {
+        LocalPlan now = plan;
+        boolean hasHome = now.isPending() || now.homeOf(file) != null;
+        if (hasHome && !residents.isHere(file) && !residents.isElsewhere(file)) {
+            put(MEMORY, file, sample);
+            if (residents.isIn(MEMORY, file)) {
+                eviction.leftover(file, MEMORY);
+            }
+        }
+        return residents.isHere(file);
     }
 
     /**
@@ -171,7 +194,7 @@ public final class Admission implements AutoCloseable {
             return false;
         }
         synchronized (copies) { // else another thread might evict meanwhile what is kept here
-            int tier = copies.offer(file, residents::evict);
+            int tier = copies.offer(file, this::letGoReplica);
             if (tier == LocalPlan.NOWHERE) {
                 return false;
             }
@@ -230,13 +253,37 @@ public final class Admission implements AutoCloseable {
     }
 
     private void put(int tier, int file, SampleBuffer sample) {
-        eviction.makeRoom(tier, sample.size(), () -> wants(file, tier), () -> {
+        eviction.makeRoom(tier, sample.size(), () -> worth(file, tier), () -> {
             boolean kept = residents.keep(tier, file, sample);
             if (kept) {
                 room.giveBack(file);
             }
             return kept;
         });
+    }
+
+    private Eviction.Worth worth(int file, int tier) {
+        if (wants(file, tier)) {
+            return Eviction.Worth.LAST_COPIES;
+        }
+        return isUnwanted(file, tier) ? Eviction.Worth.REPLICAS : Eviction.Worth.LEFTOVERS;
+    }
+
+    /** The home of a former replica may not have it yet. */
+    private void letGoReplica(int file) {
+        if (residents.isElsewhere(file)) {
+            residents.evict(file);
+        } else {
+            int tier = residents.tierOf(file);
+            if (tier >= MEMORY) {
+                eviction.leftover(file, tier);
+            }
+        }
+    }
+
+    private int giveUpReplica(int tier) {
+        ReplicaSpace copies = plan.copies();
+        return copies == null ? Eviction.NONE : copies.giveUp(tier, residents::isElsewhere);
     }
 
     /** Evicts a sample. It moves to the tier where the plan wants it, if any, which saves a second fetch. */

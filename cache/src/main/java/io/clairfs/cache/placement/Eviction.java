@@ -6,17 +6,19 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * Evicts samples of older plans. A new plan evicts nothing by itself: each of them goes when its room is needed.
  *
- * <p>The last copy in the group goes after all others, and only for a sample that the plan wants here, never for a replica (the last-copy rule of
- * Lobster, section 4.4): its new home would have to read it from the source.
+ * <p>The last copy in the group goes after all others, replicas too, and only for a sample that the plan wants here, never for a replica (the
+ * last-copy rule of Lobster, section 4.4): its home would have to read it from the source.
  *
- * <p>Each file is looked at once per tier and plan, the last copies again when there is nothing else. Thread-safe without a lock.
+ * <p>Each file is looked at once per tier and plan, the last copies and what became one later again when there is nothing else. Thread-safe
+ * without a lock.
  */
 final class Eviction {
-    private static final int NONE = -1;
+    static final int NONE = -1;
 
     /** How many last copies are looked at again for one eviction: their homes may have them by now. */
     private static final int MOST_LOOKED_AT_AGAIN = 16;
@@ -25,6 +27,7 @@ final class Eviction {
     private final ResidentSamples residents;
     private final Unwanted unwanted;
     private final Evictor evictor;
+    private final Spare spare;
     private final List<Leftovers> leftovers;
 
     /** Where the search through one tier is, and the last copies that it has passed. */
@@ -42,7 +45,24 @@ final class Eviction {
         void evict(int file, int tier);
     }
 
-    Eviction(DatasetTree tree, ResidentSamples residents, Unwanted unwanted, Evictor evictor) {
+    /** Gives up a replica that a tier holds, and another node too. Returns its file, or {@link #NONE}. */
+    @FunctionalInterface
+    interface Spare {
+        int giveUp(int tier);
+    }
+
+    /** What a sample that comes is worth. */
+    enum Worth {
+        /** Leftovers of which there are other copies. */
+        LEFTOVERS,
+        /** The same, then replicas: for a sample that nobody else has. */
+        REPLICAS,
+        /** The same, then last copies: for a sample that the plan wants here. */
+        LAST_COPIES
+    }
+
+    Eviction(DatasetTree tree, ResidentSamples residents, Unwanted unwanted, Evictor evictor, Spare spare) {
+        this.spare = spare;
         this.tree = tree;
         this.residents = residents;
         this.unwanted = unwanted;
@@ -60,14 +80,19 @@ final class Eviction {
         }
     }
 
+    /** A file that a tier holds has become the last copy of a leftover: it goes when another node has it. */
+    void leftover(int file, int tier) {
+        leftovers.get(tier).last.add(file);
+    }
+
     /**
-     * Tries until a sample of so many bytes is kept. Evicts one leftover of the tier per try, while there are any.
+     * Tries until a sample of so many bytes is kept. Evicts one sample of the tier per try, while there are any that it is worth.
      *
-     * @param lastToo whether the sample is worth the last copy of another one; asked if there is nothing else
+     * @param worth asked if there are no leftovers
      */
-    void makeRoom(int tier, long bytes, BooleanSupplier lastToo, BooleanSupplier keep) {
+    void makeRoom(int tier, long bytes, Supplier<Worth> worth, BooleanSupplier keep) {
         while (!keep.getAsBoolean()) {
-            int old = couldTake(tier, bytes) ? next(tier, lastToo) : NONE;
+            int old = couldTake(tier, bytes) ? next(tier, worth) : NONE;
             if (old == NONE) {
                 return;
             }
@@ -81,7 +106,7 @@ final class Eviction {
         return into.isWritable() && into.bytesOf(bytes) <= into.sampleRoomBytes();
     }
 
-    private int next(int tier, BooleanSupplier lastToo) {
+    private int next(int tier, Supplier<Worth> worth) {
         Leftovers of = leftovers.get(tier);
         int end = tree.entryCount();
         while (of.looked.get() < end) {
@@ -93,18 +118,18 @@ final class Eviction {
                 of.last.add(file);
             }
         }
-        return nextOfLast(of, tier, lastToo);
+        return nextOfLast(of, tier, worth);
     }
 
     private boolean isLeftover(int file, int tier) {
         return unwanted.isUnwanted(file, tier) && residents.tier(tier).contains(file);
     }
 
-    private int nextOfLast(Leftovers of, int tier, BooleanSupplier lastToo) {
+    private int nextOfLast(Leftovers of, int tier, Supplier<Worth> worth) {
         for (int i = 0; i < MOST_LOOKED_AT_AGAIN; i++) {
             Integer file = of.last.poll();
             if (file == null) {
-                return NONE;
+                break;
             }
             if (isLeftover(file, tier)) {
                 if (residents.isElsewhere(file)) {
@@ -113,8 +138,10 @@ final class Eviction {
                 of.last.add(file);
             }
         }
-        if (!lastToo.getAsBoolean()) {
-            return NONE;
+        Worth what = worth.get();
+        int replica = what == Worth.LEFTOVERS ? NONE : spare.giveUp(tier);
+        if (replica != NONE || what != Worth.LAST_COPIES) {
+            return replica;
         }
         for (Integer file = of.last.poll(); file != null; file = of.last.poll()) {
             if (isLeftover(file, tier)) {

@@ -107,6 +107,22 @@ public final class ReplicaSpace {
         }
     }
 
+    /**
+     * Gives up a replica in this tier that is used late, for a sample that is worth more. The caller evicts it.
+     *
+     * @param mayGo whether a file may go
+     * @return its file, or {@link Eviction#NONE}
+     */
+    synchronized int giveUp(int tier, IntPredicate mayGo) {
+        int number = kept.latest(victim -> tierOf[victim] == tier && mayGo.test(numbers.fileOf(victim)));
+        if (number == FurtherCopies.NONE) {
+            return Eviction.NONE;
+        }
+        kept.remove(number);
+        release(number);
+        return numbers.fileOf(number);
+    }
+
     private long bytesIn(int tier, int number) {
         return tiers.get(tier).bytesOf(sizes.bytes(number));
     }

@@ -14,6 +14,9 @@ import java.util.function.IntPredicate;
  * homes are, or exempted by the caller's rule. Not thread-safe.
  */
 public final class FurtherCopies {
+    /** In place of a sample. */
+    public static final int NONE = -1;
+
     private static final int ABSENT = -2;
     private static final int END = -1;
     /** How many members of the list due last are tried against the caller's rule. */
@@ -110,6 +113,26 @@ public final class FurtherCopies {
             evicted.accept(victims[i]);
         }
         return true;
+    }
+
+    /**
+     * One of the samples that are due last and may go, or {@link #NONE}; it stays.
+     *
+     * @param mayGo whether the copy of a sample may be evicted; asked for a few
+     */
+    public int latest(IntPredicate mayGo) {
+        int tried = 0;
+        for (int list = last; list >= 0; list--) {
+            for (int sample = oldest[list]; sample != END; sample = next[sample]) {
+                if (mayGo.test(sample)) {
+                    return sample;
+                }
+                if (++tried == MOST_TRIED) {
+                    return NONE;
+                }
+            }
+        }
+        return NONE;
     }
 
     private void append(int sample, int list, long size) {

@@ -1,6 +1,7 @@
 package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.stage.StreamWindow;
 import java.util.ArrayList;
@@ -45,6 +46,9 @@ public final class LoaderShares {
     private long claims;
     private int claimed;
     private boolean stale = true;
+
+    /** Jobs of which no rank reads here. */
+    private int readElsewhere;
 
     /**
      * Shares of {@code loaders} threads.
@@ -95,11 +99,13 @@ public final class LoaderShares {
         for (int stream = 0; stream < job.streams(); stream++) {
             queues.add(new RankQueue(job, stream));
         }
+        readElsewhere += job.streams() == 0 ? 1 : 0;
         addedAtNs = clockNs.getAsLong();
         stale = true;
     }
 
     synchronized void remove(JobRun job) {
+        readElsewhere -= job.streams() == 0 ? 1 : 0;
         queues.removeIf(queue -> queue.job() == job);
         stale = true;
     }
@@ -214,6 +220,13 @@ public final class LoaderShares {
             }
         }
         return false;
+    }
+
+    /** Whether all ranks that read here have read all: nothing need be brought ahead any more. */
+    synchronized boolean isDone() {
+        return readElsewhere == 0
+                && !queues.isEmpty()
+                && queues.stream().allMatch(queue -> queue.job().position() == AccessStream.END);
     }
 
     private long shareBytes() {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * phase of its own (KSpeed, ICNP 2024, section III-B; NoPFS section 5.1, rule 1).
  *
  * <p>A filler first writes what others fetched for this tier. It fetches nothing while a trainer has little staged, for then the source has
- * more urgent work. It goes through the plan's order once. Files that could not be fetched, or that others were fetching, get a second look
+ * more urgent work, nor when the trainers here have read all: other nodes leave then, too, and their samples would be brought for nobody. It goes through the plan's order once. Files that could not be fetched, or that others were fetching, get a second look
  * at the end; after that a file is kept when its reader comes for it.
  */
 public final class TierPrefetcher {
@@ -73,7 +73,7 @@ public final class TierPrefetcher {
         if (admission.writeNext(tier)) {
             return true;
         }
-        if (!admission.takesMore(tier) || shares.isHungry()) {
+        if (!admission.takesMore(tier) || shares.isHungry() || shares.isDone()) {
             return false;
         }
         Progress now = progress();

@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -100,42 +101,29 @@ final class AdmissionTest {
     }
 
     private static ResidencyListener into(List<String> told) {
-        return new ResidencyListener() {
-            @Override
-            public void kept(int tier, int file) {
-                told.add("kept " + tier + " " + file);
-            }
+        return new Told(told, _ -> true);
+    }
 
-            @Override
-            public void gone(int tier, int file) {
-                told.add("gone " + tier + " " + file);
-            }
+    private record Told(List<String> told, IntPredicate elsewhere) implements ResidencyListener {
+        @Override
+        public void kept(int tier, int file) {
+            told.add("kept " + tier + " " + file);
+        }
 
-            @Override
-            public boolean isElsewhere(int file) {
-                return true;
-            }
-        };
+        @Override
+        public void gone(int tier, int file) {
+            told.add("gone " + tier + " " + file);
+        }
+
+        @Override
+        public boolean isElsewhere(int file) {
+            return elsewhere.test(file);
+        }
     }
 
     /** The files of these samples are held by other nodes, the others by none. */
     private void heldElsewhere(Set<Integer> samples) {
-        admission.residents().tell(new ResidencyListener() {
-            @Override
-            public void kept(int tier, int file) {
-                assertThat(tier).isNotNegative();
-            }
-
-            @Override
-            public void gone(int tier, int file) {
-                assertThat(tier).isNotNegative();
-            }
-
-            @Override
-            public boolean isElsewhere(int file) {
-                return samples.stream().anyMatch(sample -> dataset.file(sample) == file);
-            }
-        });
+        admission.residents().tell(new Told(new ArrayList<>(), file -> samples.contains(dataset.index.sampleOf(file))));
     }
 
     @Test
@@ -251,6 +239,24 @@ final class AdmissionTest {
         assertThat(memory.pinnedBytes()).isZero();
         assertThat(onTheirWay()).isEmpty();
         assertThat(admission.plannedFor(dataset.file(2))).isNull();
+    }
+
+    @Test
+    void planPending_whatNobodyElseHas_staysForItsHome_andIsTold() {
+        List<String> told = new ArrayList<>();
+        Set<Integer> elsewhere = new HashSet<>(Set.of(2));
+        admission.residents().tell(new Told(told, file -> elsewhere.contains(dataset.index.sampleOf(file))));
+        admission.follow(LocalPlan.PENDING);
+        fetched(1, 2);
+        assertThat(in(memory)).containsExactly(1);
+        assertThat(told).containsExactly("kept 0 " + dataset.file(1));
+        plan(Map.of(5, MEMORY, 6, MEMORY));
+        fetched(5, 6);
+        assertThat(in(memory)).containsExactly(1, 5, 6);
+        elsewhere.add(1);
+        plan(Map.of(5, MEMORY, 6, MEMORY, 7, MEMORY));
+        fetched(7);
+        assertThat(in(memory)).as("its home has it").containsExactly(5, 6, 7);
     }
 
     @Test

@@ -20,8 +20,10 @@ import io.clairfs.cache.tier.SampleBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -130,21 +132,9 @@ final class NodePlannerTest {
     void planTogether_roomThatHomesLeave_isForTheSamplesUsedNext() throws Exception {
         MemoryTier large = new MemoryTier(52 * SIZE);
         Admission keeps = new Admission(dataset.tree, large, List.of(), SIZE);
-        JobSpec spec = JobSpec.parse("seed=1 epochs=9 world=2 ranks=0");
-        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
-        JobRun run = new JobRun(spec, dataset.index, dataset.tree, staging, System::nanoTime);
-        NodeStorage storage = NodeStorage.of(StorageClass.memory(52 * SIZE));
+        JobRun run = firstOfTwo();
         UUID here = new UUID(1, 1);
-        Group two = new Group(
-                List.of(here, new UUID(2, 2)), List.of(storage, storage), 0, FileNumbers.of(dataset.tree), _ ->
-                        new int[] {0, 1});
-        NodePlanner together = new NodePlanner(
-                dataset.tree,
-                keeps,
-                () -> two,
-                PerformanceModel.unmeasured(),
-                PlacementPolicy.CLAIRFS,
-                PlanLimits.DEFAULT);
+        NodePlanner together = planner(keeps, here);
         LocalPlan plan = together.plan(List.of(run));
         keeps.follow(plan);
         int homes = 0;
@@ -181,6 +171,93 @@ final class NodePlannerTest {
                 .hasSize(room);
         keeps.close();
         large.close();
+    }
+
+    private JobRun firstOfTwo() throws Exception {
+        JobSpec spec = JobSpec.parse("seed=1 epochs=9 world=2 ranks=0");
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
+        return new JobRun(spec, dataset.index, dataset.tree, staging, System::nanoTime);
+    }
+
+    private NodePlanner planner(Admission keeps, UUID here) throws Exception {
+        NodeStorage storage = NodeStorage.of(StorageClass.memory(52 * SIZE));
+        Group two = new Group(
+                List.of(here, new UUID(2, 2)), List.of(storage, storage), 0, FileNumbers.of(dataset.tree), _ ->
+                        new int[] {0, 1});
+        return new NodePlanner(
+                dataset.tree,
+                keeps,
+                () -> two,
+                PerformanceModel.unmeasured(),
+                PlacementPolicy.CLAIRFS,
+                PlanLimits.DEFAULT);
+    }
+
+    /** As above, but one sample is read here before its home has it. */
+    @Test
+    void planTogether_whatItsHomeLacks_staysBeforeReplicas_andGoesWhenItsHomeHasIt() throws Exception {
+        MemoryTier large = new MemoryTier(52 * SIZE);
+        Admission keeps = new Admission(dataset.tree, large, List.of(), SIZE);
+        UUID here = new UUID(1, 1);
+        LocalPlan plan = planner(keeps, here).plan(List.of(firstOfTwo()));
+        keeps.follow(plan);
+        List<Integer> homes = new ArrayList<>();
+        List<Integer> elsewhere = new ArrayList<>();
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            int file = dataset.file(sample);
+            (here.equals(plan.homeOf(file)) ? homes : elsewhere).add(file);
+        }
+        Set<Integer> there = new HashSet<>(elsewhere);
+        int lacked = elsewhere.getFirst();
+        there.remove(lacked);
+        keeps.residents().tell(new HeldThere(there));
+
+        int last = homes.removeLast();
+        homes.forEach(file -> fetched(keeps, file));
+        elsewhere.subList(1, elsewhere.size()).forEach(file -> fetched(keeps, file));
+        long replicas = elsewhere.stream().filter(large::contains).count();
+        assertThat(replicas).as("all room is taken but one").isEqualTo(51 - homes.size());
+        fetched(keeps, lacked);
+        assertThat(large.contains(lacked)).isTrue();
+        fetched(keeps, last);
+        assertThat(homes).allMatch(large::contains);
+        assertThat(large.contains(last)).isTrue();
+        assertThat(large.contains(lacked)).as("a replica went in its place").isTrue();
+        assertThat(elsewhere.stream().filter(large::contains)).hasSize((int) replicas);
+
+        there.add(lacked);
+        keeps.residents().evict(0, last);
+        elsewhere.subList(1, elsewhere.size()).forEach(file -> fetched(keeps, file));
+        fetched(keeps, last);
+        assertThat(large.contains(lacked)).as("its home has it").isFalse();
+        assertThat(large.contains(last)).isTrue();
+        assertThat(elsewhere.stream().filter(large::contains)).hasSize((int) replicas);
+        keeps.close();
+        large.close();
+    }
+
+    private void fetched(Admission keeps, int file) {
+        SampleBuffer buffer = dataset.sample(dataset.index.sampleOf(file));
+        keeps.fetched(file, buffer, false);
+        buffer.release();
+    }
+
+    /** Another node holds these files. */
+    private record HeldThere(Set<Integer> files) implements ResidencyListener {
+        @Override
+        public void kept(int tier, int file) {
+            assertThat(tier).isZero();
+        }
+
+        @Override
+        public void gone(int tier, int file) {
+            assertThat(tier).isZero();
+        }
+
+        @Override
+        public boolean isElsewhere(int file) {
+            return files.contains(file);
+        }
     }
 
     /** The first epoch after the one that begins in which the first rank reads the sample. */

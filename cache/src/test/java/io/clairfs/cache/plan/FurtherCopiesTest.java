@@ -51,6 +51,20 @@ final class FurtherCopiesTest {
     }
 
     @Test
+    void latest_isTheOldestOfThoseDueLast_thatMayGo_andStays() {
+        FurtherCopies copies = copies(40);
+        assertThat(copies.latest(_ -> true)).isEqualTo(FurtherCopies.NONE);
+        copies.offer(1, 9, evicted::add);
+        copies.offer(2, 12, evicted::add);
+        copies.offer(3, 12, evicted::add);
+        assertThat(copies.latest(_ -> true)).isEqualTo(2);
+        assertThat(copies.latest(sample -> sample != 2)).isEqualTo(3);
+        assertThat(copies.latest(sample -> sample == 1)).isEqualTo(1);
+        assertThat(copies.latest(_ -> false)).isEqualTo(FurtherCopies.NONE);
+        assertThat(copies.usedBytes()).isEqualTo(30);
+    }
+
+    @Test
     void offer_notUsedAgain_goes() {
         FurtherCopies copies = copies(10);
         copies.offer(1, 9, evicted::add);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
@@ -175,6 +176,26 @@ final class LoaderSharesTest {
         assertThat(shares.spareSeconds(staged.getLast()))
                 .as("half is staged: the loaders need not keep up while half of that is read")
                 .isCloseTo(0.10, within(0.005));
+    }
+
+    @Test
+    void isDone_whenTheTrainersHereHaveReadAll_andNoJobIsReadElsewhereOnly() throws Exception {
+        JobRun job = job("seed=1 epochs=1");
+        LoaderShares shares = shares(LoaderAssignment.fixed(), job);
+        assertThat(shares.isDone()).isFalse();
+        EpochOrder order = job.orders().epoch(0);
+        for (int step = 0; step < order.length(0); step++) {
+            stageNext(shares);
+            job.read(dataset.file(order.sample(0, step)));
+        }
+        assertThat(shares.isDone()).isTrue();
+        JobRun elsewhere = job("seed=1 ranks=none");
+        shares.add(elsewhere);
+        assertThat(shares.isDone()).isFalse();
+        shares.remove(elsewhere);
+        assertThat(shares.isDone()).isTrue();
+        shares.remove(job);
+        assertThat(shares.isDone()).as("no job").isFalse();
     }
 
     @Test
