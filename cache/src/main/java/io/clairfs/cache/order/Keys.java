@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,8 @@ public final class Keys {
     private static final BigInteger MIN_LONG = BigInteger.valueOf(Long.MIN_VALUE);
     private static final BigInteger MAX_UNSIGNED_LONG =
             BigInteger.ONE.shiftLeft(64).subtract(BigInteger.ONE);
+
+    private static final Pattern DECIMAL = Pattern.compile("[0-9]{1,9}(\\.[0-9]{0,18})?|\\.[0-9]{1,18}");
 
     private final Map<String, String> values;
     private final Set<String> asked = new LinkedHashSet<>();
@@ -100,6 +103,18 @@ public final class Keys {
     /** An integer between {@code least} and {@code most}. */
     public int integer(String key, int otherwise, int least, int most) throws InvalidSpecException {
         return (int) integer(key, (long) otherwise, (long) least, (long) most);
+    }
+
+    /** A number of at least 0, written with digits and at most one point, as {@code 0.8}. */
+    public double decimal(String key, double otherwise) throws InvalidSpecException {
+        String value = text(key);
+        if (value == null) {
+            return otherwise;
+        }
+        if (!DECIMAL.matcher(value).matches()) {
+            throw new InvalidSpecException(key + "='" + shorten(value) + "' is not a number such as 0.8");
+        }
+        return Double.parseDouble(value);
     }
 
     /** A seed as torch takes it: -2^63 to 2^64-1, the upper half as its two's complement. */

@@ -3,7 +3,7 @@
  * functions of seeds and sizes; the only input is a file that a spec names: an order or a generator's state.
  *
  * <p>The frameworks' samplers are in packages of their own ({@code torch}, {@code python}, {@code tensorflow}, {@code dali},
- * {@code grain}), built on {@code random}; {@code spec} maps their names.
+ * {@code grain}), built on {@code random}; {@code locality} deals their orders by where samples are; {@code spec} maps the names.
  */
 @NullMarked
 package io.clairfs.cache.order;
