@@ -50,6 +50,7 @@ public record JobSpec(
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
     private static final Pattern NUMBER = Pattern.compile("[+-]?[0-9]+");
     private static final String RANKS = "ranks";
+    private static final String ORDER_FILE = "order-file";
     private static final Set<String> NOT_OF_THE_ORDER =
             Set.of("name", "epochs", "workers", "prefetch_factor", "start_epoch", "start_step");
 
@@ -144,6 +145,23 @@ public record JobSpec(
         Map<String, String> said = new HashMap<>(keys);
         said.put(RANKS, here.text());
         return parse(line(said));
+    }
+
+    /** Whether its order comes from files that the user wrote, whose epochs may differ in what they read. */
+    public boolean readsOrderFiles() {
+        return sampler.equals(ORDER_FILE) || ORDER_FILE.equals(keys.get("base"));
+    }
+
+    /**
+     * Whether the ranks that read here are the ranks of one node in the sense of {@code per_node}, or all ranks. Other nodes than these would
+     * keep the samples that a locality-aware order deals to them.
+     */
+    public boolean hasRanksOfOneNode() {
+        if (!sampler.equals(Samplers.LOCALITY_AWARE) || ranks.count() == 0 || ranks.count() == world) {
+            return true;
+        }
+        int perNode = Integer.parseInt(keys.getOrDefault("per_node", "1"));
+        return ranks.count() == perNode && ranks.first() % perNode == 0;
     }
 
     /** The spec as a line that {@link #parse(String)} reads. */

@@ -47,8 +47,6 @@ import org.jspecify.annotations.Nullable;
  * and holds none while it computes a placement.
  */
 public final class NodePlanner implements JobPlanner {
-    private static final String ORDER_FILE = "order-file";
-
     /** How often a node alone makes the same plan because its tiers were filled meanwhile. */
     private static final int MOST_LOOKS = 3;
 
@@ -305,7 +303,7 @@ public final class NodePlanner implements JobPlanner {
     /** Whether this node reads the whole dataset in every epoch. Only orders that the user wrote may differ in what they read. */
     private static boolean readsEverythingHere(JobRun job, int epoch) throws InvalidSpecException {
         JobSpec spec = job.spec();
-        if (job.streams() < spec.world() || spec.sampler().equals(ORDER_FILE) || epoch >= spec.epochs()) {
+        if (job.streams() < spec.world() || spec.readsOrderFiles() || epoch >= spec.epochs()) {
             return false;
         }
         EpochOrder order = job.orders().peek(epoch);

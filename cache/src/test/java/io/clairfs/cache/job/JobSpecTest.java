@@ -47,9 +47,42 @@ final class JobSpecTest {
     }
 
     @ParameterizedTest
+    @CsvSource({
+        "world=16 ranks=4-7 per_node=4, true",
+        "world=16 ranks=4-6 per_node=4, false",
+        "world=16 ranks=2-5 per_node=4, false",
+        "world=16 ranks=4-7, false",
+        "world=16 ranks=5, true",
+        "world=16 ranks=0-15 per_node=4, true",
+        "world=16 ranks=none per_node=4, true"
+    })
+    void ranksOfALocalityAwareOrder_areThoseOfOneNode(String ranks, boolean ofOneNode) throws InvalidSpecException {
+        assertThat(JobSpec.parse("sampler=locality-aware batch=2 " + ranks).hasRanksOfOneNode())
+                .isEqualTo(ofOneNode);
+        assertThat(JobSpec.parse("world=16 ranks=0-2").hasRanksOfOneNode()).isTrue();
+    }
+
+    @Test
+    void localityAware_isALineLikeAnyOther() throws InvalidSpecException {
+        JobSpec spec = JobSpec.parse(
+                "sampler=locality-aware seed=5 epochs=90 batch=32 world=16 ranks=4-7 per_node=4 cached=0.8 workers=2");
+        assertThat(JobSpec.parse(spec.line())).isEqualTo(spec);
+        assertThat(spec.window()).isEqualTo(32 * 2 * 2);
+        assertThat(spec.sampler(1000).epoch(1).length(15)).isEqualTo(63);
+        assertThat(spec.hasOrderOf(JobSpec.parse(spec.line().replace("cached=0.8", "cached=0.7"))))
+                .isFalse();
+        assertThat(spec.readsOrderFiles()).isFalse();
+        assertThat(JobSpec.parse("sampler=locality-aware batch=1 base=order-file file=/nowhere/{epoch}.{rank}")
+                        .readsOrderFiles())
+                .isTrue();
+    }
+
+    @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
+                "sampler=locality-aware|locality-aware needs batch",
+                "sampler=locality-aware batch=32 world=6 per_node=4|does not divide world=6",
                 "seed=1 sede=2|unknown key 'sede'",
                 "seed=abc|seed='abc' is not an integer",
                 "seed=18446744073709551616|out of range",

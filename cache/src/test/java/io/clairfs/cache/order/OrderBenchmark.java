@@ -40,6 +40,7 @@ public class OrderBenchmark {
         "dali",
         "dali shuffle_after_epoch=true",
         "tf-data",
+        "locality-aware world=1024 batch=32",
         "sequential"
     })
     private String sampler = "";

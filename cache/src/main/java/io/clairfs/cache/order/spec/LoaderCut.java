@@ -34,15 +34,20 @@ final class LoaderCut implements Sampler {
         this.dropLastBatch = dropLastBatch;
     }
 
-    /** Cuts {@code sampler} as the keys say; returns it unchanged when they cut nothing. */
-    static Sampler read(SamplerSetting setting, Keys keys, Sampler sampler) throws InvalidSpecException {
+    /** Samples that a rank of the sampler {@code name} reads in a step. */
+    static int batchOfRank(Keys keys, String name) throws InvalidSpecException {
         int batch = TorchLoader.batch(keys);
-        if ("accelerate".equals(keys.text("sampler")) && keys.flag("split_batches", false)) {
-            batch /= keys.integer("world", 1, 1, Integer.MAX_VALUE);
-        }
+        return name.equals("accelerate") && keys.flag("split_batches", false)
+                ? batch / keys.integer("world", 1, 1, Integer.MAX_VALUE)
+                : batch;
+    }
+
+    /** Cuts {@code sampler}, whose name is {@code name}, as the keys say; returns it unchanged when they cut nothing. */
+    static Sampler read(SamplerSetting setting, Keys keys, String name, Sampler sampler) throws InvalidSpecException {
+        int batch = batchOfRank(keys, name);
         long batches = keys.integer("skip_batches", 0, 0, Integer.MAX_VALUE);
         long samples = keys.integer("skip_samples", 0, 0, Integer.MAX_VALUE);
-        boolean ofLoader = !OWN_DROP_LAST.contains(keys.text("sampler", Samplers.DEFAULT));
+        boolean ofLoader = !OWN_DROP_LAST.contains(name);
         boolean dropLastBatch = keys.flag("drop_last_batch", false) || (ofLoader && keys.flag("drop_last", false));
         if ((batches > 0 || dropLastBatch) && !keys.has("batch")) {
             throw new InvalidSpecException(

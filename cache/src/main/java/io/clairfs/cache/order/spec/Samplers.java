@@ -8,6 +8,7 @@ import io.clairfs.cache.order.SamplerSetting;
 import io.clairfs.cache.order.SequentialSampler;
 import io.clairfs.cache.order.dali.DaliSampler;
 import io.clairfs.cache.order.grain.GrainSampler;
+import io.clairfs.cache.order.locality.LocalityAwareSampler;
 import io.clairfs.cache.order.python.HfDatasetsSampler;
 import io.clairfs.cache.order.python.PermutationSampler;
 import io.clairfs.cache.order.tensorflow.TfDataSampler;
@@ -17,6 +18,7 @@ import io.clairfs.cache.order.torch.TorchLoaderSampler;
 import io.clairfs.cache.order.torch.TorchRandpermSampler;
 import io.clairfs.cache.order.torch.TorchStatefulSampler;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -25,6 +27,11 @@ import java.util.TreeMap;
 public final class Samplers {
     /** The sampler of a job that names none. */
     public static final String DEFAULT = "torch-distributed";
+
+    /** The sampler that deals another one's batches to the nodes that own the samples. */
+    public static final String LOCALITY_AWARE = "locality-aware";
+
+    private static final String ORDER_FILE = "order-file";
 
     private static final Map<String, Factory> BY_NAME = new TreeMap<>(Map.ofEntries(
             Map.entry(DEFAULT, TorchDistributedSampler::new),
@@ -42,7 +49,11 @@ public final class Samplers {
             Map.entry("dali", DaliSampler::new),
             Map.entry("tf-data", TfDataSampler::new),
             Map.entry("sequential", (setting, keys) -> new SequentialSampler(setting.samples())),
-            Map.entry("order-file", OrderFileSampler::new)));
+            Map.entry(LOCALITY_AWARE, Samplers::localityAware),
+            Map.entry(ORDER_FILE, OrderFileSampler::new)));
+
+    /** Samplers that give each rank samples of its own. */
+    private static final List<String> WITH_RANKS = List.of(DEFAULT, "accelerate", "grain", "dali", ORDER_FILE);
 
     /** Keys of the loader or the job, valid for every sampler, if only for how far it reads ahead. */
     private static final Set<String> OF_EVERY_LOADER =
@@ -95,6 +106,34 @@ public final class Samplers {
                     "unknown sampler '" + name + "'; known: " + String.join(", ", BY_NAME.keySet()));
         }
         OF_EVERY_LOADER.forEach(keys::has);
-        return LoaderCut.read(setting, keys, factory.create(setting, keys));
+        Sampler sampler = factory.create(setting, keys);
+        return name.equals(LOCALITY_AWARE) ? sampler : LoaderCut.read(setting, keys, name, sampler);
+    }
+
+    /**
+     * Deals what the loader of the base reads: where the ranks' last batches are not equally long, leaving one out before or after the deal makes a
+     * difference.
+     */
+    private static Sampler localityAware(SamplerSetting setting, Keys keys) throws InvalidSpecException {
+        String base = keys.text("base", DEFAULT);
+        Factory factory = BY_NAME.get(base);
+        if (factory == null || !WITH_RANKS.contains(base)) {
+            throw new InvalidSpecException("base=" + Keys.shorten(base) + " gives no rank samples of its own to deal;"
+                    + " locality-aware takes one of " + String.join(", ", WITH_RANKS));
+        }
+        if (base.equals(ORDER_FILE) && !keys.text("file", "{rank}").contains("{rank}")) {
+            throw new InvalidSpecException("base=order-file needs a file for each rank: write {rank} in file=NAME,"
+                    + " it stands for the rank's number");
+        }
+        if (!keys.has("batch")) {
+            throw new InvalidSpecException("locality-aware needs batch, the samples of one rank in one step");
+        }
+        Sampler whole = factory.create(setting, keys);
+        int batch = LoaderCut.batchOfRank(keys, base);
+        if (keys.integer("skip_samples", 0, 0, Integer.MAX_VALUE) % batch != 0) {
+            throw new InvalidSpecException("skip_samples ends within a batch, and locality-aware deals whole batches;"
+                    + " use skip_batches, or a multiple of " + batch);
+        }
+        return LocalityAwareSampler.create(setting, keys, LoaderCut.read(setting, keys, base, whole), batch);
     }
 }

@@ -89,6 +89,21 @@ class OrderSpecTest {
                 "samples=10 sampler=tf-data seed=1 count=0 | count=0",
                 "samples=10 sampler=tf-data seed=1 shuffle_paths=false | belongs to from_directory",
                 "samples=10 sampler=order-file | needs file=NAME",
+                "samples=10 sampler=locality-aware | locality-aware needs batch",
+                "samples=10 sampler=locality-aware batch=2 base=sequential | gives no rank samples of its own to deal",
+                "samples=10 sampler=locality-aware batch=2 base=locality-aware | gives no rank samples of its own",
+                "samples=10 sampler=locality-aware batch=2 base=torch | takes one of torch-distributed, accelerate",
+                "samples=10 sampler=locality-aware batch=2 base=order-file | needs file=NAME",
+                "samples=10 sampler=locality-aware batch=2 base=order-file file=/tmp/{epoch} | write {rank} in file=NAME",
+                "samples=10 sampler=locality-aware batch=2 world=6 per_node=4 | per_node=4 does not divide world=6",
+                "samples=10 sampler=locality-aware batch=2 world=2097152 | world=2097152 is out of range",
+                "samples=10 sampler=locality-aware batch=2 cached=0 | cached=0 is out of range",
+                "samples=10 sampler=locality-aware batch=2 cached=1.01 | cached=1.01 is out of range",
+                "samples=10 sampler=locality-aware batch=2 cached=NaN | cached='NaN' is not a number such as 0.8",
+                "samples=10 sampler=locality-aware batch=2 skip_samples=3 | or a multiple of 2",
+                "samples=10 sampler=locality-aware batch=2 world=4 base=accelerate split_batches=true | that is a multiple",
+                "samples=10 sampler=locality-aware batch=2 base=grain drop_last=maybe | is neither true nor false",
+                "samples=10 sampler=grain base=grain | unknown key 'base'",
                 "samples=10 skip_batches=1 | need batch",
                 "samples=10 sampler=grain drop_last=true | need batch",
                 "samples=10 seed=1 seed=2 | key 'seed' is given twice"
@@ -164,6 +179,15 @@ class OrderSpecTest {
         assertThat(indices(line + " skip_batches=5")).isEmpty();
         assertThat(indices(line + " drop_last_batch=true")).isEqualTo(Arrays.copyOf(whole, 8));
         assertThat(indices(line + " drop_last_batch=true skip_batches=1")).isEqualTo(Arrays.copyOfRange(whole, 4, 8));
+    }
+
+    @Test
+    void skippingWholeBatches_leavesTheRestOfALocalityAwareOrder() throws InvalidSpecException {
+        String line = "sampler=locality-aware samples=99 world=3 rank=1 batch=4 epoch=3";
+        int[] whole = indices(line);
+        assertThat(indices(line + " skip_batches=2")).isEqualTo(Arrays.copyOfRange(whole, 8, 33));
+        assertThat(indices(line + " skip_samples=8")).isEqualTo(Arrays.copyOfRange(whole, 8, 33));
+        assertThat(indices(line + " drop_last_batch=true")).isEqualTo(Arrays.copyOf(whole, 32));
     }
 
     @Test
@@ -265,7 +289,7 @@ class OrderSpecTest {
         long begin = System.nanoTime();
         long total = 0;
         for (int i = 0; i < 10_000; i++) {
-            String line = "samples=" + (1 + i % 200) + " seed=" + i + " epoch=" + i % 5 + " sampler="
+            String line = "samples=" + (1 + i % 200) + " seed=" + i + " epoch=" + i % 5 + " batch=4 sampler="
                     + samplers[i % samplers.length];
             total += OrderSpec.parse(line).digest().length();
         }
