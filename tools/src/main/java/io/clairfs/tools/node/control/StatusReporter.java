@@ -226,7 +226,7 @@ public final class StatusReporter {
                 progress.stagedAhead(),
                 spec.window(),
                 ranks(run),
-                note(progress));
+                note(spec, progress));
     }
 
     private List<Status.Rank> ranks(JobRun run) {
@@ -242,7 +242,7 @@ public final class StatusReporter {
         return ranks;
     }
 
-    private static @Nullable String note(JobRun.Progress progress) {
+    private static @Nullable String note(JobSpec spec, JobRun.Progress progress) {
         JobRun.Astray astray = progress.astray();
         if (astray != null && astray.epoch() < astray.expected()) {
             return "the trainer reads epoch " + astray.epoch()
@@ -257,6 +257,10 @@ public final class StatusReporter {
         }
         if (!progress.inSync()) {
             return "reads do not follow the order of this job: check seed, sampler, world and batch against the trainer";
+        }
+        if (!spec.hasRanksOfOneNode()) {
+            return "ranks=" + spec.ranks().text() + " are not the ranks of one node with per_node="
+                    + spec.keys().getOrDefault("per_node", "1") + ": give the number of ranks that every node has";
         }
         return null;
     }
