@@ -4,11 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.data.Offset.offset;
 import static org.assertj.core.data.Percentage.withPercentage;
 
-import io.clairfs.cache.order.EpochOrder;
-import io.clairfs.tools.simulate.policy.LocalityAware;
 import io.clairfs.tools.simulate.policy.PartialLocal;
-import io.clairfs.tools.simulate.policy.Setup;
-import io.clairfs.tools.simulate.policy.Shards;
 import io.clairfs.tools.simulate.scenario.AccessFrequency;
 import io.clairfs.tools.simulate.scenario.ReuseDistance;
 import io.clairfs.tools.simulate.scenario.Scenario;
@@ -42,7 +38,8 @@ class AnalyticModelsTest {
                 32,
                 false,
                 1,
-                whole.sync()));
+                whole.sync(),
+                whole.sampler()));
     }
 
     /** NoPFS section 3.1 and figure 3. */
@@ -143,23 +140,5 @@ class AnalyticModelsTest {
             moved += Arrays.stream(own[node]).filter(sample -> sample % 8 != it).count();
         }
         assertThat((double) moved).isBetween(fraction * 800 * 0.75, fraction * 800);
-    }
-
-    @Test
-    void locality_aware_batches_keep_their_samples_and_are_even() throws Exception {
-        Scenario scenario = Scenarios.small();
-        Workload load = new Workload(scenario);
-        Setup setup = Setup.of(scenario, load);
-        EpochOrder order = load.order(0);
-        int[][] dealt = LocalityAware.balanced(order, new Shards(setup, 0, 1), 2, 5, load.reads());
-        for (int first = 0; first < load.reads(); first += 5) {
-            int[] before = new int[10];
-            int[] after = new int[10];
-            for (int i = 0; i < 10; i++) {
-                before[i] = order.sample(i % 2, first + i / 2);
-                after[i] = dealt[i % 2][first + i / 2];
-            }
-            assertThat(after).containsExactlyInAnyOrder(before);
-        }
     }
 }

@@ -48,7 +48,8 @@ class InvariantsTest {
                 batch,
                 true,
                 seed,
-                random.nextInt(4) == 0 ? Scenario.Sync.NONE : Scenario.Sync.BULK);
+                random.nextInt(4) == 0 ? Scenario.Sync.NONE : Scenario.Sync.BULK,
+                null);
     }
 
     @ParameterizedTest

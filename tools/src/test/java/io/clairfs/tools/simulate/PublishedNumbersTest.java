@@ -123,7 +123,8 @@ class PublishedNumbersTest {
                     whole.batch(),
                     whole.dropLast(),
                     whole.seed(),
-                    whole.sync());
+                    whole.sync(),
+                    whole.sampler());
             seconds[i++] = Scenarios.run(each, "nopfs").seconds();
         }
         assertThat(java.util.Arrays.stream(seconds).boxed())

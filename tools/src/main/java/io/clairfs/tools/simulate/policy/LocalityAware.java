@@ -2,20 +2,30 @@ package io.clairfs.tools.simulate.policy;
 
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Sampler;
+import io.clairfs.cache.order.locality.LocalityAwareSampler;
+import io.clairfs.cache.order.locality.Owners;
 
 /**
- * Locality-aware loading (Yang and Cong, HiPC 2019): the memory of each node is filled with a share of the dataset. Of every global batch each
- * node trains on the samples that it keeps; surplus samples go to other nodes until all have the same number.
+ * Locality-aware loading (Yang and Cong, HiPC 2019): the memory of each node is filled with a share of the dataset before the start. Of every
+ * global batch each node trains on the samples that it keeps; surplus samples go to other nodes until all have the same number.
  *
- * <p>Samples that no node keeps go to the first node with a deficit. Which node gives to which does not matter here, because the cost is the
- * same. The paper's heaps, which save messages, are left out.
+ * <p>Global batches are dealt as by {@code sampler=locality-aware}. The owners are the nodes that keep the samples here, because samples of
+ * different sizes may not fit where arithmetic would have them.
  */
-public final class LocalityAware extends SamplerOrder {
+final class LocalityAware extends SamplerOrder {
     private final Shards shards;
+    private final Sampler dealt;
 
     private LocalityAware(Setup setup, Shards shards) {
         super(setup);
         this.shards = shards;
+        dealt = new LocalityAwareSampler(
+                setup.orders()::epoch,
+                sample -> shards.storageClass(sample) == Shards.ABSENT ? Owners.NONE : shards.node(sample),
+                setup.nodes(),
+                1,
+                setup.scenario().batch());
     }
 
     static LocalityAware create(Setup setup) throws UnsupportedScenarioException {
@@ -39,48 +49,6 @@ public final class LocalityAware extends SamplerOrder {
 
     @Override
     public EpochOrder order(int epoch) throws InvalidSpecException {
-        int reads = setup.load().reads();
-        int[][] samples = balanced(
-                super.order(epoch), shards, setup.nodes(), setup.scenario().batch(), reads);
-        return new EpochOrder() {
-            @Override
-            public int length(int rank) {
-                return reads;
-            }
-
-            @Override
-            public int sample(int rank, int step) {
-                return samples[rank][step];
-            }
-        };
-    }
-
-    /** An epoch's samples by node; each global batch is dealt by the nodes that keep its samples. */
-    public static int[][] balanced(EpochOrder order, Shards shards, int nodes, int batch, int reads) {
-        int[][] dealt = new int[nodes][reads];
-        int[] length = new int[nodes];
-        int[] left = new int[nodes * batch];
-        for (int first = 0; first < reads; first += batch) {
-            int end = Math.min(first + batch, reads);
-            java.util.Arrays.fill(length, first);
-            int lefts = 0;
-            for (int step = first; step < end; step++) {
-                for (int node = 0; node < nodes; node++) {
-                    int sample = order.sample(node, step);
-                    int keeper = shards.node(sample);
-                    if (shards.storageClass(sample) != Shards.ABSENT && length[keeper] < end) {
-                        dealt[keeper][length[keeper]++] = sample;
-                    } else {
-                        left[lefts++] = sample;
-                    }
-                }
-            }
-            for (int node = 0; node < nodes; node++) {
-                while (length[node] < end) {
-                    dealt[node][length[node]++] = left[--lefts];
-                }
-            }
-        }
-        return dealt;
+        return dealt.epoch(epoch);
     }
 }

@@ -10,6 +10,7 @@ import io.clairfs.tools.config.ModelFile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param batch per node
  * @param dropLast leaves out the last batch of an epoch if it is not full
  * @param sync whether nodes wait for each other in every iteration
+ * @param sampler {@code torch-distributed}, the meaning of null, or {@code locality-aware}, with {@code cached=ALPHA} after a blank
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Scenario(
@@ -47,7 +49,11 @@ public record Scenario(
         int batch,
         boolean dropLast,
         long seed,
-        Sync sync) {
+        Sync sync,
+        @Nullable String sampler) {
+    /** Samplers whose ranks read as many samples as those of {@code DistributedSampler}. */
+    private static final Pattern SAMPLERS = Pattern.compile("torch-distributed|locality-aware( cached=[0-9.]{1,20})?");
+
     private static final double MEGA = 1e6;
     private static final int MOST_NODES = 4096;
     private static final int MOST_EPOCHS = 10_000;
@@ -143,6 +149,9 @@ public record Scenario(
         require(epochs >= 1 && epochs <= MOST_EPOCHS, "epochs is " + epochs + "; it must be 1 to " + MOST_EPOCHS);
         require(batch >= 1, "batch is " + batch + "; it must be at least 1");
         require(sync != null, "sync is missing: bulk or none");
+        require(
+                sampler == null || SAMPLERS.matcher(sampler).matches(),
+                "sampler is '" + sampler + "'; it is torch-distributed, locality-aware or locality-aware cached=ALPHA");
         long iteration = (long) batch * nodes;
         require(
                 !dropLast || iteration <= dataset.samples,
@@ -232,7 +241,8 @@ public record Scenario(
                 batch,
                 dropLast,
                 seed,
-                sync);
+                sync,
+                sampler);
     }
 
     /** The class of memory, or -1. */
@@ -257,6 +267,26 @@ public record Scenario(
 
     public Scenario withEpochs(int number) {
         return with(classes, dataset, number);
+    }
+
+    public Scenario withSampler(String other) {
+        return new Scenario(
+                name,
+                nodes,
+                compute,
+                preprocess,
+                network,
+                staging,
+                classes,
+                source,
+                sourceTotal,
+                dataset,
+                epochs,
+                batch,
+                dropLast,
+                seed,
+                sync,
+                other);
     }
 
     /** This scenario with the number of samples and the room for them divided by {@code divisor}. The staging buffer is unchanged. */
@@ -285,6 +315,7 @@ public record Scenario(
                 batch,
                 dropLast,
                 seed,
-                sync);
+                sync,
+                sampler);
     }
 }

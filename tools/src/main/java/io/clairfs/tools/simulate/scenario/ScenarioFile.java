@@ -98,6 +98,7 @@ public final class ScenarioFile {
         }
         for (String key : keys) {
             if (!root.has(key)
+                    && !key.equals("sampler")
                     && !(RATES_OF_SOURCE.contains(key)
                             && RATES_OF_SOURCE.stream().anyMatch(root::has))) {
                 throw new InvalidScenarioException(where + ": key '" + key + "' is missing");

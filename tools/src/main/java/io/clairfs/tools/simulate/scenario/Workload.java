@@ -7,11 +7,12 @@ import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.order.spec.Samplers;
 import io.clairfs.cache.plan.request.Need;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Random;
 
 /**
- * The reads: the sizes of the samples, and the order in which each rank reads them. The order is torch's {@code DistributedSampler}'s, one rank
- * per node, cut to whole batches if the last one is dropped.
+ * The reads: the sizes of the samples, and the order in which each rank reads them. The order is torch's {@code DistributedSampler}'s or,
+ * if the scenario says so, that order dealt by locality; one rank per node, cut to whole batches if the last one is dropped.
  */
 public final class Workload {
     private static final double MEGA = 1e6;
@@ -73,7 +74,8 @@ public final class Workload {
     private Sampler newSampler() throws InvalidSpecException {
         return Samplers.create(
                 sizes.length,
-                Keys.parse("sampler=torch-distributed seed=" + scenario.seed() + " world=" + scenario.nodes()
+                Keys.parse("sampler=" + Objects.requireNonNullElse(scenario.sampler(), Samplers.DEFAULT) + " seed="
+                        + scenario.seed() + " world=" + scenario.nodes() + " batch=" + scenario.batch()
                         + " drop_last=" + scenario.dropLast()));
     }
 

@@ -57,7 +57,8 @@ public final class RandomScenarios {
                 batch,
                 random.nextBoolean(),
                 random.nextInt(1_000_000),
-                random.nextInt(4) == 0 ? Scenario.Sync.NONE : Scenario.Sync.BULK);
+                random.nextInt(4) == 0 ? Scenario.Sync.NONE : Scenario.Sync.BULK,
+                null);
     }
 
     private static List<Scenario.Device> classes(Tiers tiers, Random random, double share, int nodes) {

@@ -42,6 +42,7 @@ class ScenarioFileTest {
                 "sync: bulk | sync: sometimes | sync",
                 "sync: bulk | '' | key 'sync' is missing",
                 "sync: bulk | 'sync:' | sync is missing",
+                "'seed: 7' | 'sampler: grain\nseed: 7' | sampler is 'grain'; it is torch-distributed",
                 "{1: 50, 2: 80} | {one: 50} | one",
                 "{1: 50, 2: 80} | {1: -50} | -50",
                 "{1: 50, 2: 80} | fast | a rate is a number",
@@ -65,6 +66,16 @@ class ScenarioFileTest {
                 .contains(reason)
                 .hasLineCount(1)
                 .doesNotContain("io.clairfs");
+    }
+
+    @Test
+    void sampler_is_optional() throws IOException {
+        Scenario scenario = ScenarioFile.read(
+                "sampler.yaml", Scenarios.FILE.replace("seed: 7", "sampler: locality-aware cached=0.8\nseed: 7"));
+        assertThat(scenario.sampler()).isEqualTo("locality-aware cached=0.8");
+        assertThat(scenario.shrunk(2).withEpochs(1).sampler()).isEqualTo(scenario.sampler());
+        assertThat(Scenarios.small().sampler()).isNull();
+        assertThat(ScenarioFile.read("text.yaml", ScenarioFile.text(scenario))).isEqualTo(scenario);
     }
 
     /** Two threads on each node. Both nodes together get p_0 t(gamma). */
