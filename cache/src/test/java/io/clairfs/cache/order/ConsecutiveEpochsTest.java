@@ -98,7 +98,8 @@ class ConsecutiveEpochsTest {
                 "sampler=python-random",
                 "sampler=python-random method=sample",
                 "sampler=dali shuffle_after_epoch=true",
-                "sampler=tf-data count=-1 buffer_size=7"
+                "sampler=tf-data count=-1 buffer_size=7",
+                "sampler=partial-local world=4 exchange=0.5"
             })
     void askedInAnyOrder_theEpochsAreTheSame(String keys) throws InvalidSpecException {
         int most = 200;

@@ -41,6 +41,7 @@ public class OrderBenchmark {
         "dali shuffle_after_epoch=true",
         "tf-data",
         "locality-aware world=1024 batch=32",
+        "partial-local world=1024 exchange=0.1",
         "sequential"
     })
     private String sampler = "";

@@ -23,9 +23,17 @@ class RealOrdersTest {
 
     @Test
     void everyOrder_isTheLibrarysOwn() throws Exception {
+        assertSame(RealPython.run("real_orders.py", directory, "torch, numpy", Integer.toString(SEED), FACTOR), 1000);
+    }
+
+    @Test
+    void partialLocal_isTheListingOfTheDocs() throws Exception {
+        String listing = Path.of("../docs/ORDERS.md").toAbsolutePath().toString();
+        assertSame(RealPython.run("partial_local.py", directory, "numpy", listing, Integer.toString(SEED)), 400);
+    }
+
+    private static void assertSame(List<String> lines, int least) throws Exception {
         System.out.println("RealOrdersTest: seed " + SEED);
-        List<String> lines =
-                RealPython.run("real_orders.py", directory, "torch, numpy", Integer.toString(SEED), FACTOR);
         List<String> different = new ArrayList<>();
         for (String line : lines) {
             int tab = line.indexOf('\t');
@@ -36,7 +44,7 @@ class RealOrdersTest {
             }
         }
         System.out.println("RealOrdersTest: " + lines.size() + " orders compared");
-        assertThat(lines).hasSizeGreaterThan(1000);
+        assertThat(lines).hasSizeGreaterThan(least);
         assertThat(different).as("of " + lines.size() + " orders; seed " + SEED).isEmpty();
     }
 }

@@ -19,11 +19,16 @@ public final class NumpyShuffle implements Shuffler {
 
     @Override
     public void shuffle(int[] items) {
-        for (int i = items.length - 1; i > 0; i--) {
+        shuffle(items, 0, items.length);
+    }
+
+    /** Shuffles {@code length} items, from place {@code from} on, as an array of their own. */
+    public void shuffle(int[] items, int from, int length) {
+        for (int i = length - 1; i > 0; i--) {
             int j = interval(i);
-            int swap = items[i];
-            items[i] = items[j];
-            items[j] = swap;
+            int swap = items[from + i];
+            items[from + i] = items[from + j];
+            items[from + j] = swap;
         }
     }
 

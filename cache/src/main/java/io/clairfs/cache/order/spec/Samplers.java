@@ -9,6 +9,7 @@ import io.clairfs.cache.order.SequentialSampler;
 import io.clairfs.cache.order.dali.DaliSampler;
 import io.clairfs.cache.order.grain.GrainSampler;
 import io.clairfs.cache.order.locality.LocalityAwareSampler;
+import io.clairfs.cache.order.partial.PartialLocalSampler;
 import io.clairfs.cache.order.python.HfDatasetsSampler;
 import io.clairfs.cache.order.python.PermutationSampler;
 import io.clairfs.cache.order.tensorflow.TfDataSampler;
@@ -50,6 +51,7 @@ public final class Samplers {
             Map.entry("tf-data", TfDataSampler::new),
             Map.entry("sequential", (setting, keys) -> new SequentialSampler(setting.samples())),
             Map.entry(LOCALITY_AWARE, Samplers::localityAware),
+            Map.entry("partial-local", PartialLocalSampler::new),
             Map.entry(ORDER_FILE, OrderFileSampler::new)));
 
     /** Samplers that give each rank samples of its own. */

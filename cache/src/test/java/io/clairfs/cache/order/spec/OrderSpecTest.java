@@ -104,6 +104,11 @@ class OrderSpecTest {
                 "samples=10 sampler=locality-aware batch=2 world=4 base=accelerate split_batches=true | that is a multiple",
                 "samples=10 sampler=locality-aware batch=2 base=grain drop_last=maybe | is neither true nor false",
                 "samples=10 sampler=grain base=grain | unknown key 'base'",
+                "samples=10 sampler=partial-local seed=-1 | is negative",
+                "samples=10 sampler=partial-local exchange=1.5 | is out of range",
+                "samples=10 sampler=partial-local world=4 per_node=3 | does not divide world=4",
+                "samples=10 sampler=partial-local world=11 | are too few for world=11",
+                "samples=1000000 sampler=partial-local epoch=1000000 | too long a history",
                 "samples=10 skip_batches=1 | need batch",
                 "samples=10 sampler=grain drop_last=true | need batch",
                 "samples=10 seed=1 seed=2 | key 'seed' is given twice"
@@ -138,7 +143,8 @@ class OrderSpecTest {
                 "numpy-generator",
                 "python-random",
                 "grain",
-                "tf-data"
+                "tf-data",
+                "partial-local"
             })
     void epochsDiffer_andDependOnTheSeed(String sampler) throws InvalidSpecException {
         String line = "samples=50 sampler=" + sampler;
