@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -30,7 +31,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Prints the sample indices that a rank reads in an epoch, one per line;",
-            "with --from, one line for each line of specs."
+            "with --from, one line for each line of specs;",
+            "with --stats, what the order means for the nodes that read it."
         })
 final class OrderCommand implements Callable<Integer> {
     @Spec
@@ -70,17 +72,28 @@ final class OrderCommand implements Callable<Integer> {
     @Option(names = "--digest", description = "Print length and SHA-256 instead of the indices.")
     private boolean digest;
 
+    @Mixin
+    private final StatisticsOptions statistics = new StatisticsOptions();
+
     @Parameters(paramLabel = "KEY=VALUE", arity = "0..*", description = "More keys of the sampler; see docs/ORDERS.md.")
     private List<String> more = new ArrayList<>();
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
         List<String> pairs = pairs();
+        check(!statistics.areIncomplete(), "--epochs, --dataset and --index-rule go with --stats");
         Writer out = new BufferedWriter(new OutputStreamWriter(System.out, StandardCharsets.UTF_8), 1 << 16);
         try (out) {
             if (from != null) {
-                check(pairs.isEmpty(), "--from takes its keys from the lines of the file alone");
+                check(
+                        pairs.isEmpty() && !statistics.areWanted(),
+                        "--from takes its keys from the lines of the file alone, and no --stats");
                 return printAll(out, from);
+            }
+            if (statistics.areWanted()) {
+                check(epoch == null && rank == null && !digest, "--stats takes neither --epoch, --rank nor --digest");
+                statistics.print(pairs, out);
+                return Main.DONE;
             }
             check(samples != null, "--samples is missing: how many samples the dataset has");
             Keys keys = Keys.parse(String.join(" ", pairs));
