@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.data.Offset.offset;
 import static org.assertj.core.data.Percentage.withPercentage;
 
-import io.clairfs.tools.simulate.policy.PartialLocal;
 import io.clairfs.tools.simulate.scenario.AccessFrequency;
 import io.clairfs.tools.simulate.scenario.ReuseDistance;
 import io.clairfs.tools.simulate.scenario.Scenario;
@@ -12,7 +11,6 @@ import io.clairfs.tools.simulate.scenario.ScenarioFile;
 import io.clairfs.tools.simulate.scenario.Scenarios;
 import io.clairfs.tools.simulate.scenario.Workload;
 import java.util.Arrays;
-import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -121,24 +119,5 @@ class AnalyticModelsTest {
         double expected = 1 - 0.5 / 8;
         assertThat(distance.shareFrom(epoch)).isCloseTo(expected, offset(0.02));
         assertThat(distance.shareFrom(1)).isCloseTo(1, offset(1e-3));
-    }
-
-    /** Partial local shuffling III: every node sends and receives Q N / M samples, and no sample is lost. */
-    @ParameterizedTest
-    @CsvSource({"0", "0.1", "0.5", "1"})
-    void exchange_is_balanced(double fraction) {
-        int[][] own = new int[8][100];
-        for (int i = 0; i < 800; i++) {
-            own[i % 8][i / 8] = i;
-        }
-        PartialLocal.exchange(own, fraction, new Random(1));
-        assertThat(Arrays.stream(own).flatMapToInt(Arrays::stream).sorted().toArray())
-                .isEqualTo(IntStream.range(0, 800).toArray());
-        long moved = 0;
-        for (int node = 0; node < 8; node++) {
-            int it = node;
-            moved += Arrays.stream(own[node]).filter(sample -> sample % 8 != it).count();
-        }
-        assertThat((double) moved).isBetween(fraction * 800 * 0.75, fraction * 800);
     }
 }

@@ -1,33 +1,34 @@
 package io.clairfs.tools.simulate.policy;
 
+import static java.util.Locale.ROOT;
+
 import io.clairfs.cache.order.EpochOrder;
-import java.util.Arrays;
-import java.util.Random;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Keys;
+import io.clairfs.cache.order.Sampler;
+import io.clairfs.cache.order.spec.Samplers;
+import java.math.BigDecimal;
 
 /**
- * Partial local shuffling (Nguyen et al., IPDPS 2022): each node keeps a share of the dataset. Between epochs it sends a random fraction Q of it
- * to other nodes and receives as many samples (their Algorithm 1: by one random permutation of the nodes for each of these samples). The
- * exchange is overlapped: a received sample is fetched from its former node when first read.
+ * Partial local shuffling (Nguyen et al., IPDPS 2022), in the order of the sampler {@code partial-local}: each node keeps a share of the
+ * dataset, and exchanges a fraction Q of it between epochs. The exchange is overlapped: a received sample is fetched from its former node when
+ * first read.
  */
 public final class PartialLocal implements Policy {
     private final Setup setup;
     private final Shards shards;
-    private final double exchanged;
-    private final int[][] own;
-    /** By sample: the node that had it before this epoch and sends it. */
+    private final Sampler sampler;
+    /** By sample: the node that read it in the epoch before and sends it; in epoch 0 the node that reads it. */
     private final short[] from;
+    /** By sample: the node that reads it in this epoch. */
+    private final short[] readers;
 
-    private PartialLocal(Setup setup, Shards shards, double exchanged) {
+    private PartialLocal(Setup setup, Shards shards, Sampler sampler) {
         this.setup = setup;
         this.shards = shards;
-        this.exchanged = exchanged;
-        own = new int[setup.nodes()][];
-        Arrays.setAll(own, shards::of);
+        this.sampler = sampler;
         from = new short[setup.samples()];
-        Arrays.setAll(own, shards::of);
-        for (int sample = 0; sample < from.length; sample++) {
-            from[sample] = (short) shards.node(sample);
-        }
+        readers = new short[setup.samples()];
     }
 
     static PartialLocal create(Setup setup, double exchanged) throws UnsupportedScenarioException {
@@ -35,12 +36,19 @@ public final class PartialLocal implements Policy {
         Shards shards = new Shards(setup, 0, setup.classes());
         if (needed > setup.capacityOfNode() || !shards.areComplete()) {
             throw new UnsupportedScenarioException(String.format(
-                    java.util.Locale.ROOT,
+                    ROOT,
                     "each node keeps (1 + Q) of its share, %.0f MB, and has room for %.0f MB",
                     needed / 1e6,
                     setup.capacityOfNode() / 1e6));
         }
-        return new PartialLocal(setup, shards, exchanged);
+        try {
+            String line = "sampler=partial-local world=" + setup.nodes() + " exchange="
+                    + BigDecimal.valueOf(exchanged).toPlainString() + " seed="
+                    + Math.abs(setup.scenario().seed());
+            return new PartialLocal(setup, shards, Samplers.create(setup.samples(), Keys.parse(line)));
+        } catch (InvalidSpecException e) {
+            throw new UnsupportedScenarioException(String.valueOf(e.getMessage()));
+        }
     }
 
     @Override
@@ -49,37 +57,30 @@ public final class PartialLocal implements Policy {
     }
 
     @Override
-    public EpochOrder order(int epoch) {
-        long seed = setup.scenario().seed();
-        if (epoch > 0) {
-            for (int node = 0; node < own.length; node++) {
-                for (int sample : own[node]) {
-                    from[sample] = (short) node;
-                }
+    public EpochOrder order(int epoch) throws InvalidSpecException {
+        EpochOrder order = sampler.epoch(epoch);
+        System.arraycopy(readers, 0, from, 0, from.length);
+        for (int node = 0; node < setup.nodes(); node++) {
+            for (int step = 0; step < order.length(node); step++) {
+                readers[order.sample(node, step)] = (short) node;
             }
-            exchange(own, exchanged, new Random(31 * seed + epoch));
         }
-        return OwnSamples.shuffled(own, setup.load().reads(), seed, epoch);
+        if (epoch == 0) {
+            System.arraycopy(readers, 0, from, 0, from.length);
+        }
+        return new Repeated(order, setup.load().reads());
     }
 
-    /** Sends this fraction of each node's samples to other nodes; each node keeps the number that it had. */
-    public static void exchange(int[][] own, double fraction, Random random) {
-        int least = Arrays.stream(own).mapToInt(each -> each.length).min().orElse(0);
-        int sent = (int) Math.round(fraction * least);
-        for (int[] each : own) {
-            OwnSamples.shuffle(each, random);
+    /** An order whose ranks start again with their first samples when they read more. */
+    private record Repeated(EpochOrder order, int reads) implements EpochOrder {
+        @Override
+        public int length(int rank) {
+            return reads;
         }
-        int[] to = new int[own.length];
-        int[] received = new int[own.length];
-        for (int i = 0; i < sent; i++) {
-            Arrays.setAll(to, node -> node);
-            OwnSamples.shuffle(to, random);
-            for (int node = 0; node < own.length; node++) {
-                received[to[node]] = own[node][i];
-            }
-            for (int node = 0; node < own.length; node++) {
-                own[node][i] = received[node];
-            }
+
+        @Override
+        public int sample(int rank, int step) {
+            return order.sample(rank, step % order.length(rank));
         }
     }
 
