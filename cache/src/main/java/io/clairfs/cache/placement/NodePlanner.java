@@ -42,8 +42,11 @@ import org.jspecify.annotations.Nullable;
  * hold. A job is planned for when it is known where each of its ranks reads. Nothing is kept before that: a sample in the wrong place would
  * have to be moved.
  *
- * <p>Life cycle: it keeps nothing between plans and has nothing to close. {@link Planning} calls {@link #plan} and {@link #refilled}
- * without a lock, {@link #meanwhile} under its lock. It has no lock of its own; a plan takes those of jobs, orders and resident samples,
+ * <p>Where an order moves slowly, samples move with their readers, and there is a plan for each epoch ({@link MovingSamples}). Whether they
+ * do follows from the whole job, so that all nodes agree; only the epochs in which they are may differ for a moment.
+ *
+ * <p>Life cycle: it keeps nothing between plans but the facts of such a job, and has nothing to close. {@link Planning} calls {@link #plan}
+ * and {@link #refilled} without a lock, {@link #meanwhile} under its lock. It has no lock of its own; a plan takes those of jobs, orders and resident samples,
  * and holds none while it computes a placement.
  */
 public final class NodePlanner implements JobPlanner {
@@ -59,6 +62,9 @@ public final class NodePlanner implements JobPlanner {
     private final PlacementPolicy policy;
     private final PlanLimits limits;
     private final Planner planner;
+
+    /** The facts of the last plan where samples move with their readers; for the thread that plans. */
+    private MovingSamples.@Nullable Facts moving;
 
     /**
      * A planner.
@@ -165,7 +171,7 @@ public final class NodePlanner implements JobPlanner {
 
     private LocalPlan planTogether(Group now, FileNumbers numbers, List<JobRun> jobs) throws InvalidSpecException {
         List<Need> needs = new ArrayList<>();
-        List<JobRun> readHere = new ArrayList<>();
+        List<JobRun> planned = new ArrayList<>();
         List<FillOrders.Reading> readings = new ArrayList<>();
         List<JobRun> inOrder = jobs.stream()
                 .sorted(Comparator.comparing(job -> job.spec().name()))
@@ -183,9 +189,7 @@ public final class NodePlanner implements JobPlanner {
                         .filter(rank -> now.isHere(nodes[rank]))
                         .toArray();
                 readings.add(new FillOrders.Reading(job, ranks, AccessStream.position(start, 0)));
-                if (job.streams() > 0) {
-                    readHere.add(job);
-                }
+                planned.add(job);
             }
         }
         if (needs.isEmpty()) {
@@ -199,7 +203,19 @@ public final class NodePlanner implements JobPlanner {
                 now.model() == null ? model : now.model(),
                 Held.NOTHING,
                 now.gone());
+        MovingSamples.Facts facts = planned.size() == 1
+                ? MovingSamples.Facts.of(planned.getFirst(), needs.getFirst().nodeOfRank(), now)
+                : null;
+        if (facts != null && facts.equals(moving)) {
+            return planMoving(now, numbers, planned.getFirst(), request, readings.getFirst());
+        }
         Placement placement = planner.plan(request, policy).onlyFor(now.self());
+        moving = placement.shouldMove() ? facts : null;
+        if (moving != null) {
+            return planMoving(now, numbers, planned.getFirst(), request, readings.getFirst());
+        }
+        List<JobRun> readHere =
+                planned.stream().filter(job -> job.streams() > 0).toList();
         ReplicaSpace copies = policy == PlacementPolicy.CLAIRFS && readHere.size() == 1
                 ? copies(request, placement, now, numbers, readHere.getFirst())
                 : null;
@@ -214,6 +230,29 @@ public final class NodePlanner implements JobPlanner {
                 null,
                 List.copyOf(readings),
                 () -> false,
+                new int[0][]);
+        return placed.filledFromHere(admission.residents().tiers().size());
+    }
+
+    /** The plan of the epoch in which the job is, from a request for all its epochs. */
+    private LocalPlan planMoving(
+            Group now, FileNumbers numbers, JobRun job, PlanRequest all, FillOrders.Reading reading)
+            throws InvalidSpecException {
+        MovingSamples samples = MovingSamples.now(job);
+        HeldNow held = new HeldNow(tree.entryCount(), admission.residents());
+        PlanRequest request = samples.request(all, (node, number) -> held.classOf(node, numbers.fileOf(number)));
+        Placement placement = planner.follow(request).onlyFor(now.self());
+        long start = AccessStream.position(samples.epoch(), 0);
+        Placed placed = new Placed(
+                placement,
+                now.self(),
+                numbers,
+                now.nodes(),
+                digest(placement, now.nodes()),
+                null,
+                null,
+                List.of(new FillOrders.Reading(job, reading.ranks(), start)),
+                samples.isOver(),
                 new int[0][]);
         return placed.filledFromHere(admission.residents().tiers().size());
     }

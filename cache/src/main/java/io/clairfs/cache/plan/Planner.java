@@ -3,6 +3,7 @@ package io.clairfs.cache.plan;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.plan.policy.CoverageFirst;
 import io.clairfs.cache.plan.policy.FirstReaderHolds;
+import io.clairfs.cache.plan.policy.FollowReaders;
 import io.clairfs.cache.plan.policy.Heirs;
 import io.clairfs.cache.plan.policy.Homes;
 import io.clairfs.cache.plan.policy.HomesAndCopies;
@@ -38,20 +39,39 @@ public final class Planner {
      * @throws InvalidSpecException when a job's sampler refuses one of the epochs walked
      */
     public Placement plan(PlanRequest request, PlacementPolicy policy) throws InvalidSpecException {
-        UseTable uses = new UseTally(request, limits).tally();
+        UseTally tally = new UseTally(request, limits);
+        UseTable uses = tally.tally();
         Rooms rooms = new Rooms(request, uses);
         Prices prices = new Prices(request);
-        Heirs heirs = new Heirs(request, uses, rooms, prices);
         if (policy == PlacementPolicy.NOPFS) {
             OwnMostFrequent own = new OwnMostFrequent(request, uses, rooms);
-            Homes homes = heirs.takeOver(own.choose());
-            return new Placement(homes, rooms, new NodePacker(request, uses, prices, homes, own));
+            Homes homes = new Heirs(request, uses, rooms, prices).takeOver(own.choose());
+            return new Placement(homes, rooms, new NodePacker(request, uses, prices, homes, own), false);
         }
-        Homes homes = heirs.takeOver(
-                policy == PlacementPolicy.LOBSTER
-                        ? FirstReaderHolds.choose(request, uses, rooms)
-                        : new CoverageFirst(request, uses, rooms, prices).choose());
+        if (policy == PlacementPolicy.LOBSTER) {
+            return homesAndCopies(request, uses, rooms, FirstReaderHolds.choose(request, uses, rooms), false);
+        }
+        Homes homes = new CoverageFirst(request, uses, rooms, prices).choose();
+        return homesAndCopies(request, uses, rooms, homes, tally.shouldMove(homes, rooms));
+    }
+
+    /**
+     * The placement of one epoch where samples move with their readers ({@link FollowReaders}); takes a fraction of the time of {@link #plan}.
+     *
+     * @param request about this epoch and the next one
+     * @throws InvalidSpecException when the job's sampler refuses one of them
+     */
+    public Placement follow(PlanRequest request) throws InvalidSpecException {
+        UseTable uses = new UseTally(request, limits).tally();
+        Rooms rooms = new Rooms(request, uses);
+        return homesAndCopies(request, uses, rooms, FollowReaders.choose(request, uses, rooms), true);
+    }
+
+    private static Placement homesAndCopies(
+            PlanRequest request, UseTable uses, Rooms rooms, Homes chosen, boolean shouldMove) {
+        Prices prices = new Prices(request);
+        Homes homes = new Heirs(request, uses, rooms, prices).takeOver(chosen);
         Selection selection = new HomesAndCopies(request, uses, rooms, prices, homes);
-        return new Placement(homes, rooms, new NodePacker(request, uses, prices, homes, selection));
+        return new Placement(homes, rooms, new NodePacker(request, uses, prices, homes, selection), shouldMove);
     }
 }

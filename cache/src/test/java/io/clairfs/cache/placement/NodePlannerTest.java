@@ -134,7 +134,7 @@ final class NodePlannerTest {
         Admission keeps = new Admission(dataset.tree, large, List.of(), SIZE);
         JobRun run = firstOfTwo();
         UUID here = new UUID(1, 1);
-        NodePlanner together = planner(keeps, here);
+        NodePlanner together = ofTwo(keeps, List.of(here, new UUID(2, 2)), 0, 52);
         LocalPlan plan = together.plan(List.of(run));
         keeps.follow(plan);
         int homes = 0;
@@ -179,11 +179,40 @@ final class NodePlannerTest {
         return new JobRun(spec, dataset.index, dataset.tree, staging, System::nanoTime);
     }
 
-    private NodePlanner planner(Admission keeps, UUID here) throws Exception {
-        NodeStorage storage = NodeStorage.of(StorageClass.memory(52 * SIZE));
-        Group two = new Group(
-                List.of(here, new UUID(2, 2)), List.of(storage, storage), 0, FileNumbers.of(dataset.tree), _ ->
-                        new int[] {0, 1});
+    /** Two nodes that each have room for their part, 45 of 90 samples, and for the 5 that come for the next epoch. */
+    @Test
+    void planTogether_orderThatMovesSlowly_hasAPlanForEachEpochWithSamplesWhereTheyAreRead() throws Exception {
+        JobSpec spec = JobSpec.parse("sampler=partial-local exchange=0.1 seed=1 epochs=30 world=2 ranks=0");
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
+        JobRun run = new JobRun(spec, dataset.index, dataset.tree, staging, System::nanoTime);
+        MemoryTier part = new MemoryTier(50 * SIZE);
+        Admission keeps = new Admission(dataset.tree, part, List.of(), SIZE);
+        List<UUID> nodes = List.of(new UUID(1, 1), new UUID(2, 2));
+        NodePlanner first = ofTwo(keeps, nodes, 0, 50);
+        LocalPlan plan = first.plan(List.of(run));
+        assertMovesWithReaders(plan, run, nodes, 0);
+        assertThat(plan.isStale()).isFalse();
+        assertThat(ofTwo(keeps, nodes, 1, 50).plan(List.of(run)).digest()).isEqualTo(plan.digest());
+
+        EpochOrder order = run.orders().epoch(0);
+        for (int step = 0; step < order.length(0); step++) {
+            run.read(dataset.file(order.sample(0, step)));
+        }
+        assertThat(run.epoch()).isEqualTo(1);
+        assertThat(plan.isStale()).isTrue();
+        LocalPlan next = first.plan(List.of(run));
+        assertMovesWithReaders(next, run, nodes, 1);
+        assertThat(next.digest()).isNotEqualTo(plan.digest());
+        assertThat(next.isStale()).isFalse();
+        keeps.close();
+        part.close();
+    }
+
+    /** Plans on one of two nodes, each with room for so many samples. */
+    private NodePlanner ofTwo(Admission keeps, List<UUID> nodes, int self, int room) throws Exception {
+        NodeStorage storage = NodeStorage.of(StorageClass.memory((long) room * SIZE));
+        Group two =
+                new Group(nodes, List.of(storage, storage), self, FileNumbers.of(dataset.tree), _ -> new int[] {0, 1});
         return new NodePlanner(
                 dataset.tree,
                 keeps,
@@ -199,7 +228,7 @@ final class NodePlannerTest {
         MemoryTier large = new MemoryTier(52 * SIZE);
         Admission keeps = new Admission(dataset.tree, large, List.of(), SIZE);
         UUID here = new UUID(1, 1);
-        LocalPlan plan = planner(keeps, here).plan(List.of(firstOfTwo()));
+        LocalPlan plan = ofTwo(keeps, List.of(here, new UUID(2, 2)), 0, 52).plan(List.of(firstOfTwo()));
         keeps.follow(plan);
         List<Integer> homes = new ArrayList<>();
         List<Integer> elsewhere = new ArrayList<>();
@@ -258,6 +287,24 @@ final class NodePlannerTest {
         public boolean isElsewhere(int file) {
             return files.contains(file);
         }
+    }
+
+    /** The home of each sample is its reader in this epoch; the first node also wants what it reads in the next one, and no more. */
+    private void assertMovesWithReaders(LocalPlan plan, JobRun run, List<UUID> nodes, int epoch) throws Exception {
+        List<Integer> wanted = new ArrayList<>();
+        for (int rank = 0; rank < 2; rank++) {
+            EpochOrder now = run.orders().epoch(epoch);
+            EpochOrder after = run.orders().epoch(epoch + 1);
+            for (int step = 0; step < now.length(rank); step++) {
+                assertThat(plan.homeOf(dataset.file(now.sample(rank, step)))).isEqualTo(nodes.get(rank));
+                if (rank == 0) {
+                    wanted.add(now.sample(0, step));
+                    wanted.add(after.sample(0, step));
+                }
+            }
+        }
+        assertThat(plannedFor(plan, 0))
+                .containsExactlyElementsOf(wanted.stream().sorted().distinct().toList());
     }
 
     /** The first epoch after the one that begins in which the first rank reads the sample. */

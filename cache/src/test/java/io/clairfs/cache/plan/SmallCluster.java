@@ -41,13 +41,17 @@ final class SmallCluster {
 
     /** Nodes that together hold {@code datasets} times all samples. */
     SmallCluster(int samples, int epochs, int nodes, double datasets, long seed) throws InvalidSpecException {
+        this(samples, epochs, nodes, datasets, PlanCases.torchDistributed(samples, nodes, seed));
+    }
+
+    /** The same for another order, of one rank on each node. */
+    SmallCluster(int samples, int epochs, int nodes, double datasets, EpochSource source) throws InvalidSpecException {
         this.samples = samples;
         this.epochs = epochs;
         this.nodes = nodes;
         long slots = (long) (datasets * samples / nodes);
         capacity = slots * SIZE;
         orders = new EpochOrder[epochs];
-        EpochSource source = PlanCases.torchDistributed(samples, nodes, seed);
         for (int epoch = 0; epoch < epochs; epoch++) {
             orders[epoch] = source.epoch(epoch);
         }

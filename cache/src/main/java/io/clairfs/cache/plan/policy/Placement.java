@@ -19,17 +19,19 @@ public final class Placement {
     private final Homes homes;
     private final long[] roomForCopies;
     private final @Nullable NodePacker packer;
+    private final boolean shouldMove;
     private final AtomicReferenceArray<NodePacker.Contents> nodes;
 
-    private Placement(Homes homes, long[] roomForCopies, @Nullable NodePacker packer) {
+    private Placement(Homes homes, long[] roomForCopies, @Nullable NodePacker packer, boolean shouldMove) {
         this.homes = homes;
         this.roomForCopies = roomForCopies;
         this.packer = packer;
+        this.shouldMove = shouldMove;
         nodes = new AtomicReferenceArray<>(roomForCopies.length);
     }
 
-    public Placement(Homes homes, Rooms rooms, NodePacker packer) {
-        this(homes, new long[homes.bytes().length], packer);
+    public Placement(Homes homes, Rooms rooms, NodePacker packer, boolean shouldMove) {
+        this(homes, new long[homes.bytes().length], packer, shouldMove);
         for (int node = 0; node < roomForCopies.length; node++) {
             roomForCopies[node] = Math.max(0, rooms.usable(node) - homes.bytes()[node]);
         }
@@ -37,7 +39,7 @@ public final class Placement {
 
     /** This placement with the classes of one node only; the planner's tables can go. */
     public Placement onlyFor(int node) {
-        Placement small = new Placement(homes, roomForCopies, null);
+        Placement small = new Placement(homes, roomForCopies, null, shouldMove);
         small.nodes.set(node, contents(node));
         return small;
     }
@@ -63,6 +65,14 @@ public final class Placement {
         }
         nodes.compareAndSet(node, null, packer.pack(node));
         return nodes.get(node);
+    }
+
+    /**
+     * Whether nodes would read less from one another if each sample moved with its readers: then a placement for each epoch
+     * ({@code Planner.follow}) is better than this one.
+     */
+    public boolean shouldMove() {
+        return shouldMove;
     }
 
     public int samples() {

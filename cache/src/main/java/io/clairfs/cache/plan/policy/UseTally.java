@@ -26,6 +26,9 @@ public final class UseTally {
     private final PlanRequest request;
     private final PlanLimits limits;
 
+    /** Filled beside the table where there is a choice that depends on it. */
+    private @Nullable ReaderLog readers;
+
     public UseTally(PlanRequest request, PlanLimits limits) {
         this.request = request;
         this.limits = limits;
@@ -40,6 +43,7 @@ public final class UseTally {
 
     /** The uses of all jobs, up to the limits. */
     public UseTable tally() throws InvalidSpecException {
+        readers = ReaderLog.isOfUse(request) ? ReaderLog.of(request) : null;
         double expected = expectedUses();
         int samples = Math.max(1, request.samples());
         UseTable table = UseTable.create(
@@ -87,6 +91,11 @@ public final class UseTally {
         }
     }
 
+    /** Whether, in the epochs that {@link #tally} has walked, clearly less is read from elsewhere if samples move with their readers. */
+    public boolean shouldMove(Homes homes, Rooms rooms) {
+        return readers != null && RemoteReads.areFewerIfSamplesMove(request, readers, homes, rooms);
+    }
+
     private static InvalidSpecException unwrapped(@Nullable Throwable cause) {
         return switch (cause) {
             case InvalidSpecException invalid -> invalid;
@@ -125,7 +134,7 @@ public final class UseTally {
         return uses;
     }
 
-    private static long add(Pass pass, EpochOrder order, UseTable table) {
+    private long add(Pass pass, EpochOrder order, UseTable table) {
         Need need = pass.need;
         int[] nodeOfRank = need.nodeOfRank();
         IntUnaryOperator sampleOf = need.sampleOf();
@@ -137,12 +146,19 @@ public final class UseTally {
             longest = Math.max(longest, lengths[rank]);
             uses += lengths[rank];
         }
+        ReaderLog log = readers;
+        if (log != null) {
+            log.begin();
+        }
         for (int step = 0; step < longest; step++) {
             for (int rank = 0; rank < lengths.length; rank++) {
                 if (step < lengths[rank]) {
                     int sample = sampleOf.applyAsInt(order.sample(rank, step));
                     for (int time = 0; sample >= 0 && time < pass.times; time++) {
                         table.add(sample, nodeOfRank[rank]);
+                    }
+                    if (log != null && sample >= 0) {
+                        log.read(sample, nodeOfRank[rank]);
                     }
                 }
             }
