@@ -1,0 +1,118 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.fs.slow.SlowMount;
+import io.clairfs.fs.slow.SlowSourceSpec;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Partial local shuffling on nodes with room for their parts and for what comes for the next epoch: nodes read the exchanged samples from one
+ * another, and the source once.
+ */
+@Timeout(300)
+final class MovingSamplesTest {
+    private static final int NODES = 4;
+    private static final int SAMPLES = 800;
+    private static final int SAMPLE_BYTES = 20_000;
+    private static final long DATASET = (long) SAMPLES * SAMPLE_BYTES;
+    private static final double EXCHANGED = 0.1;
+
+    /** Beside (1 + Q) of a part, for what samples take beside their bytes. */
+    private static final double ROOM = 1.03;
+
+    /** Those that are read; the job has more, and is planned for them. */
+    private static final int EPOCHS = 4;
+
+    /** A plan for an epoch comes within some two seconds of its beginning; an epoch takes five. */
+    private static final int PAUSE_US = 25_000;
+
+    /** Nodes that have just begun answer slowly, so each reads some samples from the source that another reads, too. Percent. */
+    private static final double MOST_TWICE = 3;
+
+    @RegisterExtension
+    private final MountFixture fixture = new MountFixture();
+
+    @Test
+    void nodes_read_the_exchanged_samples_from_one_another_and_the_source_once() throws Exception {
+        Path dataset = NodeGroup.makeSamples(fixture, SAMPLES, SAMPLE_BYTES);
+        try (SlowMount source = SlowMount.mount(
+                dataset, fixture.newDirectory("slow"), new SlowSourceSpec(100_000_000, Duration.ofMillis(8)))) {
+            NodeGroup.Storage storage = NodeGroup.Storage.memory(Math.round(DATASET * (1 + EXCHANGED) / NODES * ROOM));
+            NodeGroup group = NodeGroup.of(fixture, dataset, SAMPLES, source.point(), null, storage)
+                    .mount(NODES);
+            group.nodes()
+                    .getFirst()
+                    .job("sampler=partial-local exchange=" + EXCHANGED + " seed=3 epochs=30 batch=4 world=" + NODES
+                            + " ranks=0");
+            for (int rank = 1; rank < NODES; rank++) {
+                group.nodes().get(rank).job("ranks=" + rank);
+            }
+            for (LiveMount node : group.nodes()) {
+                node.await(
+                        "with a plan",
+                        s -> s.at("/group/plan").asString().equals("made")
+                                && !s.path("jobs").isEmpty());
+            }
+            long[] peers = new long[EPOCHS + 1];
+            for (int epoch = 0; epoch < EPOCHS; epoch++) {
+                train(group, dataset, epoch);
+                peers[epoch + 1] = fetchedFromPeers(group);
+                System.out.printf(
+                        "epoch %d: %d samples from peers, the source has been read %.4f times%n",
+                        epoch,
+                        peers[epoch + 1] - peers[epoch],
+                        (double) source.counted().bytes() / DATASET);
+            }
+            for (LiveMount node : group.nodes()) {
+                System.out.println(node.status().path("fetched") + " " + node.lines("errors"));
+                assertThat(node.status().at("/jobs/0/in_sync").asBoolean()).isTrue();
+            }
+            // What comes for an epoch comes in the one before; each of these has one exchange.
+            double exchanged = SAMPLES * EXCHANGED * (1 - 1.0 / NODES);
+            assertThat((double) peers[EPOCHS] / EPOCHS / exchanged).isBetween(0.7, 1.3);
+            assertThat(source.counted().bytes()).isCloseTo(DATASET, Percentage.withPercentage(MOST_TWICE));
+        }
+    }
+
+    private static long fetchedFromPeers(NodeGroup group) throws Exception {
+        long sum = 0;
+        for (LiveMount node : group.nodes()) {
+            JsonNode status = node.status();
+            sum += status.at("/fetched/peer/count").asLong();
+        }
+        return sum;
+    }
+
+    private void train(NodeGroup group, Path dataset, int epoch) throws Exception {
+        try (ExecutorService trainers = Executors.newFixedThreadPool(NODES)) {
+            List<Future<String>> running = new ArrayList<>();
+            for (int rank = 0; rank < NODES; rank++) {
+                int mine = rank;
+                running.add(trainers.submit(() -> fixture.python(
+                        "read_in_order.py",
+                        group.nodes().get(mine).point(),
+                        dataset,
+                        "train",
+                        epoch + "/" + mine,
+                        SAMPLES / NODES,
+                        PAUSE_US,
+                        0)));
+            }
+            for (Future<String> trainer : running) {
+                assertThat(trainer.get().strip()).isEqualTo(Integer.toString(SAMPLES / NODES));
+            }
+        }
+    }
+}
