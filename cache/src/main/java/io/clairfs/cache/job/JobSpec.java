@@ -53,6 +53,7 @@ public record JobSpec(
     private static final String ORDER_FILE = "order-file";
     private static final Set<String> NOT_OF_THE_ORDER =
             Set.of("name", "epochs", "workers", "prefetch_factor", "start_epoch", "start_step");
+    private static final Set<String> SKIPPED_BY_THE_LOADER = Set.of("skip_batches", "skip_samples");
 
     public JobSpec {
         keys = Map.copyOf(keys);
@@ -128,6 +129,17 @@ public record JobSpec(
     public Sampler sampler(SampleIndex index) throws InvalidSpecException {
         SamplerSetting setting = new SamplerSetting(index.size(), startEpoch, () -> new PathLookup(index)::sampleOf);
         return Samplers.create(setting, Keys.of(keys));
+    }
+
+    /**
+     * As {@link #sampler(SampleIndex)}, for a trainer that takes its order from here. Its loader skips by itself what it skips when a run is
+     * resumed ({@code skip_batches}, {@code skip_samples}), so every epoch is whole.
+     */
+    public Sampler samplerOfWholeEpochs(SampleIndex index) throws InvalidSpecException {
+        Map<String, String> whole = new HashMap<>(keys);
+        whole.keySet().removeAll(SKIPPED_BY_THE_LOADER);
+        SamplerSetting setting = new SamplerSetting(index.size(), startEpoch, () -> new PathLookup(index)::sampleOf);
+        return Samplers.create(setting, Keys.of(whole));
     }
 
     /** The first rank that reads through this mount. */

@@ -39,6 +39,7 @@ import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.control.ControlFiles;
 import io.clairfs.tools.node.control.JobControl;
+import io.clairfs.tools.node.control.OrderFiles;
 import io.clairfs.tools.node.control.StatusReporter;
 import io.clairfs.tools.node.control.WhereFiles;
 import io.clairfs.tools.node.job.Indexes;
@@ -182,7 +183,7 @@ public final class Daemon implements AutoCloseable {
                             status,
                             errors,
                             indexes,
-                            prefetcher,
+                            new OrderFiles(jobs, prefetcher, errors),
                             new WhereFiles(tree, indexes, prefetcher)),
                     clock);
             FuseSession controls = session(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));

@@ -217,6 +217,8 @@ public final class StatusReporter {
                 spec.epochs() == JobSpec.UNLIMITED ? null : spec.epochs(),
                 spec.world(),
                 spec.ranks().text(),
+                spec.subset(),
+                run.index().size(),
                 progress.epoch(),
                 progress.position(),
                 progress.length(),

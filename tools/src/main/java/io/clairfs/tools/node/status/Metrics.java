@@ -17,6 +17,7 @@ public final class Metrics {
             gauge("bytes", "bytes", "of all files"),
             gauge("jobs[].epochs", "epochs", "of the run; null if unknown"),
             gauge("jobs[].world", "ranks", "of the job, on all nodes"),
+            gauge("jobs[].samples", "samples", "of the part of the dataset that the job reads"),
             gauge("jobs[].epoch", "1", "of the first rank's trainer, counted from 0"),
             gauge("jobs[].position", "samples", "read in this epoch by the first rank's trainer"),
             gauge("jobs[].length", "samples", "of this epoch for one rank"),

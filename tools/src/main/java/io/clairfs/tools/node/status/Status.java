@@ -35,7 +35,8 @@ public record Status(
         double uptimeSeconds) {
 
     /**
-     * One job; {@code epochs} is null for a run without a known end, {@code window} is the number of samples that the loaders of one rank
+     * One job; {@code epochs} is null for a run without a known end, {@code subset} is the directory of the dataset that it reads (empty for
+     * all), {@code samples} is the number of samples there, {@code window} is the number of samples that the loaders of one rank
      * have in flight at once (0 if not told), {@code note} says what looks wrong.
      */
     public record Job(
@@ -45,6 +46,8 @@ public record Status(
             @Nullable Integer epochs,
             int world,
             String ranks,
+            String subset,
+            int samples,
             int epoch,
             int position,
             int length,

@@ -1,0 +1,74 @@
+package io.clairfs.tools.node.control;
+
+import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.EpochOrders;
+import io.clairfs.cache.order.InvalidSpecException;
+import java.lang.ref.SoftReference;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The orders that trainers read from here. Each job has a sampler of its own for them, so that no reader delays staging or evicts an order that
+ * staging uses.
+ *
+ * <p>All ranks of a node read an epoch at about the same time: the last order of each job is kept while the heap has room. Thread-safe;
+ * readers of one job wait for each other while an order is computed.
+ */
+final class TrainerOrders {
+    private final LongSupplier clockNs;
+
+    /** A job that is replaced is another object; its orders go with it. */
+    private final Map<JobRun, OfJob> byJob = new WeakHashMap<>();
+
+    TrainerOrders(LongSupplier clockNs) {
+        this.clockNs = clockNs;
+    }
+
+    /**
+     * The samples that the trainer of {@code rank} takes in {@code epoch}, in order.
+     *
+     * @throws io.clairfs.cache.order.OrderNotReadyException when the order has still to be written
+     */
+    int[] samples(JobRun job, int epoch, int rank) throws InvalidSpecException {
+        EpochOrder order = of(job).epoch(epoch);
+        int[] samples = new int[order.length(rank)];
+        for (int step = 0; step < samples.length; step++) {
+            samples[step] = order.sample(rank, step);
+        }
+        return samples;
+    }
+
+    private synchronized OfJob of(JobRun job) throws InvalidSpecException {
+        OfJob orders = byJob.get(job);
+        if (orders == null) {
+            orders = new OfJob(new EpochOrders(
+                    job.spec().samplerOfWholeEpochs(job.index()), job.index().size(), clockNs));
+            byJob.put(job, orders);
+        }
+        return orders;
+    }
+
+    private static final class OfJob {
+        private final EpochOrders orders;
+        private int lastEpoch;
+        private @Nullable SoftReference<EpochOrder> last;
+
+        OfJob(EpochOrders orders) {
+            this.orders = orders;
+        }
+
+        synchronized EpochOrder epoch(int epoch) throws InvalidSpecException {
+            EpochOrder kept = last == null || lastEpoch != epoch ? null : last.get();
+            if (kept != null) {
+                return kept;
+            }
+            EpochOrder order = orders.peek(epoch);
+            lastEpoch = epoch;
+            last = new SoftReference<>(order);
+            return order;
+        }
+    }
+}
