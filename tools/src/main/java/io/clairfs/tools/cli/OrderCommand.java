@@ -2,7 +2,11 @@ package io.clairfs.tools.cli;
 
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
+import io.clairfs.cache.order.Sampler;
+import io.clairfs.cache.order.SamplerSetting;
 import io.clairfs.cache.order.spec.OrderSpec;
+import io.clairfs.cache.order.spec.Samplers;
+import io.clairfs.tools.cli.OrderExport.Span;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -31,10 +35,12 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Prints the sample indices that a rank reads in an epoch, one per line;",
-            "with --from, one line for each line of specs;",
+            "with --from, one line for each line of specs; with --out, writes files;",
             "with --stats, what the order means for the nodes that read it."
         })
 final class OrderCommand implements Callable<Integer> {
+    private static final String SAMPLES_MISSING = "--samples is missing: how many samples the dataset has";
+
     @Spec
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
@@ -72,6 +78,16 @@ final class OrderCommand implements Callable<Integer> {
     @Option(names = "--digest", description = "Print length and SHA-256 instead of the indices.")
     private boolean digest;
 
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            description = "Write a file of little-endian 64-bit numbers for each rank and epoch,"
+                    + " such as DIR/{epoch}/{rank}.i64; all ranks without --rank.")
+    private @Nullable String out;
+
+    @Option(names = "--epochs", paramLabel = "E[-F]", description = "With --out or --stats: these epochs, such as 0-89.")
+    private @Nullable String epochs;
+
     @Mixin
     private final StatisticsOptions statistics = new StatisticsOptions();
 
@@ -80,29 +96,63 @@ final class OrderCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
+        return out == null ? print() : write(out);
+    }
+
+    private int write(String template) throws CommandFailedException {
+        check(
+                from == null && !digest && !statistics.areWanted(),
+                "--out takes neither --from, --digest nor --stats");
+        check(samples != null, SAMPLES_MISSING);
+        try {
+            Keys keys = Keys.parse(String.join(" ", pairs()));
+            check(epochs == null || !keys.has("epoch"), "give one of --epoch and --epochs");
+            int count = keys.integer("samples", 0, 0, Integer.MAX_VALUE - 8);
+            int ranks = keys.integer("world", 1, 1, Integer.MAX_VALUE);
+            int epochAlone = keys.integer("epoch", 0, 0, Integer.MAX_VALUE);
+            Span ofEpochs = epochs == null ? new Span(epochAlone, epochAlone) : Span.parse(epochs);
+            int rankAlone = keys.integer("rank", 0, 0, ranks - 1);
+            Span ofRanks = keys.has("rank") ? new Span(rankAlone, rankAlone) : new Span(0, ranks - 1);
+            keys.text("batch"); // allows the key, as below
+            Sampler orders = Samplers.create(new SamplerSetting(count, ofEpochs.first(), null), keys);
+            keys.requireAllUsed();
+            orders.requirePossible(ofEpochs.last());
+            String written;
+            try (OrderExport export = new OrderExport(template, ofEpochs, ofRanks)) {
+                written = export.write(orders);
+            }
+            System.out.println(written);
+            return Main.DONE;
+        } catch (InvalidSpecException e) {
+            throw new CommandFailedException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private int print() throws IOException, CommandFailedException {
+        check(epochs == null || statistics.areWanted(), "--epochs goes with --out or --stats");
         List<String> pairs = pairs();
-        check(!statistics.areIncomplete(), "--epochs, --dataset and --index-rule go with --stats");
-        Writer out = new BufferedWriter(new OutputStreamWriter(System.out, StandardCharsets.UTF_8), 1 << 16);
-        try (out) {
+        check(!statistics.areIncomplete(), "--dataset and --index-rule go with --stats");
+        Writer printed = new BufferedWriter(new OutputStreamWriter(System.out, StandardCharsets.UTF_8), 1 << 16);
+        try (printed) {
             if (from != null) {
                 check(
                         pairs.isEmpty() && !statistics.areWanted(),
                         "--from takes its keys from the lines of the file alone, and no --stats");
-                return printAll(out, from);
+                return printAll(printed, from);
             }
             if (statistics.areWanted()) {
                 check(epoch == null && rank == null && !digest, "--stats takes neither --epoch, --rank nor --digest");
-                statistics.print(pairs, out);
+                statistics.print(pairs, epochs, printed);
                 return Main.DONE;
             }
-            check(samples != null, "--samples is missing: how many samples the dataset has");
+            check(samples != null, SAMPLES_MISSING);
             Keys keys = Keys.parse(String.join(" ", pairs));
             keys.text("batch"); // allows the key: many samplers do not depend on it
             OrderSpec order = OrderSpec.of(keys);
             if (digest) {
-                out.write(order.digest() + "\n");
+                printed.write(order.digest() + "\n");
             } else {
-                print(out, order, '\n');
+                print(printed, order, '\n');
             }
             return Main.DONE;
         } catch (InvalidSpecException e) {

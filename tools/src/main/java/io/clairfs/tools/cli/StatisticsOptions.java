@@ -29,9 +29,6 @@ final class StatisticsOptions {
                     "Print what the order means for the nodes that read it: samples exchanged, samples seen, skew of classes.")
     private boolean wanted;
 
-    @Option(names = "--epochs", paramLabel = "N", description = "With --stats: epochs 0 to N - 1 count (default: 10).")
-    private @Nullable Integer epochs;
-
     @Option(
             names = "--dataset",
             paramLabel = "DIR",
@@ -50,15 +47,18 @@ final class StatisticsOptions {
 
     /** Whether options are given that mean something with {@code --stats} only. */
     boolean areIncomplete() {
-        return !wanted && (epochs != null || dataset != null || indexRule != null);
+        return !wanted && (dataset != null || indexRule != null);
     }
 
-    /** Writes the statistics of the order that {@code pairs} describe. */
-    void print(List<String> pairs, Writer out) throws IOException, InvalidSpecException, CommandFailedException {
-        int count = epochs == null ? 10 : epochs;
-        if (count < 1 || count > MOST_EPOCHS) {
-            throw new CommandFailedException("--epochs must be 1 to " + MOST_EPOCHS);
+    /** Writes the statistics of the order that {@code pairs} describe, over these epochs; the first ten where none are given. */
+    void print(List<String> pairs, @Nullable String epochs, Writer out)
+            throws IOException, InvalidSpecException, CommandFailedException {
+        OrderExport.Span span = OrderExport.Span.parse(epochs == null ? "0-9" : epochs);
+        if (span.first() != 0 || span.last() >= MOST_EPOCHS) {
+            throw new CommandFailedException(
+                    "--stats counts from epoch 0 on, and " + MOST_EPOCHS + " epochs at most: give --epochs 0-29");
         }
+        int count = span.last() + 1;
         DatasetClasses classes = dataset == null
                 ? null
                 : DatasetClasses.read(dataset, Objects.requireNonNullElse(indexRule, "imagefolder"));
@@ -107,7 +107,7 @@ final class StatisticsOptions {
         String formula = "";
         if (PARTIAL_LOCAL.equals(keys.text("sampler"))) {
             double expected = OrderStatistics.expectedSeenShare(
-                    statistics.nodes(), keys.fraction("exchange", 0), statistics.epochs());
+                    statistics.nodes(), keys.decimal("exchange", 0), statistics.epochs());
             formula = String.format(ROOT, "; %.3f by 1 - (1 - 1/M) (1 - Q/M)^(e-1)", expected);
         }
         out.write(String.format(

@@ -45,7 +45,7 @@ final class OrderStatisticsTest {
         Ordering ordering = new Ordering();
         var _ = new CommandLine(ordering).parseArgs(options);
         StringWriter out = new StringWriter();
-        ordering.statistics.print(pairs, out);
+        ordering.statistics.print(pairs, null, out);
         return out.toString();
     }
 
@@ -94,11 +94,11 @@ final class OrderStatisticsTest {
             Path of = Files.createDirectories(directory.resolve(i < 30 ? "cat" : "dog"));
             Files.writeString(of.resolve(i + ".jpg"), "sample");
         }
-        assertThat(said(List.of("sampler=sequential"), "--stats", "--epochs=2", "--dataset=" + directory))
+        assertThat(said(List.of("sampler=sequential"), "--stats", "--dataset=" + directory))
                 .isEqualTo("""
                         exchanged per epoch: 0.0 samples for each of 1 nodes, 0.00 % of the dataset
-                        seen by a node after 2 epochs: 1.000 of the dataset, counted on 1 nodes
-                        class skew in epoch 1, of 2 classes: the nodes that differ most, each with the class that does
+                        seen by a node after 10 epochs: 1.000 of the dataset, counted on 1 nodes
+                        class skew in epoch 9, of 2 classes: the nodes that differ most, each with the class that does
                           node 0: 0.0000 (cat: 0.7500 of its samples, 0.7500 of the dataset)
                         """);
         assertThatThrownBy(() -> said(List.of("samples=41"), "--stats", "--dataset=" + directory))
@@ -119,5 +119,7 @@ final class OrderStatisticsTest {
     @Test
     void optionsThatDoNotGoTogether_areWrongUsage() {
         assertThat(Main.run("order", "--samples=3", "--epochs=2")).isEqualTo(Main.WRONG_USAGE);
+        assertThat(Main.run("order", "--samples=3", "--dataset=.")).isEqualTo(Main.WRONG_USAGE);
+        assertThat(Main.run("order", "--samples=3", "--stats", "--epochs=1-2")).isEqualTo(Main.FAILED);
     }
 }
