@@ -57,6 +57,11 @@ final class ControlClient {
         return absolute.startsWith(root) ? root.relativize(absolute) : path.normalize();
     }
 
+    /** The mount point. */
+    Path root() {
+        return root;
+    }
+
     String read(String file) throws IOException, CommandFailedException {
         return switch (ControlRead.read(control.resolve(file), ANSWER_TIMEOUT_MS)) {
             case Answer.Content(String text) -> text;

@@ -24,6 +24,7 @@ public final class Main {
             MountCommand.class,
             UmountCommand.class,
             JobCommand.class,
+            RunCommand.class,
             StatusCommand.class,
             WhereCommand.class,
             OrderCommand.class,

@@ -142,6 +142,44 @@ final class LauncherTest {
     }
 
     @Test
+    void run_becomes_the_command_with_the_job_in_its_environment() throws Exception {
+        mount().succeeded();
+        fixture.environment("PYTHONPATH", "/further");
+        String show = "echo $$ $CLAIRFS_JOB $CLAIRFS_MOUNT $PYTHONPATH \"$@\"; exec sleep 600";
+        Process running = fixture.start(
+                "run", command("run", point, "--job", "j", "--", "sh", "-c", show, "sh", "--job", "of the command"));
+        Waiting.until("said", () -> Files.readString(fixture.said("run")).endsWith("\n"));
+        assertThat(Files.readString(fixture.said("run")))
+                .isEqualTo(running.pid() + " j " + point + " " + point
+                        + "/.clairfs/python:/further --job of the command\n");
+        running.destroy();
+        assertThat(running.waitFor()).as("ended by SIGTERM").isEqualTo(128 + 15);
+        assertThat(run("run", point, "--", "sh", "-c", "exit 7").exit()).isEqualTo(7);
+    }
+
+    @Test
+    void run_that_cannot_is_one_line_and_a_path_below_the_mount_will_do() throws Exception {
+        assertThat(run("run", point, "--", "true").complainedWith(1)).contains("is not on a clairfs mount");
+        mount().succeeded();
+        assertThat(run("run", point, "--", "no-such-program").complainedWith(127))
+                .contains("no-such-program: command not found");
+        assertThat(run("run", point).complainedWith(2)).contains("COMMAND");
+        assertThat(run("run", point, "--jobs", "x", "--", "true").complainedWith(2))
+                .contains("--jobs");
+        assertThat(run(
+                        "run",
+                        point.resolve("file"),
+                        "--job=j",
+                        "--",
+                        "sh",
+                        "-c",
+                        "echo $CLAIRFS_JOB $CLAIRFS_MOUNT; exit 7"))
+                .extracting(Ended::exit, Ended::out)
+                .containsExactly(7, "j " + point + "\n");
+        assertThat(run("run", "--help").succeeded()).contains("clairfs run MOUNTPOINT [--job NAME] -- COMMAND...");
+    }
+
+    @Test
     void the_help_of_mount_is_what_it_prints() throws Exception {
         Ended help = run("mount", "--help");
         assertThat(help.succeeded()).contains("--memory").doesNotContain("launcher-log");

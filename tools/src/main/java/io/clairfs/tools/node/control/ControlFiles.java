@@ -17,7 +17,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The control files of a mount: {@code job, status, status.json, errors, index, order/JOB/EPOCH/RANK, sample/JOB/NUMBER, where/PATH}.
+ * The control files of a mount: {@code job, status, status.json, errors, index, order/JOB/EPOCH/RANK, sample/JOB/NUMBER, where/PATH,
+ * python/MODULE}.
  */
 public final class ControlFiles implements ControlTree {
     private final JobControl jobs;
@@ -26,6 +27,7 @@ public final class ControlFiles implements ControlTree {
     private final Indexes indexes;
     private final OrderFiles orders;
     private final WhereFiles where;
+    private final PythonFiles python = new PythonFiles();
 
     public ControlFiles(
             JobControl jobs,
@@ -46,11 +48,12 @@ public final class ControlFiles implements ControlTree {
     public @Nullable Node find(List<String> path) {
         if (path.isEmpty()) {
             return new DirectoryNode(
-                    List.of("errors", "index", "job", "order", "sample", "status", "status.json", "where"));
+                    List.of("errors", "index", "job", "order", "python", "sample", "status", "status.json", "where"));
         }
         List<String> below = path.subList(1, path.size());
         return switch (path.getFirst()) {
             case "order" -> orders.orders(below);
+            case "python" -> python.find(below);
             case "sample" -> orders.samples(below);
             case "where" -> where.find(below);
             default -> below.isEmpty() ? file(path.getFirst()) : null;

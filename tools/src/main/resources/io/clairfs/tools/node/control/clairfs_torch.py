@@ -1,0 +1,433 @@
+"""PyTorch samplers with the order of a clairfs job. Python 3.9 and torch 1.8 or newer.
+
+    sys.path.insert(0, "/mnt/train/.clairfs/python")
+    from clairfs_torch import OrderSampler
+
+    sampler = OrderSampler("/mnt/train", job="train", rank=rank, dataset=dataset)
+    loader = DataLoader(dataset, batch_size=32, sampler=sampler)
+    for epoch in range(90):
+        sampler.set_epoch(epoch)
+
+The order of an epoch is read from the control file order/JOB/EPOCH/RANK.i64 of the mount.
+"""
+
+import array
+import errno
+import json
+import os
+import sys
+import time
+
+import torch.distributed as distributed
+from torch.utils.data.sampler import Sampler
+
+__all__ = ["OrderError", "OrderSampler"]
+
+PATHS_COMPARED = 16
+WRAPPERS_FOLLOWED = 8
+PATIENCE_S = 60.0
+GROUP_PATIENCE_S = 5.0
+PAUSE_S = 0.1
+
+
+class OrderError(RuntimeError):
+    """The job of the mount and this training do not fit together. The message says what to do."""
+
+
+class OrderSampler(Sampler):
+    """The samples of one rank, in the order of a job of a mount.
+
+    mount: the mount point. job: the name of the job; or a line such as "sampler=torch-distributed seed=42 batch=32", which the process of local
+    rank 0 writes to the mount, while the others wait for it. rank, world: by default those of
+    torch.distributed. dataset: compared with that of the job.
+
+    Raises OrderError when they do not fit together.
+    """
+
+    def __init__(self, mount, job="train", rank=None, dataset=None, world=None):
+        world = world or _world()
+        if rank is None:
+            rank = _rank()
+            world = world or 1
+        place = _Mount(mount)
+        name = _write_job(place, job, rank, world) if "=" in job else job
+        self.epoch = 0
+        self._order = _Order(place, name, rank, world, dataset)
+
+    def set_epoch(self, epoch):
+        self.epoch = epoch
+
+    def __iter__(self):
+        return iter(self._order.of(self.epoch))
+
+    def __len__(self):
+        return self._order.length(self.epoch)
+
+
+def order_of(sampler):
+    """The order that a DistributedSampler has under `clairfs run`; None when it keeps its own."""
+    order = sampler.__dict__.get("_clairfs_order")
+    if order is None:
+        order = _order_under_run(sampler) or False
+        sampler._clairfs_order = order
+    return order or None
+
+
+def _order_under_run(sampler):
+    """The order of the job for a sampler that shuffles the dataset of the job. Others keep theirs: validation, other datasets."""
+    if not sampler.shuffle:
+        return None
+    mount = _Mount(os.environ["CLAIRFS_MOUNT"])
+    name = os.environ["CLAIRFS_JOB"]
+    inside = _place(mount, sampler.dataset)
+    if inside is None:
+        return None
+    job = mount.line_of(name)
+    subset = job.get("subset", "").rstrip("/") if job else ""
+    if subset and not (inside + "/").startswith(subset + "/"):
+        return None
+    return _Order(mount, name, sampler.rank, sampler.num_replicas, sampler.dataset)
+
+
+class _Order:
+    """The order of one rank of a job, an epoch at a time."""
+
+    def __init__(self, mount, name, rank, world, dataset):
+        self.mount, self.name, self.rank = mount, name, rank
+        self.epoch, self.samples = None, None
+        job = _await_job(mount, name, world)
+        self.first = int((mount.line_of(name) or {}).get("start_epoch", 0))
+        _check_world(mount, job, rank, world)
+        if dataset is not None:
+            _check_dataset(mount, job, dataset)
+
+    def of(self, epoch):
+        if epoch != self.epoch:
+            self.samples = self._read(epoch)
+            self.epoch = epoch
+        return self.samples
+
+    def length(self, epoch):
+        # A loader asks before the first set_epoch, and the epochs before that of a resumed run may have no order.
+        return len(self.of(max(epoch, self.first)))
+
+    def _read(self, epoch):
+        file = "order/%s/%d/%d.i64" % (self.name, epoch, self.rank)
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return _numbers(self.mount.read(file))
+            except OSError as e:
+                if e.errno not in (errno.EAGAIN, errno.EMFILE):
+                    failure = self._failure(epoch, e)
+                    break
+                if time.monotonic() > end:
+                    failure = OrderError(
+                        "clairfs: the order of epoch %d of the job '%s' at %s is not ready after %d s: write its order file"
+                        % (epoch, self.name, self.mount.point, PATIENCE_S)
+                    )
+                    break
+            time.sleep(PAUSE_S)
+        raise failure from None
+
+    def _failure(self, epoch, e):
+        line = self.mount.line_of(self.name)
+        if e.errno == errno.ENOENT and line is None:
+            return _missing(self.mount, self.name, None)
+        if e.errno == errno.ENOENT and "epochs" in line:
+            return OrderError(
+                "clairfs: the job '%s' has %s epochs, the first is 0, and this training begins epoch %d: start it with as many as the training"
+                " has: %s" % (self.name, line["epochs"], epoch, self.mount.command(line, epochs="EPOCHS"))
+            )
+        if e.errno == errno.EIO:
+            return OrderError(
+                "clairfs: there is no order of epoch %d of the job '%s': %s" % (epoch, self.name, self.mount.last_error())
+            )
+        return e
+
+
+class _Mount:
+    """A mount, seen through its control files."""
+
+    def __init__(self, point):
+        self.point = os.path.abspath(os.fspath(point))
+        self.real = os.path.realpath(self.point)
+        self.control = os.path.join(self.point, ".clairfs")
+
+    def read(self, file):
+        # Control files report no size, so they are read to their end.
+        with open(os.path.join(self.control, file), "rb", buffering=0) as opened:
+            return opened.readall()
+
+    def status(self):
+        try:
+            return json.loads(self.read("status.json"))
+        except OSError as e:
+            failure = OrderError(
+                "clairfs: no clairfs mount answers at %s (%s): mount the dataset there: clairfs mount SOURCE %s"
+                % (self.point, e.strerror, self.point)
+            )
+        raise failure from None
+
+    def line_of(self, name):
+        """The keys of a job, as the control file shows them; None when there is no such job."""
+        for line in self.read("job").decode().splitlines():
+            keys = _keys(line)
+            if keys.get("name") == name and "seed" in keys:
+                return keys
+        return None
+
+    def last_error(self):
+        """The last line of the errors, without its time."""
+        lines = self.read("errors").decode(errors="replace").splitlines()
+        return lines[-1].partition(" ")[2] if lines else "no reason is known"
+
+    def command(self, keys, **changed):
+        """What to type to start a job with these keys."""
+        wanted = dict(keys, **changed)
+        if wanted != keys:
+            wanted.pop("ranks", None)  # they depend on the world
+        line = " ".join("%s=%s" % pair for pair in wanted.items())
+        return "echo '%s' > %s/job" % (line, self.control)
+
+    def inside(self, path):
+        """A path below the mount, relative to it; None for any other. Links outside the mount are followed, those of the dataset are not."""
+        path = os.path.abspath(path)
+        for root in (self.point, self.real):
+            if path == root or path.startswith(root + "/"):
+                return path[len(root) + 1 :]
+        parts = path.split("/")
+        for end in range(2, len(parts) + 1):
+            real = os.path.realpath("/".join(parts[:end]))
+            if real == self.real or real.startswith(self.real + "/"):
+                return "/".join(filter(None, [real[len(self.real) + 1 :]] + parts[end:]))
+        return None
+
+
+def _numbers(content):
+    numbers = array.array("q")
+    numbers.frombytes(content)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
+
+def _keys(line):
+    return dict(pair.partition("=")[::2] for pair in line.split())
+
+
+def _world():
+    """The number of processes of this training; None when torch.distributed is not in use."""
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_world_size()
+    return int(os.environ["WORLD_SIZE"]) if "WORLD_SIZE" in os.environ else None
+
+
+def _rank():
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank()
+    return int(os.environ.get("RANK", 0))
+
+
+def _missing(mount, name, world):
+    others = ", ".join(sorted(_keys(line).get("name", "") for line in mount.read("job").decode().splitlines()))
+    line = {"name": name, "seed": "SEED", "epochs": "EPOCHS", "batch": "BATCH"}
+    if world is not None:
+        line["world"] = world
+    return OrderError(
+        "clairfs: there is no job '%s' at %s (%s); start it: %s"
+        % (name, mount.point, "jobs: " + others if others else "there is none", mount.command(line))
+    )
+
+
+def _await_job(mount, name, world):
+    """The job in the status of the mount. It may wait for the dataset to be listed, or come from another node of the group."""
+    begin = time.monotonic()
+    while True:
+        status = mount.status()
+        for job in status["jobs"]:
+            if job["name"] == name:
+                return job
+        coming = not status["ready"] or mount.line_of(name) is not None
+        patience = PATIENCE_S if coming else GROUP_PATIENCE_S if status.get("group") else 0
+        if time.monotonic() - begin >= patience:
+            break
+        time.sleep(PAUSE_S)
+    if coming:
+        reason = status.get("index_error") or "wait until `clairfs status` shows the job, then start the training"
+        raise OrderError(
+            "clairfs: the job '%s' at %s has not begun after %d s, for the dataset is still being listed: %s"
+            % (name, mount.point, PATIENCE_S, reason)
+        )
+    raise _missing(mount, name, world)
+
+
+def _check_world(mount, job, rank, world):
+    keys = mount.line_of(job["name"]) or {"name": job["name"]}
+    if world is not None and world != job["world"]:
+        raise OrderError(
+            "clairfs: this training has a world of %d, the job '%s' at %s of %d; start it again with: %s"
+            % (world, job["name"], mount.point, job["world"], mount.command(keys, world=world))
+        )
+    if not 0 <= rank < job["world"]:
+        raise OrderError(
+            "clairfs: rank %d is none of the job '%s' at %s, whose world is %d: start it with the world of this training: %s"
+            % (rank, job["name"], mount.point, job["world"], mount.command(keys, world="WORLD"))
+        )
+
+
+def _check_dataset(mount, job, dataset):
+    name, count = job["name"], len(dataset)
+    read = os.path.join(mount.point, job["subset"]).rstrip("/")
+    if count != job["samples"]:
+        raise OrderError(
+            "clairfs: the dataset of this training has %d samples, the job '%s' has the %d of %s: give the training that directory and all of"
+            " it, or start the job for the directory that the training reads: %s"
+            % (count, name, job["samples"], read, mount.command(_line_for(mount, name, dataset)))
+        )
+    path_of = _paths(dataset)
+    if path_of is None or count == 0:
+        return
+    for index in sorted({k * (count - 1) // (PATHS_COMPARED - 1) for k in range(PATHS_COMPARED)}):
+        path = path_of(index)
+        inside = path and mount.inside(path)
+        if inside is None and path:
+            raise OrderError(
+                "clairfs: sample %d of this training is %s, which is not below the mount: give the dataset the directory %s" % (index, path, read)
+            )
+        expected = mount.read("sample/%s/%d" % (name, index))[:-1]
+        if inside and os.fsencode(inside) != expected:
+            raise OrderError(
+                "clairfs: sample %d of this training is %s, that of the job '%s' is %s: mount with the --index-rule of this dataset, or with"
+                " --index-rule manifest:FILE and its paths in their order" % (index, inside, name, os.fsdecode(expected))
+            )
+
+
+def _line_for(mount, name, dataset):
+    """The keys of the same job for the directory of a dataset."""
+    keys = mount.line_of(name) or {"name": name}
+    root = _root(dataset)
+    subset = "DIRECTORY" if root is None else mount.inside(root) or ""
+    keys.pop("subset", None)
+    return dict(keys, subset=subset) if subset else keys
+
+
+def _place(mount, dataset):
+    """Where a dataset lies below the mount: a directory of it, or one of its files. None when it lies elsewhere, or does not say where."""
+    path_of = _paths(dataset)
+    path = path_of(0) if path_of and len(dataset) else None
+    path = path or _root(dataset)
+    if path is None:
+        print(
+            "clairfs: the DistributedSampler of a %s keeps its own order, because the dataset does not say where its files are (it has no"
+            " samples, imgs, paths, files or root); clairfs_torch.OrderSampler gives the order of a job to any dataset" % type(dataset).__name__,
+            file=sys.stderr,
+        )
+        return None
+    return mount.inside(path)
+
+
+def _inner(dataset):
+    """The dataset that another wraps, or what lists its files: torch's Subset, timm's reader."""
+    for name in ("dataset", "reader", "parser"):
+        inner = getattr(dataset, name, None)
+        if inner is not None and not isinstance(inner, (str, bytes)):
+            return inner
+    return None
+
+
+def _root(dataset):
+    for _ in range(WRAPPERS_FOLLOWED):
+        root = getattr(dataset, "root", None)
+        if isinstance(root, (str, bytes, os.PathLike)):
+            return os.fsdecode(root)
+        dataset = _inner(dataset)
+        if dataset is None:
+            return None
+    return None
+
+
+def _paths(dataset):
+    """A function from the index of a sample to the path of its file; None for a dataset that does not list its files."""
+    root = _root(dataset)
+    count = len(dataset)
+    chosen = []
+    for _ in range(WRAPPERS_FOLLOWED):
+        for name in ("samples", "imgs", "paths", "files"):
+            items = getattr(dataset, name, None)
+            if not hasattr(items, "__getitem__") or not hasattr(items, "__len__") or isinstance(items, (str, bytes, dict)):
+                continue
+            if (chosen or len(items) == count) and _first(items, root) is not None:
+                return lambda index: _path(items[_through(chosen, index)], root)
+        if hasattr(dataset, "indices"):
+            chosen = chosen + [dataset.indices]
+        dataset = _inner(dataset)
+        if dataset is None:
+            return None
+    return None
+
+
+def _first(items, root):
+    try:
+        return _path(items[0], root)
+    except (IndexError, KeyError, TypeError):  # not a list of files
+        return None
+
+
+def _through(chosen, index):
+    for indices in chosen:
+        index = int(indices[index])
+    return index
+
+
+def _path(item, root):
+    """The path in an entry of a list of samples: the entry, its first part, or its first value that is a file; None when there is none."""
+    if isinstance(item, (tuple, list)):
+        return _path(item[0], root) if item else None
+    if isinstance(item, dict):
+        return next(filter(None, (_path(value, root) for value in item.values())), None)
+    if not isinstance(item, (str, bytes, os.PathLike)):
+        return None
+    path = os.fsdecode(item)
+    if not os.path.isabs(path) and root is not None and os.path.lexists(os.path.join(root, path)):
+        path = os.path.join(root, path)
+    return path if os.path.lexists(path) else None
+
+
+def _write_job(mount, line, rank, world):
+    """Has a job line written by the process of local rank 0, and waits until it is in effect. Returns the name of the job."""
+    keys = _keys(line)
+    keys.setdefault("name", "train")
+    if world is not None and world > 1:
+        keys.setdefault("world", str(world))
+    local_rank = int(os.environ.get("LOCAL_RANK", os.environ.get("SLURM_LOCALID", rank)))
+    here = int(os.environ.get("LOCAL_WORLD_SIZE", 0))
+    if world is not None and 0 < here < world and "ranks" not in keys:
+        keys["ranks"] = "%d-%d" % (rank - local_rank, rank - local_rank + here - 1)
+    if local_rank == 0:
+        _write(mount, " ".join("%s=%s" % pair for pair in keys.items()))
+    wanted = {key: value for key, value in keys.items() if key != "ranks"}
+    end = time.monotonic() + PATIENCE_S
+    while not wanted.items() <= (mount.line_of(keys["name"]) or {}).items():
+        if time.monotonic() > end:
+            raise OrderError(
+                "clairfs: the process of local rank 0 has not started the job '%s' at %s within %d s: see its output, and %s/errors"
+                % (keys["name"], mount.point, PATIENCE_S, mount.control)
+            )
+        time.sleep(PAUSE_S)
+    return keys["name"]
+
+
+def _write(mount, line):
+    mount.status()  # says what is wrong where there is no mount
+    opened = os.open(os.path.join(mount.control, "job"), os.O_WRONLY)
+    try:
+        os.write(opened, (line + "\n").encode())
+        return
+    except OSError as e:
+        if e.errno != errno.EINVAL:
+            raise
+        failure = OrderError("clairfs: the job line '%s' is refused: %s" % (line, mount.last_error()))
+    finally:
+        os.close(opened)
+    raise failure from None
