@@ -85,7 +85,10 @@ final class OrderCommand implements Callable<Integer> {
                     + " such as DIR/{epoch}/{rank}.i64; all ranks without --rank.")
     private @Nullable String out;
 
-    @Option(names = "--epochs", paramLabel = "E[-F]", description = "With --out or --stats: these epochs, such as 0-89.")
+    @Option(
+            names = "--epochs",
+            paramLabel = "E[-F]",
+            description = "With --out or --stats: these epochs, such as 0-89.")
     private @Nullable String epochs;
 
     @Mixin
@@ -100,9 +103,7 @@ final class OrderCommand implements Callable<Integer> {
     }
 
     private int write(String template) throws CommandFailedException {
-        check(
-                from == null && !digest && !statistics.areWanted(),
-                "--out takes neither --from, --digest nor --stats");
+        check(from == null && !digest && !statistics.areWanted(), "--out takes neither --from, --digest nor --stats");
         check(samples != null, SAMPLES_MISSING);
         try {
             Keys keys = Keys.parse(String.join(" ", pairs()));

@@ -37,7 +37,8 @@ final class ChangedOrdersBenchmark {
     private final MountFixture fixture = MountFixture.withNetworks();
 
     /** What a training took and moved, the first epoch apart from the others. */
-    private record Run(double[] seconds, double peer, double firstFromSource, double laterFromSource, double peerFirst) {
+    private record Run(
+            double[] seconds, double peer, double firstFromSource, double laterFromSource, double peerFirst) {
         double mean() {
             return Arrays.stream(seconds).skip(1).average().orElseThrow();
         }
