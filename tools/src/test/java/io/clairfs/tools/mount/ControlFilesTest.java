@@ -125,6 +125,38 @@ class ControlFilesTest {
         assertThat(published).hasToString(FIXTURE.python(sampler, SAMPLES));
     }
 
+    /** The sampler that docs/ORDERS.md prints for a script. */
+    @Test
+    void locality_aware_order_is_read_by_the_sampler_of_the_documentation() throws Exception {
+        mount.job("sampler=locality-aware seed=5 epochs=2 batch=4 world=4 ranks=0-3 per_node=2");
+        StringBuilder expected = new StringBuilder();
+        for (int epoch = 0; epoch < 2; epoch++) {
+            expected.append(FIXTURE.clairfs(
+                            "order",
+                            "--sampler=locality-aware",
+                            "--seed=5",
+                            "--batch=4",
+                            "--world=4",
+                            "--rank=3",
+                            "--samples=" + SAMPLES,
+                            "--epoch=" + epoch,
+                            "per_node=2")
+                    .succeeded());
+        }
+        Requirements.torch();
+        String docs = Files.readString(Path.of("../docs/ORDERS.md"));
+        int begin = docs.indexOf("class OrderOfClairfs");
+        String script = "import sys\nimport torch\n" + docs.substring(begin, docs.indexOf("```", begin)) + """
+
+                sampler = OrderOfClairfs(sys.argv[1], 3)
+                for epoch in range(2):
+                    sampler.set_epoch(epoch)
+                    assert len(sampler) == 26
+                    print(*sampler, sep='\\n')
+                """;
+        assertThat(FIXTURE.python(script, mount.point())).isEqualTo(expected.toString());
+    }
+
     @Test
     void a_bare_integer_is_the_seed_of_a_job_with_all_defaults() throws Exception {
         mount.job("42");
