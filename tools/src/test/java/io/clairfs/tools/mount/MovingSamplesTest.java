@@ -44,6 +44,7 @@ final class MovingSamplesTest {
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
 
+    // Promise G17
     @Test
     void nodes_read_the_exchanged_samples_from_one_another_and_the_source_once() throws Exception {
         Path dataset = NodeGroup.makeSamples(fixture, SAMPLES, SAMPLE_BYTES);
