@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -134,6 +135,20 @@ final class GroupJobsTest {
         Map<String, String> map = new java.util.TreeMap<>();
         ranks.forEachEntry((node, text) -> map.put(node, text.asString()));
         return map;
+    }
+
+    // Promise J9
+    @Test
+    void every_node_has_the_order_of_every_rank_also_where_none_reads() throws Exception {
+        a.job("name=all seed=8 epochs=2 world=3 ranks=0-2");
+        awaitRanks(b, "all", "none");
+        for (int rank = 0; rank < 3; rank++) {
+            String file = "order/all/1/" + rank + ".i64";
+            assertThat(Files.readAllBytes(b.control(file)))
+                    .as(file)
+                    .isEqualTo(Files.readAllBytes(a.control(file)))
+                    .hasSize((SAMPLES + 2) / 3 * Long.BYTES);
+        }
     }
 
     // Promise G10

@@ -33,12 +33,7 @@ final class TrainerOrders {
      * @throws io.clairfs.cache.order.OrderNotReadyException when the order has still to be written
      */
     int[] samples(JobRun job, int epoch, int rank) throws InvalidSpecException {
-        EpochOrder order = of(job).epoch(epoch);
-        int[] samples = new int[order.length(rank)];
-        for (int step = 0; step < samples.length; step++) {
-            samples[step] = order.sample(rank, step);
-        }
-        return samples;
+        return of(job).samples(epoch, rank);
     }
 
     private synchronized OfJob of(JobRun job) throws InvalidSpecException {
@@ -60,7 +55,17 @@ final class TrainerOrders {
             this.orders = orders;
         }
 
-        synchronized EpochOrder epoch(int epoch) throws InvalidSpecException {
+        /** The samples of one rank; an open file that held the order would hold the samples of all. */
+        synchronized int[] samples(int epoch, int rank) throws InvalidSpecException {
+            EpochOrder order = epoch(epoch);
+            int[] samples = new int[order.length(rank)];
+            for (int step = 0; step < samples.length; step++) {
+                samples[step] = order.sample(rank, step);
+            }
+            return samples;
+        }
+
+        private EpochOrder epoch(int epoch) throws InvalidSpecException {
             EpochOrder kept = last == null || lastEpoch != epoch ? null : last.get();
             if (kept != null) {
                 return kept;
