@@ -125,9 +125,8 @@ class ControlFilesTest {
         assertThat(published).hasToString(FIXTURE.python(sampler, SAMPLES));
     }
 
-    /** The sampler that docs/ORDERS.md prints for a script. */
     @Test
-    void locality_aware_order_is_read_by_the_sampler_of_the_documentation() throws Exception {
+    void locality_aware_order_is_read_by_the_sampler_for_scripts() throws Exception {
         mount.job("sampler=locality-aware seed=5 epochs=2 batch=4 world=4 ranks=0-3 per_node=2");
         StringBuilder expected = new StringBuilder();
         for (int epoch = 0; epoch < 2; epoch++) {
@@ -144,11 +143,12 @@ class ControlFilesTest {
                     .succeeded());
         }
         Requirements.torch();
-        String docs = Files.readString(Path.of("../docs/ORDERS.md"));
-        int begin = docs.indexOf("class OrderOfClairfs");
-        String script = "import sys\nimport torch\n" + docs.substring(begin, docs.indexOf("```", begin)) + """
+        String script = """
+                import sys
+                sys.path.insert(0, sys.argv[1] + "/.clairfs/python")
+                from clairfs_torch import OrderSampler
 
-                sampler = OrderOfClairfs(sys.argv[1], 3)
+                sampler = OrderSampler(sys.argv[1], job="train", rank=3, world=4)
                 for epoch in range(2):
                     sampler.set_epoch(epoch)
                     assert len(sampler) == 26
