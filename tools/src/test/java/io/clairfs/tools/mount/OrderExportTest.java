@@ -90,7 +90,7 @@ final class OrderExportTest {
                 .contains("runs backwards");
         assertThat(export("--epochs=all", "--out", out + "/{epoch}").complainedWith(1))
                 .contains("neither a number like 7 nor a range like 0-89");
-        assertThat(export("--epochs=0-1").complainedWith(2)).contains("--epochs needs --out");
+        assertThat(export("--epochs=0-1").complainedWith(2)).contains("--epochs goes with --out or --stats");
         assertThat(export("--epochs=0-1", "--epoch=1", "--out", out + "/{epoch}")
                         .complainedWith(2))
                 .contains("give one of --epoch and --epochs");

@@ -83,16 +83,18 @@ record RankTrainer(String name, Process process, Path said, Path stop) {
     }
 
     /**
-     * The time of each epoch for all these trainers together, in seconds: from the end of the previous epoch to the end of this one on the
+     * The time of each epoch that all these trainers have read, in seconds: from the end of the previous epoch to the end of this one on the
      * slowest trainer.
      */
     static double[] epochSeconds(List<RankTrainer> trainers) throws IOException {
         double from = Double.MAX_VALUE;
-        double[] seconds = new double[trainers.getFirst().epochs().size()];
+        int epochs = Integer.MAX_VALUE;
         for (RankTrainer trainer : trainers) {
+            epochs = Math.min(epochs, trainer.epochs().size());
             from = Math.min(from, trainer.epochs().getFirst().path("began").asDouble());
         }
-        for (int epoch = 0; epoch < seconds.length; epoch++) {
+        double[] seconds = new double[epochs];
+        for (int epoch = 0; epoch < epochs; epoch++) {
             double ended = 0;
             for (RankTrainer trainer : trainers) {
                 ended = Math.max(
