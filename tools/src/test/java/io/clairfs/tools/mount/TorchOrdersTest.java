@@ -20,6 +20,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -127,28 +129,23 @@ final class TorchOrdersTest {
     }
 
     // Promise J11
-    @Test
-    void unchanged_training_reads_the_order_of_the_job() throws Exception {
-        mount.job("name=given seed=4711 epochs=2 batch=4 workers=1 world=2");
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "seed=4711 batch=4",
+                "sampler=accelerate seed=3 batch=4",
+                "sampler=locality-aware seed=3 batch=4",
+                "sampler=partial-local exchange=0.5 seed=3 batch=4"
+            })
+    void unchanged_training_reads_the_order_of_the_job(String order) throws Exception {
+        mount.job("name=given epochs=2 workers=1 world=2 " + order);
         Path out = fixture.newDirectory("out").resolve("read");
 
         Ended.run(underRun("given", twoRanks(training(SAMPLER), mount.point(), out)), environment())
                 .succeeded();
 
-        requireOrders(out, "seed=4711");
+        requireOrders(out, order);
         requireInSync("given");
-    }
-
-    @Test
-    void unchanged_training_reads_the_order_of_accelerate() throws Exception {
-        mount.job("name=batches sampler=accelerate seed=3 epochs=2 batch=4 workers=1 world=2");
-        Path out = fixture.newDirectory("out").resolve("read");
-
-        Ended.run(underRun("batches", twoRanks(training(SAMPLER), mount.point(), out)), environment())
-                .succeeded();
-
-        requireOrders(out, "sampler=accelerate batch=4 seed=3");
-        requireInSync("batches");
     }
 
     @Test
@@ -165,25 +162,27 @@ final class TorchOrdersTest {
     // Promise J11
     @Test
     void one_line_reads_the_order_of_the_job() throws Exception {
-        mount.job("name=given seed=4711 epochs=2 batch=4 workers=1 world=2");
+        String order = "sampler=locality-aware seed=4711 batch=4";
+        mount.job("name=given epochs=2 workers=1 world=2 " + order);
         Path out = fixture.newDirectory("out").resolve("read");
 
         Ended.run(twoRanks(training(line("job='given', rank=rank")), mount.point(), out), environment())
                 .succeeded();
 
-        requireOrders(out, "seed=4711");
+        requireOrders(out, order);
         requireInSync("given");
     }
 
     @Test
     void one_line_starts_the_job_too() throws Exception {
         Path out = fixture.newDirectory("out").resolve("read");
-        String job = "name=own seed=99 epochs=2 batch=4 workers=1";
+        String order = "sampler=partial-local exchange=0.5 seed=99 batch=4";
+        String job = "name=own epochs=2 workers=1 " + order;
 
         Ended.run(twoRanks(training(line("job='" + job + "'")), mount.point(), out), environment())
                 .succeeded();
 
-        requireOrders(out, "seed=99");
+        requireOrders(out, order);
         requireInSync("own");
         assertThat(mount.lines("job").getFirst()).contains("world=2 ranks=0-1");
     }
