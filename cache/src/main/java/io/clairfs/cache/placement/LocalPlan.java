@@ -15,7 +15,10 @@ public interface LocalPlan {
     /** No job, no plan. */
     LocalPlan NONE = _ -> NOWHERE;
 
-    /** The plan waits for other nodes: no tier keeps anything before it is there, and nothing should be fetched ahead for long. */
+    /**
+     * The plan waits for other nodes: memory keeps only what no other node has, until its home gets it there, and nothing should be fetched
+     * ahead for long.
+     */
     LocalPlan PENDING = new LocalPlan() {
         @Override
         public int tierOf(int file) {

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * Plans for this node: distributes what the ranks of its jobs will read over the tiers of all nodes that plan together.
  *
  * <p>In a group every node makes the same plan from the same facts: it starts where the jobs began, and ignores what a node happens to
- * hold. A job is planned for when it is known where each of its ranks reads. Nothing is kept before that: a sample in the wrong place would
+ * hold. A job is planned for when it is known where each of its ranks reads. No tier is filled before that: a sample in the wrong place would
  * have to be moved.
  *
  * <p>Where an order moves slowly, samples move with their readers, and there is a plan for each epoch ({@link MovingSamples}). Whether they
