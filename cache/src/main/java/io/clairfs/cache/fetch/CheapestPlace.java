@@ -142,6 +142,9 @@ final class CheapestPlace {
         if (sample != null) {
             return sample;
         }
+        if (attempt.passesPeersOver()) {
+            counters.peersPassedOver.increment();
+        }
         try {
             return fromSource(from, flight);
         } catch (SourceException e) {

@@ -69,6 +69,9 @@ final class NearPlaces {
         private final long sinceNs = clockNs.getAsLong();
         private final List<Place> failed = new ArrayList<>(0);
 
+        /** Whether a peer that should have had the sample said in time that it has not. */
+        private volatile boolean refused;
+
         private Attempt(int file, long bytes) {
             this.file = file;
             this.bytes = bytes;
@@ -89,6 +92,11 @@ final class NearPlaces {
                 }
             }
             return peers.mayHave(file) && leftForPeersNs() > 0 ? nearestPeer(best) : best;
+        }
+
+        /** Whether a peer should have the sample, and none has denied it: it was too slow to be asked, is left alone, or was late. */
+        boolean passesPeersOver() {
+            return !refused && peers.mayHave(file);
         }
 
         private @Nullable Near nearestPeer(@Nullable Near tier) {
@@ -135,8 +143,9 @@ final class NearPlaces {
 
         private Given fromPeer(Place.Peer peer, PeerFetch.Holder holder, double patienceSeconds, double bringsSeconds) {
             PeerCosts.Asked asked = peerCosts.ask(peer, bytes);
+            long dueNs = clockNs.getAsLong() + withinNs(patienceSeconds);
             try {
-                return given(asked, holder.fetch(withinNs(patienceSeconds)), patienceSeconds, bringsSeconds);
+                return given(asked, dueNs, holder.fetch(withinNs(patienceSeconds)), patienceSeconds, bringsSeconds);
             } finally {
                 asked.end();
             }
@@ -151,9 +160,10 @@ final class NearPlaces {
                 throw new AssertionError(near);
             }
             PeerCosts.Asked asked = peerCosts.ask(peer, bytes);
+            long dueNs = clockNs.getAsLong() + withinNs(patienceSeconds);
             return near.holder.ask(withinNs(patienceSeconds)).thenApply(delivery -> {
                 asked.end();
-                return given(asked, delivery, patienceSeconds, 0);
+                return given(asked, dueNs, delivery, patienceSeconds, 0);
             });
         }
 
@@ -167,10 +177,14 @@ final class NearPlaces {
 
         private Given given(
                 PeerCosts.Asked asked,
+                long dueNs,
                 PeerFetch.@Nullable Delivery delivery,
                 double patienceSeconds,
                 double bringsSeconds) {
             if (delivery == null) {
+                if (clockNs.getAsLong() - dueNs < 0) {
+                    refused = true;
+                }
                 asked.failed((long) (NANOS_PER_SECOND * bringsSeconds));
                 return new Given(null, patienceSeconds);
             }

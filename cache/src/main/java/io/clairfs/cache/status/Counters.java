@@ -41,6 +41,9 @@ public final class Counters {
     public final Traffic fromPeer = new Traffic();
     public final Traffic fromSource = new Traffic();
 
+    /** Fetches from the source of samples that a peer should have had: it was slower than the source, late, or left alone. */
+    public final LongAdder peersPassedOver = new LongAdder();
+
     /** Samples pushed into the page cache. */
     public final LongAdder staged = new LongAdder();
 

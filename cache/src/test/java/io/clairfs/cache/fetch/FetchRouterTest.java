@@ -271,6 +271,7 @@ final class FetchRouterTest {
         requireFetched(1);
         assertThat(peers.asked).containsExactly(1);
         assertThat(dataset.reads()).containsExactly(1);
+        assertThat(counters.peersPassedOver.sum()).isEqualTo(1);
     }
 
     @Test
@@ -282,6 +283,7 @@ final class FetchRouterTest {
         }
         router.fetch(dataset.file(2), true).release();
         assertThat(peers.asked).isEmpty();
+        assertThat(counters.peersPassedOver.sum()).isEqualTo(1);
         for (int i = 0; i < 3; i++) {
             assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(Place.SOURCE);
             requireFetched(1);
@@ -297,6 +299,7 @@ final class FetchRouterTest {
         requireFetched(1);
         assertThat(peers.asked).containsExactly(1);
         assertThat(dataset.reads()).containsExactly(1);
+        assertThat(counters.peersPassedOver.sum()).as("it answered").isZero();
     }
 
     @Test

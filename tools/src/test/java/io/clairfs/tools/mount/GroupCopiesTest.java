@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -21,6 +21,7 @@ import tools.jackson.databind.JsonNode;
  * Nodes that together have room for two datasets. Copies by next use fill the room that homes leave, and the source is still read only
  * once.
  */
+@Tag("alone")
 @Timeout(300)
 final class GroupCopiesTest {
     private static final int NODES = 3;
@@ -33,8 +34,8 @@ final class GroupCopiesTest {
     /** The least local share from the second epoch on. For these orders 0.80 is expected by next use, 0.75 by frequency. */
     private static final double LOCAL_SHARE = 0.77;
 
-    /** Nodes that have just begun answer slowly, so each reads some samples from the source that another reads, too. Percent. */
-    private static final double MOST_TWICE = 3;
+    /** Two nodes may read a sample at the same moment, or before one knows that the other has it. */
+    private static final double MOST_TWICE = 0.03;
 
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
@@ -66,8 +67,11 @@ final class GroupCopiesTest {
             double reads = (double) SAMPLES * (EPOCHS - 1) - first.stagedAhead;
             double local = 1 - (last.fromPeers - first.fromPeers) / reads;
             long read = source.counted().bytes();
-            System.out.printf("local share %.3f, source %.4f of one dataset%n", local, (double) read / DATASET);
-            assertThat(read).isCloseTo(DATASET, Percentage.withPercentage(MOST_TWICE));
+            long passedOver = group.peersPassedOver();
+            System.out.printf(
+                    "local share %.3f, source %.4f of one dataset, slow peers passed over %d times%n",
+                    local, (double) read / DATASET, passedOver);
+            assertThat(read).isBetween(DATASET, Math.round(DATASET * (1 + MOST_TWICE)) + passedOver * SAMPLE_BYTES);
             assertThat(local).isGreaterThan(LOCAL_SHARE);
         }
     }
@@ -79,7 +83,9 @@ final class GroupCopiesTest {
         long ahead = 0;
         for (LiveMount node : group.nodes()) {
             JsonNode status = node.status();
-            System.out.println(status.path("fetched") + " " + node.lines("errors"));
+            System.out.println(status.path("fetched") + " " + status.path("peers_passed_over") + " "
+                    + status.path("group").path("plan_digest") + " " + status.path("peers") + " " + status.path("reads")
+                    + " " + node.lines("errors"));
             peer += status.at("/fetched/peer/count").asLong();
             ahead += status.at("/jobs/0/staged_ahead").asLong();
         }

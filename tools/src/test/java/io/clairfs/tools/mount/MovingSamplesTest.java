@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -21,6 +21,7 @@ import tools.jackson.databind.JsonNode;
  * Partial local shuffling on nodes with room for their parts and for what comes for the next epoch: nodes read the exchanged samples from one
  * another, and the source once.
  */
+@Tag("alone")
 @Timeout(300)
 final class MovingSamplesTest {
     private static final int NODES = 4;
@@ -38,8 +39,8 @@ final class MovingSamplesTest {
     /** A plan for an epoch comes within some two seconds of its beginning; an epoch takes five. */
     private static final int PAUSE_US = 25_000;
 
-    /** Nodes that have just begun answer slowly, so each reads some samples from the source that another reads, too. Percent. */
-    private static final double MOST_TWICE = 3;
+    /** Two nodes may read a sample at the same moment, or before one knows that the other has it. */
+    private static final double MOST_TWICE = 0.03;
 
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
@@ -82,8 +83,12 @@ final class MovingSamplesTest {
             }
             // What comes for an epoch comes in the one before; each of these has one exchange.
             double exchanged = SAMPLES * EXCHANGED * (1 - 1.0 / NODES);
-            assertThat((double) peers[EPOCHS] / EPOCHS / exchanged).isBetween(0.7, 1.3);
-            assertThat(source.counted().bytes()).isCloseTo(DATASET, Percentage.withPercentage(MOST_TWICE));
+            long passedOver = group.peersPassedOver();
+            System.out.println("slow peers passed over " + passedOver + " times");
+            assertThat(peers[EPOCHS] / (EPOCHS * exchanged)).isLessThan(1.3);
+            assertThat((peers[EPOCHS] + passedOver) / (EPOCHS * exchanged)).isGreaterThan(0.7);
+            assertThat(source.counted().bytes())
+                    .isBetween(DATASET, Math.round(DATASET * (1 + MOST_TWICE)) + passedOver * SAMPLE_BYTES);
         }
     }
 

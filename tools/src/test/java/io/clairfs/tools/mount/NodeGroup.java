@@ -139,6 +139,18 @@ record NodeGroup(
         }
     }
 
+    /**
+     * Samples that nodes read from the source although a peer should have had them, for the peer was slow: on a busy machine some are, and rightly
+     * the source is asked. Each is read there at most once more than by nodes whose peers are quick.
+     */
+    long peersPassedOver() throws IOException, InterruptedException {
+        long sum = 0;
+        for (LiveMount node : nodes) {
+            sum += node.status().path("peers_passed_over").asLong();
+        }
+        return sum;
+    }
+
     /** Waits until these nodes no longer count the node as alive. */
     void awaitGone(int gone, List<LiveMount> others) throws IOException, InterruptedException {
         for (LiveMount node : others) {

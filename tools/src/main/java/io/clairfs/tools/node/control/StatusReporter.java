@@ -109,6 +109,7 @@ public final class StatusReporter {
                 jobs,
                 reads(),
                 fetched(),
+                counters.peersPassedOver.sum(),
                 kernel(),
                 counters.stalledNs.sum() / NANOS_PER_SECOND,
                 latency(),

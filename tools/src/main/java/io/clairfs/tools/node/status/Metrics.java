@@ -38,6 +38,10 @@ public final class Metrics {
             gauge("reads.unwatched_directories", "directories", "of samples that could not be watched"),
             counter("fetched.*.count", "samples", "that came from memory, ssd, peer or source"),
             counter("fetched.*.bytes", "bytes", "that came from there"),
+            counter(
+                    "peers_passed_over",
+                    "samples",
+                    "fetched from the source though a peer should have had them: it was slower, late or left alone"),
             counter("kernel.getattr", "requests", "for names and attributes"),
             counter("kernel.readdir", "requests", "for the names of a directory"),
             counter("kernel.readlink", "requests", "for the target of a link"),

@@ -21,6 +21,7 @@ public record Status(
         List<Job> jobs,
         Reads reads,
         Map<String, Fetched> fetched,
+        long peersPassedOver,
         Kernel kernel,
         double stallSeconds,
         Map<String, Latency> latency,
