@@ -45,6 +45,9 @@ public record JobSpec(
     public static final int UNLIMITED = Integer.MAX_VALUE;
     public static final String DEFAULT_NAME = "train";
 
+    /** The value of key {@code by} in a line that was written for a training's own loader, which the training does not obey. */
+    public static final String BY_LOADER = "loader";
+
     private static final int MOST_RANKS = 1 << 20;
     private static final int MOST_EPOCHS = 10_000_000;
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
@@ -52,7 +55,7 @@ public record JobSpec(
     private static final String RANKS = "ranks";
     private static final String ORDER_FILE = "order-file";
     private static final Set<String> NOT_OF_THE_ORDER =
-            Set.of("name", "epochs", "workers", "prefetch_factor", "start_epoch", "start_step");
+            Set.of("name", "by", "epochs", "workers", "prefetch_factor", "start_epoch", "start_step");
     private static final Set<String> SKIPPED_BY_THE_LOADER = Set.of("skip_batches", "skip_samples");
 
     public JobSpec {
@@ -114,6 +117,10 @@ public record JobSpec(
             throw new InvalidSpecException("start_step=" + spec.startStep + " of batch=" + batch + " skips "
                     + (long) spec.startStep * batch
                     + " samples, more than any epoch has: start_step counts batches, not samples");
+        }
+        if (keys.has("by") && !BY_LOADER.equals(keys.text("by"))) {
+            throw new InvalidSpecException("by=" + Keys.shorten(keys.text("by", "")) + " must be by=" + BY_LOADER
+                    + ", or left out in a line that you write");
         }
         Samplers.check(keys, spec.startEpoch, spec.epochs == UNLIMITED ? spec.startEpoch : spec.epochs - 1);
         keys.requireAllUsed();

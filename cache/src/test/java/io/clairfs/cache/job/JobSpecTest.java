@@ -41,6 +41,13 @@ final class JobSpecTest {
     }
 
     @Test
+    void whoWroteALine_isNotOfItsOrder() throws InvalidSpecException {
+        JobSpec written = JobSpec.parse("seed=1 batch=4 by=loader");
+        assertThat(written.line()).isEqualTo("batch=4 by=loader seed=1");
+        assertThat(written.hasOrderOf(JobSpec.parse("seed=1 batch=4"))).isTrue();
+    }
+
+    @Test
     void line_canBeWrittenAgain() throws InvalidSpecException {
         JobSpec spec = JobSpec.parse("seed=5 epochs=3 batch=16 world=2 ranks=1");
         assertThat(JobSpec.parse(spec.line())).isEqualTo(spec);
@@ -102,6 +109,7 @@ final class JobSpecTest {
                 "epochs=3 start_epoch=3|behind the last",
                 "start_step=5|give batch=",
                 "name=a/b|must be 1 to 64 letters",
+                "by=me|must be by=loader",
                 "subset=../secret|plain path",
                 "subset=a//b|plain path",
                 "subset=/train|subset='/train' begins with a slash",
