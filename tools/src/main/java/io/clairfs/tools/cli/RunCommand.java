@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * Runs a command whose Python programs take their order from a job of the mount.
+ * Runs a command whose Python programs take their order from a job of the mount, or, where there is none, have one written for their loaders.
  *
  * <p>The launcher does the same without a JVM and becomes the command itself. This class serves what the launcher leaves to it: the help,
  * wrong usage, and a path below the mount point. It then is the parent of the command, passes SIGTERM on, and ends with its exit code.
@@ -24,7 +24,8 @@ import picocli.CommandLine.Parameters;
         customSynopsis = "clairfs run MOUNTPOINT [--job NAME] -- COMMAND...",
         description = {
             "Runs a training script that needs no change: torch's DistributedSampler takes the order of a job,",
-            "for datasets below the mount; see docs/ORDERS.md."
+            "for datasets below the mount. Without a job, one is written that has the order of the script's",
+            "own DataLoader; see docs/ORDERS.md."
         })
 final class RunCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "MOUNTPOINT", description = "The mount point, or any path below it.")

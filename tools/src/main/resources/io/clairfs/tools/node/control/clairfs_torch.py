@@ -9,6 +9,10 @@
         sampler.set_epoch(epoch)
 
 The order of an epoch is read from the control file order/JOB/EPOCH/RANK.i64 of the mount.
+
+    clairfs_torch.follow(loader, epochs=90)
+
+writes the job that has the order of the loader's own sampler.
 """
 
 import array
@@ -21,7 +25,7 @@ import time
 import torch.distributed as distributed
 from torch.utils.data.sampler import Sampler
 
-__all__ = ["OrderError", "OrderSampler"]
+__all__ = ["OrderError", "OrderSampler", "follow"]
 
 PATHS_COMPARED = 16
 WRAPPERS_FOLLOWED = 8
@@ -64,6 +68,23 @@ class OrderSampler(Sampler):
         return self._order.length(self.epoch)
 
 
+def follow(loader, epochs=None, mount=None, job="train"):
+    """Writes the job that has the order of a DataLoader, and writes it again when an epoch begins otherwise than the job says.
+
+    loader: a DataLoader of torch, torchdata or accelerate, before its first epoch. epochs: of the whole training; no end when they are not
+    known. mount: the mount point, by default that on which the dataset lies. job: the name of the job. With several processes each calls it: the
+    one of local rank 0 writes, the others wait until the job is there.
+
+    Returns the line. Raises OrderError where no line gives this order, or the mount has another dataset. What the loader reads does not change.
+    """
+    here = os.path.dirname(os.path.abspath(__file__))
+    if here not in sys.path:
+        sys.path.append(here)
+    import clairfs_follow
+
+    return clairfs_follow.follow(loader, epochs, mount, job)
+
+
 def order_of(sampler):
     """The order that a DistributedSampler has under `clairfs run`; None when it keeps its own."""
     order = sampler.__dict__.get("_clairfs_order")
@@ -82,11 +103,30 @@ def _order_under_run(sampler):
     inside = _place(mount, sampler.dataset)
     if inside is None:
         return None
+    if not is_given(mount, name):
+        return None
     job = mount.line_of(name)
     subset = job.get("subset", "").rstrip("/") if job else ""
     if subset and not (inside + "/").startswith(subset + "/"):
         return None
     return _Order(mount, name, sampler.rank, sampler.num_replicas, sampler.dataset)
+
+
+_given = {}
+
+
+def is_given(mount, name):
+    """Whether the user has written the job, so that the training takes its order. A job that is missing, or that was written for the loader of a
+    training (by=loader), follows the training instead. This is decided once in a process, so that the training never changes sides."""
+    key = (mount.point, name)
+    if key not in _given:
+        begin = time.monotonic()
+        line = mount.line_of(name)
+        while line is None and mount.status().get("group") and time.monotonic() - begin < GROUP_PATIENCE_S:
+            time.sleep(PAUSE_S)
+            line = mount.line_of(name)
+        _given[key] = line is not None and line.get("by") != "loader"
+    return _given[key]
 
 
 class _Order:
@@ -240,7 +280,7 @@ def _missing(mount, name, world):
     )
 
 
-def _await_job(mount, name, world):
+def _await_job(mount, name, world, longest_s=PATIENCE_S):
     """The job in the status of the mount. It may wait for the dataset to be listed, or come from another node of the group."""
     begin = time.monotonic()
     while True:
@@ -249,7 +289,7 @@ def _await_job(mount, name, world):
             if job["name"] == name:
                 return job
         coming = not status["ready"] or mount.line_of(name) is not None
-        patience = PATIENCE_S if coming else GROUP_PATIENCE_S if status.get("group") else 0
+        patience = longest_s if coming else GROUP_PATIENCE_S if status.get("group") else 0
         if time.monotonic() - begin >= patience:
             break
         time.sleep(PAUSE_S)
@@ -257,7 +297,7 @@ def _await_job(mount, name, world):
         reason = status.get("index_error") or "wait until `clairfs status` shows the job, then start the training"
         raise OrderError(
             "clairfs: the job '%s' at %s has not begun after %d s, for the dataset is still being listed: %s"
-            % (name, mount.point, PATIENCE_S, reason)
+            % (name, mount.point, longest_s, reason)
         )
     raise _missing(mount, name, world)
 
@@ -353,8 +393,8 @@ def _paths(dataset):
     count = len(dataset)
     chosen = []
     for _ in range(WRAPPERS_FOLLOWED):
-        for name in ("samples", "imgs", "paths", "files"):
-            items = getattr(dataset, name, None)
+        named = [getattr(dataset, name, None) for name in ("samples", "imgs", "paths", "files")]
+        for items in named + list(getattr(dataset, "__dict__", {}).values()):
             if not hasattr(items, "__getitem__") or not hasattr(items, "__len__") or isinstance(items, (str, bytes, dict)):
                 continue
             if (chosen or len(items) == count) and _first(items, root) is not None:
@@ -370,7 +410,7 @@ def _paths(dataset):
 def _first(items, root):
     try:
         return _path(items[0], root)
-    except (IndexError, KeyError, TypeError):  # not a list of files
+    except Exception:  # not a list of files
         return None
 
 
@@ -394,25 +434,29 @@ def _path(item, root):
     return path if os.path.lexists(path) else None
 
 
-def _write_job(mount, line, rank, world):
+def _local_rank(rank):
+    return int(os.environ.get("LOCAL_RANK", os.environ.get("SLURM_LOCALID", rank)))
+
+
+def _write_job(mount, line, rank, world, longest_s=PATIENCE_S):
     """Has a job line written by the process of local rank 0, and waits until it is in effect. Returns the name of the job."""
     keys = _keys(line)
     keys.setdefault("name", "train")
     if world is not None and world > 1:
         keys.setdefault("world", str(world))
-    local_rank = int(os.environ.get("LOCAL_RANK", os.environ.get("SLURM_LOCALID", rank)))
+    local_rank = _local_rank(rank)
     here = int(os.environ.get("LOCAL_WORLD_SIZE", 0))
     if world is not None and 0 < here < world and "ranks" not in keys:
         keys["ranks"] = "%d-%d" % (rank - local_rank, rank - local_rank + here - 1)
     if local_rank == 0:
         _write(mount, " ".join("%s=%s" % pair for pair in keys.items()))
     wanted = {key: value for key, value in keys.items() if key != "ranks"}
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + longest_s
     while not wanted.items() <= (mount.line_of(keys["name"]) or {}).items():
         if time.monotonic() > end:
             raise OrderError(
                 "clairfs: the process of local rank 0 has not started the job '%s' at %s within %d s: see its output, and %s/errors"
-                % (keys["name"], mount.point, PATIENCE_S, mount.control)
+                % (keys["name"], mount.point, longest_s, mount.control)
             )
         time.sleep(PAUSE_S)
     return keys["name"]

@@ -1,25 +1,29 @@
 """Python runs this at its start under `clairfs run`, which puts this directory first on PYTHONPATH.
 
-Without CLAIRFS_JOB it only passes on to the next sitecustomize of the path. With it, torch's DistributedSampler gives the order of that job,
-for datasets below CLAIRFS_MOUNT. torch is not imported here: the sampler is changed when the script imports it.
+Without CLAIRFS_JOB it only passes on to the next sitecustomize of the path. With it, torch's DistributedSampler gives the order of that job, for
+datasets below CLAIRFS_MOUNT; where the user has written no such job, it is written for the training's DataLoader. torch is not imported here:
+sampler and loader are changed when the script imports them.
 """
 
 import os
 import sys
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_SAMPLERS = "torch.utils.data.distributed"
+
+
+def _find_ours():
+    if _HERE not in sys.path:
+        sys.path.append(_HERE)
 
 
 def _order_of(sampler):
-    if _HERE not in sys.path:
-        sys.path.append(_HERE)
+    _find_ours()
     import clairfs_torch
 
     return clairfs_torch.order_of(sampler)
 
 
-def _change(module):
+def _change_sampler(module):
     sampler = module.DistributedSampler
     own_iter, own_len = sampler.__iter__, sampler.__len__
 
@@ -34,14 +38,41 @@ def _change(module):
     sampler.__iter__, sampler.__len__ = __iter__, __len__
 
 
+def _change_loader(kind):
+    """Has the first pass of a loader import what follows them: this module is too early for it."""
+    own_iter = kind.__iter__
+
+    def __iter__(self):
+        kind.__iter__ = own_iter
+        try:
+            _find_ours()
+            import clairfs_follow
+
+            clairfs_follow.install(kind)
+        except Exception as e:
+            print("clairfs: no job follows the DataLoaders:", e, file=sys.stderr)
+        return kind.__iter__(self)
+
+    __iter__._own_iter = own_iter
+    kind.__iter__ = __iter__
+
+
+_CHANGES = {
+    "torch.utils.data.distributed": _change_sampler,
+    "torch.utils.data.dataloader": lambda module: _change_loader(module.DataLoader),
+    "torchdata.stateful_dataloader.stateful_dataloader": lambda module: _change_loader(module.StatefulDataLoader),
+}
+
+
 class _Finder:
-    """Finds the module of the sampler as the other finders do, once, and has it changed when it has been executed."""
+    """Finds the modules above as the other finders do, and has each changed when it has been executed."""
 
     def find_spec(self, name, path=None, target=None):
-        if name != _SAMPLERS:
+        change = _CHANGES.pop(name, None)
+        if change is None:
             return None
-        sys.meta_path.remove(self)
-        found = (finder.find_spec(name, path, target) for finder in sys.meta_path if hasattr(finder, "find_spec"))
+        others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
+        found = (finder.find_spec(name, path, target) for finder in others)
         spec = next((spec for spec in found if spec is not None), None)
         if spec is None:
             return None
@@ -51,7 +82,7 @@ class _Finder:
         def exec_module(module):
             del loader.exec_module
             execute(module)
-            _change(module)
+            change(module)
 
         loader.exec_module = exec_module
         return spec
@@ -71,8 +102,7 @@ def _pass_on():
 
 
 if os.environ.get("CLAIRFS_JOB"):
-    if _SAMPLERS in sys.modules:
-        _change(sys.modules[_SAMPLERS])
-    else:
-        sys.meta_path.insert(0, _Finder())
+    for _name in [name for name in _CHANGES if name in sys.modules]:
+        _CHANGES.pop(_name)(sys.modules[_name])
+    sys.meta_path.insert(0, _Finder())
 _pass_on()
