@@ -34,7 +34,7 @@ final class TorchOrdersTest {
     private static final String SAMPLER = "sampler = DistributedSampler(dataset, seed=1)";
 
     /** As torchrun does, whose release in Debian 12 does not run on its Python. */
-    private static final String TWO_RANKS = """
+    static final String TWO_RANKS = """
             import os, subprocess, sys
             def begin(rank):
                 place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_PORT": sys.argv[1]}
@@ -205,6 +205,7 @@ final class TorchOrdersTest {
         ended.succeeded().lines().map(l -> l.split("\t", 2)).forEach(l -> said.put(l[0], l[1]));
         String half = "length\t" + (SAMPLES + 1) / 2;
         assertThat(said).containsEntry("run right", half).containsEntry("line right", half);
+        assertThat(said).containsEntry("run no job", half);
         assertThat(said).containsEntry("run elsewhere", half).containsEntry("run silent", half);
         assertThat(said).containsEntry("run unshuffled", "length\t" + (SAMPLES - 5) / 2);
         assertThat(said).containsEntry("line silent", half);
@@ -218,10 +219,9 @@ final class TorchOrdersTest {
                     way + "world",
                     "has a world of 3, the job 'train' at " + mount.point() + " of 2",
                     start + "3");
-            assertRefused(
-                    said, way + "job", "there is no job 'nobody' at " + mount.point() + " (jobs: train)", "seed=SEED");
             assertRefused(said, way + "index", "sample 0 of this training is class2/", "--index-rule");
         }
+        assertRefused(said, "line job", "there is no job 'nobody' at " + mount.point() + " (jobs: train)", "seed=SEED");
         assertRefused(said, "line rank", "rank 2 is none of the job 'train'", start + "WORLD");
         assertRefused(
                 said,
