@@ -21,7 +21,8 @@ from torch.utils.data.distributed import DistributedSampler
 import clairfs_torch
 from clairfs_torch import OrderError, OrderSampler
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
+LISTING_PATIENCE_S = 10.0
 JOBS_OF_A_RUN = 4
 DRAWS_SEARCHED = 64
 LONG_DATASET = 1 << 27
@@ -301,7 +302,7 @@ def _unread(state, words):
     if at <= words:
         raise Unpredicted("the state of its generator is at the begin of a block")
     struct.pack_into("<iiQ", content, 8, left + words, seeded, at - words)
-    return torch.frombuffer(content, dtype=torch.uint8)
+    return torch.tensor(list(content), dtype=torch.uint8)
 
 
 def _words_between(state, later):
@@ -453,8 +454,9 @@ class Followed:
         return line
 
     def _check(self, reading):
+        listed = self.mount.status()["ready"]
         try:
-            job = clairfs_torch._await_job(self.mount, self.name, reading.world, PATIENCE_S)
+            job = clairfs_torch._await_job(self.mount, self.name, reading.world, PATIENCE_S if listed else LISTING_PATIENCE_S)
         except OrderError:
             if self.mount.status()["ready"]:
                 raise
