@@ -60,6 +60,9 @@ final class DemoText {
                 report.readsWithUpcall(),
                 report.samples() * report.mounted().size(),
                 report.readsWithUpcallFraction() * PERCENT));
+        if (report.found() != null) {
+            close.append(format("The seed was not told. clairfs %s.%n", report.found()));
+        }
         if (!report.sameBytes()) {
             close.append("The samples were NOT the same in all epochs: this is a defect, please report it.\n");
         }

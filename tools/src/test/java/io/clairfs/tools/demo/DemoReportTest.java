@@ -30,6 +30,7 @@ class DemoReportTest {
                 4000,
                 10,
                 0.0025,
+                null,
                 inSync,
                 7,
                 sameBytes);
@@ -56,6 +57,7 @@ class DemoReportTest {
                         "reads_opened",
                         "reads_with_upcall",
                         "reads_with_upcall_fraction",
+                        "found",
                         "in_sync",
                         "deviations",
                         "same_bytes");
