@@ -156,6 +156,11 @@ public final class JobTable {
                 .orElse(null);
     }
 
+    /** Whether there is a job that a user wrote. */
+    public synchronized boolean hasWritten() {
+        return present().stream().anyMatch(spec -> !spec.equals(found));
+    }
+
     /** Whether a user wrote a job that waits for the dataset, or whose trainer reads in its order, as far as there are reads. */
     public synchronized boolean isWrittenFollowed() {
         return !waiting.isEmpty()

@@ -79,6 +79,11 @@ final class Beginning {
         searched = true;
     }
 
+    /** What came since the last search may tell more than that did. */
+    void searchAgain() {
+        searched = false;
+    }
+
     boolean isSearched() {
         return searched;
     }

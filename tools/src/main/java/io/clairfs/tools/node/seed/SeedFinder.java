@@ -1,16 +1,12 @@
 package io.clairfs.tools.node.seed;
 
-import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
-import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.posix.ThreadPriority;
-import io.clairfs.cache.seed.FirstReads;
 import io.clairfs.cache.seed.FoundOrder;
 import io.clairfs.cache.seed.SearchExtent;
-import io.clairfs.cache.seed.SeedSearch;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.worker.Worker;
 import io.clairfs.fs.read.FirstRequests;
@@ -18,9 +14,7 @@ import io.clairfs.tools.node.job.Indexes;
 import io.clairfs.tools.node.job.JobTable;
 import io.clairfs.tools.node.seed.SeedStatus.State;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -31,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Readers leave their first requests in a {@link Beginning}. A thread of the lowest priority searches them when there are enough, or when
  * nobody has read for a moment. An order that is found becomes the job {@value #NAME}; it is dropped when the next reads contradict it, or
- * when a user writes a job. Nothing is collected while a job of a user is followed.
+ * when a user writes a job. Nothing is searched while a job of a user is followed.
  *
  * <p>Life cycle: the daemon makes it, which starts its thread, and closes it before the prefetcher. {@link #asked} takes no lock. The thread
  * holds none of its own when it calls the jobs; what others may see of it is volatile.
@@ -64,30 +58,31 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     private static final String OFF_IN_GROUP = "nodes of a group do not search for it: write the job";
     private static final String OFF_FOR_JOB = "a job tells it";
 
-    private final DatasetTree tree;
+    private final RootSearch search;
     private final Indexes indexes;
     private final JobTable jobs;
     private final ErrorLog errors;
     private final @Nullable Worker worker;
 
-    /** Where readers leave their requests; null while nothing is collected. */
+    /** Where readers leave their requests; null when nobody searches. */
     private final AtomicReference<@Nullable Beginning> beginning = new AtomicReference<>();
 
     private volatile State state = State.OFF;
     private volatile @Nullable String note;
     private volatile @Nullable FoundOrder order;
-    private volatile @Nullable SeedSearch search;
+    private volatile @Nullable String line;
 
     // What follows belongs to the thread.
     private @Nullable Beginning current;
     private int searchedReads;
+
+    /** What reads of this beginning have contradicted. */
+    private @Nullable String contradicted;
+
     private int fruitless;
     private int wideAt = 1;
     private long outOfSyncSinceNs;
     private boolean lowered;
-
-    /** An order, and the root of the dataset that it is of. */
-    private record Hit(FoundOrder order, String root) {}
 
     /**
      * Starts to collect, unless it is not {@code wanted}.
@@ -95,13 +90,14 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
      * @param jobs where found jobs run; those of a group are not found
      */
     public SeedFinder(boolean wanted, DatasetTree tree, Indexes indexes, JobTable jobs, ErrorLog errors) {
-        this.tree = tree;
+        search = new RootSearch(tree, indexes);
         this.indexes = indexes;
         this.jobs = jobs;
         this.errors = errors;
         if (wanted && !jobs.isInGroup()) {
             worker = new Worker("seed-finder", this::step, errors);
-            collect();
+            state = State.COLLECTING;
+            beginning.set(new Beginning(System.nanoTime()));
             worker.start();
         } else {
             worker = null;
@@ -140,7 +136,6 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     /** What the search has come to. */
     public SeedStatus status() {
         Beginning reads = beginning.get();
-        SeedSearch last = search;
         FoundOrder fits = order;
         JobRun run = fits == null ? null : jobs.found();
         String found = null;
@@ -150,15 +145,10 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         return new SeedStatus(
                 state,
                 reads == null ? 0 : reads.count(),
-                last == null ? 0 : last.candidates(),
+                search.candidates(),
                 found,
-                found == null ? null : lineOf(Objects.requireNonNull(fits), Objects.requireNonNull(run)),
+                found == null ? null : line,
                 note);
-    }
-
-    private static String lineOf(FoundOrder order, JobRun run) {
-        String subset = run.spec().subset();
-        return subset.isEmpty() ? order.line() : order.line() + " subset=" + subset;
     }
 
     /** Whether this is the job that was found. */
@@ -178,14 +168,17 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     /** Does what there is to do. Returns how long to pause then, nanoseconds. */
     private long look() {
         if (jobs.isWrittenFollowed()) {
-            beginning.set(null);
             order = null;
             note = OFF_FOR_JOB;
             state = State.OFF;
             return LOOK_NS;
         }
-        if (beginning.get() == null) {
-            collect();
+        if (state == State.OFF) {
+            state = State.COLLECTING;
+            note = null;
+            if (!jobs.hasWritten()) { // else the reads of a trainer that contradicts the job are there
+                beginning.set(new Beginning(System.nanoTime()));
+            }
         }
         JobRun run = jobs.found();
         if (run != null) {
@@ -196,10 +189,15 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
             order = null;
             state = State.COLLECTING;
         }
-        Beginning reads = Objects.requireNonNull(beginning.get());
+        Beginning reads = beginning.get();
+        if (reads == null) { // closed
+            return LOOK_NS;
+        }
         if (!reads.equals(current)) {
             current = reads;
+            state = State.COLLECTING;
             searchedReads = 0;
+            contradicted = null;
         }
         if (isDue(reads) && indexes.isListed()) {
             search(reads);
@@ -210,12 +208,6 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
             reads.searched();
         }
         return pausing || reads.isSearched() ? LOOK_AT_REST_NS : LOOK_AT_READS_NS;
-    }
-
-    private void collect() {
-        note = null;
-        state = State.COLLECTING;
-        beginning.set(new Beginning(System.nanoTime()));
     }
 
     private boolean isDue(Beginning reads) {
@@ -240,20 +232,21 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         boolean enough = count >= (isPausing(reads) ? ENOUGH_OF_FEW : ENOUGH);
         state = State.SEARCHING;
         BooleanSupplier goOn = goOn(reads);
-        Hit hit = search(reads, SearchExtent.USUAL, goOn);
+        RootSearch.Hit hit = search.search(reads, SearchExtent.USUAL, FEWEST, goOn);
         if (hit == null && enough && searchedReads < ENOUGH && goOn.getAsBoolean()) {
             fruitless++;
             if (fruitless >= wideAt) { // an order that was not found is rarely found at the next epoch
                 wideAt *= 2;
-                hit = search(reads, SearchExtent.WIDE, goOn);
+                hit = search.search(reads, SearchExtent.WIDE, FEWEST, goOn);
             }
         }
-        if (hit != null) {
+        if (hit != null && !hit.line().equals(contradicted)) {
+            searchedReads = count;
             follow(reads, hit);
         } else if (goOn.getAsBoolean()) {
             searchedReads = count;
             state = enough ? State.NONE : State.COLLECTING;
-            if (count >= STEPS[STEPS.length - 1]) {
+            if (hit != null || count >= STEPS[STEPS.length - 1]) {
                 reads.searched();
             }
         }
@@ -280,35 +273,15 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         };
     }
 
-    private @Nullable Hit search(Beginning reads, SearchExtent extent, BooleanSupplier goOn) {
-        for (String root : DatasetRoots.of(tree, reads.files())) {
-            try {
-                SampleIndex index = indexes.of(root);
-                FirstReads.Snapshot snapshot = reads.reads(index);
-                if (snapshot.count() < FEWEST) {
-                    continue;
-                }
-                SeedSearch begun = new SeedSearch(index.size());
-                search = begun;
-                Optional<FoundOrder> found = begun.search(snapshot, extent, goOn);
-                if (found.isPresent()) {
-                    return new Hit(found.get(), root);
-                }
-            } catch (DatasetException | TimeoutException noIndex) {
-                assert noIndex != null : "no trainer takes this directory for its root";
-            }
-        }
-        return null;
-    }
-
-    private void follow(Beginning reads, Hit hit) {
+    private void follow(Beginning reads, RootSearch.Hit hit) {
         try {
             boolean begun = jobs.beginFound(spec(hit), reads.files());
-            order = begun ? hit.order : null;
+            order = begun ? hit.order() : null;
+            line = hit.line();
             note = null;
             state = begun ? State.FOUND : State.COLLECTING;
         } catch (InvalidSpecException e) {
-            errors.add("the order that was found, '" + hit.order.line() + "', is no job: " + e.getMessage());
+            errors.add("the order that was found, '" + hit.order().line() + "', is no job: " + e.getMessage());
             state = State.NONE;
         }
         outOfSyncSinceNs = 0;
@@ -318,19 +291,13 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     }
 
     /** The job as a user would have written it, at the epoch that the reads are of. */
-    private JobSpec spec(Hit hit) throws InvalidSpecException {
+    private JobSpec spec(RootSearch.Hit hit) throws InvalidSpecException {
         String name = NAME;
         for (int i = 2; jobs.present(name) != null; i++) { // a user has one of this name
             name = NAME + "-" + i;
         }
-        StringBuilder line = new StringBuilder("name=" + name + " " + hit.order.line());
-        if (!hit.root.isEmpty()) {
-            line.append(" subset=").append(hit.root);
-        }
-        if (hit.order.epoch() > 0) {
-            line.append(" start_epoch=").append(hit.order.epoch());
-        }
-        return JobSpec.parse(line.toString());
+        String start = hit.order().epoch() > 0 ? " start_epoch=" + hit.order().epoch() : "";
+        return JobSpec.parse("name=" + name + " " + hit.line() + start);
     }
 
     private void watch(JobRun run) {
@@ -343,10 +310,14 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
             outOfSyncSinceNs = nowNs;
         } else if (nowNs - outOfSyncSinceNs > OUT_OF_SYNC_NS) {
             jobs.dropFound();
-            note = "dropped, for reads contradicted it: "
-                    + Objects.requireNonNull(order).line();
+            note = "dropped, for reads contradicted it: " + line;
             order = null;
             state = State.COLLECTING;
+            Beginning reads = beginning.get();
+            if (reads != null && reads.equals(current)) {
+                contradicted = line;
+                reads.searchAgain();
+            }
         }
     }
 

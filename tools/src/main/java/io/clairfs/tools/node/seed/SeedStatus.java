@@ -20,7 +20,7 @@ public record SeedStatus(
         @Nullable String note) {
     /** Where the search is. */
     public enum State {
-        /** Nothing is collected: the mount does not search, or a job of a user is followed. */
+        /** The mount does not search, or a job of a user is followed. */
         OFF,
         /** There are too few reads yet. */
         COLLECTING,

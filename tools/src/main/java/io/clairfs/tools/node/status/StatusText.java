@@ -142,7 +142,11 @@ public final class StatusText {
                     line(text, "", "next time: clairfs job start %s %s", s.mount(), seed.line());
                 }
             }
-            case "collecting" -> line(text, "seed", "not found yet: %,d first reads", seed.reads());
+            case "collecting" -> {
+                if (seed.reads() > 0) {
+                    line(text, "seed", "not found yet: %,d first reads", seed.reads());
+                }
+            }
             case "searching" ->
                 line(text, "seed", "searching: %,d first reads, %,d orders tried", seed.reads(), seed.candidates());
             case "none" -> {
