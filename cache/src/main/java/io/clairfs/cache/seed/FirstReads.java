@@ -19,6 +19,11 @@ public final class FirstReads {
     /** Readers that are told apart; the reads of further ones are not kept. */
     public static final int MOST_READERS = 1024;
 
+    /** The id that stands for readers that cannot be told apart. */
+    public static final int UNKNOWN = 0;
+
+    private static final int NO_READER = -1;
+
     private final ReentrantLock lock = new ReentrantLock();
     private final int samples;
     private final Map<Integer, Integer> numberOf = new HashMap<>();
@@ -35,7 +40,7 @@ public final class FirstReads {
     /**
      * Notes a read. A sample that its reader repeats right away counts once.
      *
-     * @param reader the id of the reading process or thread, 0 when it is unknown
+     * @param reader the id of the reading process or thread, or {@link #UNKNOWN}
      * @param sample the index of the sample
      */
     public void read(int reader, int sample) {
@@ -90,7 +95,8 @@ public final class FirstReads {
     public Snapshot snapshot() {
         lock.lock();
         try {
-            return new Snapshot(Arrays.copyOf(readers, count), Arrays.copyOf(read, count));
+            int unknown = numberOf.getOrDefault(UNKNOWN, NO_READER);
+            return new Snapshot(Arrays.copyOf(readers, count), Arrays.copyOf(read, count), unknown);
         } finally {
             lock.unlock();
         }
@@ -101,8 +107,10 @@ public final class FirstReads {
         private final int[] readers;
         private final int[] samples;
         private final List<int[]> ofReaders;
+        private final int unknown;
 
-        private Snapshot(int[] readers, int[] samples) {
+        private Snapshot(int[] readers, int[] samples, int unknown) {
+            this.unknown = unknown;
             this.readers = readers;
             this.samples = samples;
             int[] counts = new int[Arrays.stream(readers).max().orElse(-1) + 1];
@@ -139,6 +147,11 @@ public final class FirstReads {
         /** The {@code i}-th sample that {@code reader} read. */
         public int sample(int reader, int i) {
             return ofReaders.get(reader)[i];
+        }
+
+        /** Whether {@code reader} stands for all those that cannot be told apart. */
+        public boolean isUnknown(int reader) {
+            return reader == unknown;
         }
 
         /** The {@code i}-th sample of all reads. */

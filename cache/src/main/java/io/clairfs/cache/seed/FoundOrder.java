@@ -18,7 +18,7 @@ public record FoundOrder(String line, int epoch, int explained, int reads, doubl
     /** What {@code status} says, such as {@code found: torch-distributed seed=0 world=4 ranks=0-1, epoch 3}. */
     public String text() {
         List<String> words = new ArrayList<>();
-        for (String pair : line.split(" ")) {
+        for (String pair : line.split(" ", -1)) {
             String key = pair.substring(0, pair.indexOf('='));
             if (key.equals("sampler")) {
                 words.addFirst(pair.substring(pair.indexOf('=') + 1));
