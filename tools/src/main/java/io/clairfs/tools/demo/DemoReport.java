@@ -19,6 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param readsOpened opened files that the mount counted
  * @param readsWithUpcall reads that caused a request to the daemon
  * @param readsWithUpcallFraction the same as a fraction of the trainer's reads
+ * @param told whether the trainer told its seed
  * @param found the order that clairfs found by itself, for people; null when it was told, or not found
  * @param inSync whether the trainer followed the predicted order to the end
  * @param deviations reads out of the predicted order
@@ -41,6 +42,7 @@ public record DemoReport(
         long readsOpened,
         long readsWithUpcall,
         double readsWithUpcallFraction,
+        boolean told,
         @Nullable String found,
         boolean inSync,
         long deviations,
