@@ -4,6 +4,11 @@ import io.clairfs.cache.order.grain.GrainIndexShuffle;
 
 /** Grain's shuffle, of which every element can be computed by itself. */
 final class GrainFamily implements PrefixFamily {
+    /** Its cipher has 2^16 values at least and goes on until it finds one below the samples: with fewer than these, often. */
+    private static final int CHEAP = 1 << 14;
+
+    private static final long SEEDS_WHERE_COSTLY = 20_000;
+
     private final int samples;
     private final long[] seeds = new long[LANES];
 
@@ -39,5 +44,10 @@ final class GrainFamily implements PrefixFamily {
     @Override
     public int most() {
         return 64;
+    }
+
+    @Override
+    public long seeds() {
+        return samples < CHEAP ? SEEDS_WHERE_COSTLY : Long.MAX_VALUE;
     }
 }

@@ -22,4 +22,9 @@ interface PrefixFamily extends OrderFamily {
     default int most() {
         return MOST;
     }
+
+    /** Seeds below this are tried in turn; of the others the usual ones. */
+    default long seeds() {
+        return Long.MAX_VALUE;
+    }
 }

@@ -39,7 +39,7 @@ public final class SeedSearch {
 
     private static final int CANDIDATES_PER_SLICE = 256;
     private static final double NANOSECONDS_PER_SAMPLE = 6;
-    private static final double NANOSECONDS_PER_ORDER = 20_000;
+    private static final double NANOSECONDS_PER_ORDER = 40_000;
     private static final double NANOSECONDS_PER_CANDIDATE = 500;
 
     /** Worlds up to this one are found with any of their ranks, in the near seeds. */
@@ -130,7 +130,8 @@ public final class SeedSearch {
             for (OrderFamily family : WholeFamily.SEEDLESS) {
                 tryWhole(family, 0);
             }
-            trySeeds(prefixes, UsualSeeds.many(), PrefixFamily.MOST);
+            trySeeds(UsualSeeds.many(), 0);
+            trySeeds(UsualSeeds.many(), PrefixFamily.MOST);
             if (samples <= SMALL) {
                 tryWholeOrders();
                 range(0, NEAR, 0);
@@ -170,31 +171,34 @@ public final class SeedSearch {
             tried(samples < 10_000 ? 1 : CANDIDATES_PER_SLICE);
         }
 
-        private void range(long from, long to, int atLeast) {
+        private void range(long from, long to, int length) {
             long[] seeds = new long[PrefixFamily.LANES];
             for (long seed = from; seed < to && !ended(); seed += seeds.length) {
                 for (int lane = 0; lane < seeds.length; lane++) {
                     seeds[lane] = seed + lane;
                 }
-                tryLanes(prefixes, seeds, atLeast);
+                tryLanes(seeds, length, true);
             }
         }
 
-        private void trySeeds(List<PrefixFamily> families, long[] all, int atLeast) {
+        private void trySeeds(long[] all, int length) {
             long[] seeds = new long[PrefixFamily.LANES];
             for (int at = 0; at < all.length && !ended(); at += seeds.length) {
                 for (int lane = 0; lane < seeds.length; lane++) {
                     seeds[lane] = all[Math.min(at + lane, all.length - 1)];
                 }
-                tryLanes(families, seeds, atLeast);
+                tryLanes(seeds, length, false);
             }
         }
 
-        private void tryLanes(List<PrefixFamily> families, long[] seeds, int atLeast) {
-            for (PrefixFamily family : families) {
+        private void tryLanes(long[] seeds, int length, boolean inTurn) {
+            for (PrefixFamily family : prefixes) {
+                if (inTurn && seeds[0] >= family.seeds()) {
+                    continue;
+                }
                 family.seed(seeds);
                 for (int lane = 0; lane < seeds.length && !ended(); lane++) {
-                    int count = family.first(lane, order, Math.min(Math.max(atLeast, enough), atLeast > 0 ? PrefixFamily.MOST : family.most()));
+                    int count = family.first(lane, order, length > 0 ? length : Math.min(enough, family.most()));
                     places.clear();
                     places.scan(order, count);
                     if (showsSomething(count)) {
