@@ -143,6 +143,11 @@ public final class JobRun {
         return follower.hasBegun();
     }
 
+    /** Whether reads follow the prediction, in the epoch that the job says. */
+    public synchronized boolean isInSync() {
+        return follower.isInSync();
+    }
+
     /** The capacity of the staging buffer, which all jobs share. */
     public long stagingBytes() {
         return staging.capacityBytes();

@@ -190,9 +190,21 @@ public final class Prefetcher implements AutoCloseable {
      * @param reported whether {@link #read} will be told of the files that are read
      */
     public JobRun start(JobSpec spec, SampleIndex index, boolean reported) throws InvalidSpecException {
+        return start(spec, index, reported, new int[0]);
+    }
+
+    /**
+     * As the other one, for a trainer that has begun.
+     *
+     * @param read the files that it has read, in this order
+     */
+    public JobRun start(JobSpec spec, SampleIndex index, boolean reported, int[] read) throws InvalidSpecException {
         JobRun run = new JobRun(spec, index, tree, staging, System::nanoTime);
         if (!reported) {
             run.followByRequests();
+        }
+        for (int file : read) {
+            run.read(file);
         }
         remove(spec.name());
         jobs.add(run);

@@ -25,6 +25,7 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
     private final RepeatedReads repeated = new RepeatedReads(System::nanoTime);
     private volatile @Nullable ConsumptionWatcher watcher;
     private volatile @Nullable Prefetcher prefetcher;
+    private volatile FirstRequests firstRequests = FirstRequests.IGNORED;
 
     public ReadRequests(SampleReader reader, ReadAccounting accounting) {
         this.reader = reader;
@@ -37,9 +38,17 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
         watcher = theWatcher;
     }
 
+    /** Sets who hears of the requests for the beginning of a file. */
+    public void tell(FirstRequests listener) {
+        firstRequests = listener;
+    }
+
     @Override
     public void read(Entry file, long offset, int length, int thread, ReadReply reply) throws SourceException {
         int number = file.number();
+        if (offset == 0) {
+            firstRequests.asked(thread, number);
+        }
         ConsumptionWatcher reports = watcher;
         Prefetcher followers = prefetcher;
         boolean reported = reports != null && reports.isWatched(file.listing().directory());

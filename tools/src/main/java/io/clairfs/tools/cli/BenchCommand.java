@@ -2,6 +2,7 @@ package io.clairfs.tools.cli;
 
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.Progress;
+import io.clairfs.tools.bench.FirstReadsBenchmark;
 import io.clairfs.tools.bench.ReadBenchmark;
 import io.clairfs.tools.bench.SharingBenchmark;
 import io.clairfs.tools.bench.ToldBenchmark;
@@ -36,7 +37,7 @@ final class BenchCommand implements Runnable {
     @Override
     public void run() {
         throw new picocli.CommandLine.ParameterException(
-                spec.commandLine(), "say what to measure: read, sharing, told or wire");
+                spec.commandLine(), "say what to measure: read, sharing, told, untold or wire");
     }
 
     @Command(
@@ -142,6 +143,27 @@ final class BenchCommand implements Runnable {
         if (json) {
             System.out.print(json(rows));
         }
+        return Main.DONE;
+    }
+
+    @Command(
+            name = "untold",
+            mixinStandardHelpOptions = true,
+            description = "First reads of an order that no search finds, with the search for the seed and without.")
+    int untold(
+            @Parameters(paramLabel = "DIRECTORY", defaultValue = ".", description = "For the files of the measurement.")
+                    Path directory,
+            @Option(names = "--json", description = "As JSON.") boolean json,
+            @Option(names = "--rounds", defaultValue = "7", description = "Rounds of each (default: ${DEFAULT-VALUE}).")
+                    int rounds)
+            throws IOException, InterruptedException {
+        List<FirstReadsBenchmark.Row> rows;
+        AtomicInteger done = new AtomicInteger();
+        try (Scratch work = Scratch.in(directory);
+                Progress progress = Progress.begin("measuring", 2L * rounds)) {
+            rows = FirstReadsBenchmark.run(work.directory(), rounds, () -> progress.at(done.incrementAndGet()));
+        }
+        System.out.print(json ? json(rows) : FirstReadsBenchmark.table(rows));
         return Main.DONE;
     }
 

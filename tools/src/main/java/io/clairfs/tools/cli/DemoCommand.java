@@ -87,6 +87,11 @@ final class DemoCommand implements Callable<Integer> {
     @Option(names = "--plain", description = "Train with plain Python, where PyTorch is installed too; starts faster.")
     private boolean plain;
 
+    @Option(
+            names = "--no-seed",
+            description = "The trainer does not tell its seed: clairfs finds it by the first reads.")
+    private boolean noSeed;
+
     @Option(names = "--keep", description = "Leave the dataset and the logs, and say where.")
     private boolean keep;
 
@@ -108,6 +113,7 @@ final class DemoCommand implements Callable<Integer> {
                     workers,
                     memoryPercent,
                     ssdPercent,
+                    !noSeed,
                     keep);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);

@@ -40,6 +40,11 @@ import picocli.CommandLine.TypeConversionException;
 final class MountCommand implements Callable<Integer> {
     private static final long SMALLEST = 1 << 20;
 
+    private enum OnOff {
+        ON,
+        OFF
+    }
+
     @Spec
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
@@ -102,6 +107,13 @@ final class MountCommand implements Callable<Integer> {
             paramLabel = "N",
             description = "Concurrent fetches for staging, and for each tier (default: 16).")
     private @Nullable Integer loaders;
+
+    @Option(
+            names = "--find-seed",
+            paramLabel = "on|off",
+            description =
+                    "Whether to search for the seed of a trainer that no job describes, by its first reads (default: on).")
+    private @Nullable String findSeed;
 
     @Option(
             names = "--read-timeout",
@@ -246,6 +258,7 @@ final class MountCommand implements Callable<Integer> {
                         "--loader-sharing",
                         first(loaderSharing, said.loaderSharing(), "balanced"),
                         PrefetchSettings.Sharing.values()),
+                oneOf("--find-seed", first(findSeed, said.findSeed(), "on"), OnOff.values()) == OnOff.ON,
                 groupConfig,
                 16,
                 seconds * 1000L,

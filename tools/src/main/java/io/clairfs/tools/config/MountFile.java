@@ -19,6 +19,7 @@ public record MountFile(
         @Nullable String policy,
         @Nullable String loaderSharing,
         @Nullable Integer loaders,
+        @Nullable String findSeed,
         @Nullable Integer readTimeout,
         @Nullable String bind,
         @Nullable List<String> members,
@@ -38,5 +39,6 @@ public record MountFile(
 
     /** A file that sets nothing. */
     public static final MountFile EMPTY = new MountFile(
-            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+            null);
 }

@@ -117,6 +117,8 @@ public final class Demo {
                 reads.path("opened").asLong(),
                 upcalls,
                 (double) upcalls / (content.samples() * spec.epochs()),
+                spec.told(),
+                status.at("/find_seed/found").asString(null),
                 job.path("in_sync").asBoolean(),
                 job.path("deviations").asLong(),
                 direct.isEachOf(spec.epochs(), content) && mounted.isEachOf(spec.epochs(), content));

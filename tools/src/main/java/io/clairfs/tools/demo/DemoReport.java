@@ -1,6 +1,7 @@
 package io.clairfs.tools.demo;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -18,6 +19,8 @@ import tools.jackson.databind.json.JsonMapper;
  * @param readsOpened opened files that the mount counted
  * @param readsWithUpcall reads that caused a request to the daemon
  * @param readsWithUpcallFraction the same as a fraction of the trainer's reads
+ * @param told whether the trainer told its seed
+ * @param found the order that clairfs found by itself, for people; null when it was told, or not found
  * @param inSync whether the trainer followed the predicted order to the end
  * @param deviations reads out of the predicted order
  * @param sameBytes whether the samples were the same in every epoch, directly and mounted
@@ -39,6 +42,8 @@ public record DemoReport(
         long readsOpened,
         long readsWithUpcall,
         double readsWithUpcallFraction,
+        boolean told,
+        @Nullable String found,
         boolean inSync,
         long deviations,
         boolean sameBytes) {

@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param workers reader processes of the trainer
  * @param memoryPercent memory for samples, percent of the dataset
  * @param ssdPercent room for samples on the disk of the demonstration's directory, percent of the dataset; 0 for none
+ * @param told whether the trainer writes its seed to the mount
  * @param keep whether the dataset and the logs stay afterwards
  */
 public record DemoSpec(
@@ -24,6 +25,7 @@ public record DemoSpec(
         int workers,
         int memoryPercent,
         int ssdPercent,
+        boolean told,
         boolean keep) {
     /** Samples per batch. */
     public static final int BATCH = 32;

@@ -60,10 +60,15 @@ final class DemoText {
                 report.readsWithUpcall(),
                 report.samples() * report.mounted().size(),
                 report.readsWithUpcallFraction() * PERCENT));
+        if (!report.told()) {
+            close.append(format(
+                    "The seed was not told, and %s.%n",
+                    report.found() == null ? "not found" : "clairfs " + report.found()));
+        }
         if (!report.sameBytes()) {
             close.append("The samples were NOT the same in all epochs: this is a defect, please report it.\n");
         }
-        if (!report.inSync()) {
+        if (!report.inSync() && (report.told() || report.found() != null)) {
             close.append(format(
                     "The trainer did not follow the predicted order (%d deviations): please report it.%n",
                     report.deviations()));

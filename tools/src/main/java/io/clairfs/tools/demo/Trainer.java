@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -87,7 +88,7 @@ final class Trainer {
     }
 
     private List<String> command(Path root, DemoSpec spec) {
-        return List.of(
+        List<String> command = new ArrayList<>(List.of(
                 python.executable().toString(),
                 script.toString(),
                 root.toString(),
@@ -95,7 +96,11 @@ final class Trainer {
                 "--batch=" + DemoSpec.BATCH,
                 "--workers=" + spec.workers(),
                 "--seed=" + DemoSpec.SEED,
-                "--compute-ms=" + spec.compute().toMillis());
+                "--compute-ms=" + spec.compute().toMillis()));
+        if (!spec.told()) {
+            command.add("--no-seed");
+        }
+        return command;
     }
 
     private static BlockingQueue<String> linesOf(Process process) {

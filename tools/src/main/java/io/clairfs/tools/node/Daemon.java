@@ -48,6 +48,7 @@ import io.clairfs.tools.node.job.LateSteps;
 import io.clairfs.tools.node.limits.DescriptorLimit;
 import io.clairfs.tools.node.mount.ControlPoint;
 import io.clairfs.tools.node.mount.MountCheck;
+import io.clairfs.tools.node.seed.SeedFinder;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -175,8 +176,10 @@ public final class Daemon implements AutoCloseable {
 
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors, LISTING_PATIENCE_MS);
             JobTable jobs = new JobTable(indexes, prefetcher, group == null ? null : group.jobs(), errors);
+            SeedFinder seedFinder = started(new SeedFinder(config.findSeed(), tree, indexes, jobs, errors));
+            requests.tell(seedFinder);
             StatusReporter status = new StatusReporter(
-                    config, tree, indexes, prefetcher, admission, group, counters, errors, data::requests);
+                    config, tree, indexes, prefetcher, seedFinder, admission, group, counters, errors, data::requests);
             ControlMount control = new ControlMount(
                     new ControlFiles(
                             new JobControl(indexes, jobs, errors),

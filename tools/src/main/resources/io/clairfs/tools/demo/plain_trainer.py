@@ -53,11 +53,12 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=42, help="not used: the order is sequential")
     parser.add_argument("--compute-ms", type=float, default=64)
+    parser.add_argument("--no-seed", action="store_true", help="tell clairfs nothing")
     args = parser.parse_args()
 
     # All that clairfs needs to know. The rest of this script is the same with and without it.
     control = os.path.join(args.root, ".clairfs", "job")
-    if os.path.exists(control):
+    if os.path.exists(control) and not args.no_seed:
         with open(control, "w") as job:
             job.write(f"sampler=sequential epochs={args.epochs} batch={args.batch} workers={args.workers}\n")
 

@@ -3,12 +3,17 @@ package io.clairfs.tools.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class DemoReportTest {
     private static DemoReport report(boolean inSync, boolean sameBytes, long sourceReads) {
+        return report(inSync, sameBytes, sourceReads, null);
+    }
+
+    private static DemoReport report(boolean inSync, boolean sameBytes, long sourceReads, @Nullable String found) {
         return new DemoReport(
                 "PyTorch",
                 2,
@@ -30,6 +35,8 @@ class DemoReportTest {
                 4000,
                 10,
                 0.0025,
+                found == null,
+                found,
                 inSync,
                 7,
                 sameBytes);
@@ -56,6 +63,8 @@ class DemoReportTest {
                         "reads_opened",
                         "reads_with_upcall",
                         "reads_with_upcall_fraction",
+                        "told",
+                        "found",
                         "in_sync",
                         "deviations",
                         "same_bytes");
@@ -83,6 +92,13 @@ class DemoReportTest {
                 0.5% of its time, and the source was read no more.
                 10 of 4000 reads through the mount (0.25%) were answered by the daemon; the others came from the page cache.
                 """);
+    }
+
+    @Test
+    void textSaysWhatWasFoundWithoutBeingTold() {
+        assertThat(report(true, true, 0, "found: torch-distributed seed=42, epoch 2")
+                        .text())
+                .contains("The seed was not told, and clairfs found: torch-distributed seed=42, epoch 2.");
     }
 
     @Test

@@ -58,8 +58,8 @@ class DemoTest {
     }
 
     private static DemoReport run(Python python) throws IOException {
-        DemoSpec spec =
-                new DemoSpec(FILES, EPOCHS, 100_000_000, Duration.ofMillis(2), Duration.ofMillis(10), 2, 125, 0, false);
+        DemoSpec spec = new DemoSpec(
+                FILES, EPOCHS, 100_000_000, Duration.ofMillis(2), Duration.ofMillis(10), 2, 125, 0, true, false);
         return Demo.run(spec, JavaCommand.thisProgram(), python, PARENT);
     }
 
@@ -89,7 +89,7 @@ class DemoTest {
 
     @Test
     void aMountThatFailsIsQuotedAndNothingIsLeft() {
-        DemoSpec spec = new DemoSpec(32, 1, 100_000_000, Duration.ZERO, Duration.ZERO, 1, 125, 0, false);
+        DemoSpec spec = new DemoSpec(32, 1, 100_000_000, Duration.ZERO, Duration.ZERO, 1, 125, 0, true, false);
         List<String> broken = List.of("sh", "-c", "echo 'clairfs: no luck today' >&2; exit 1", "sh");
         assertThatThrownBy(() -> Demo.run(spec, broken, python(), PARENT))
                 .isInstanceOf(DemoException.class)

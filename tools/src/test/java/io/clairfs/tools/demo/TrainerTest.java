@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A trainer whose Python is a shell script with the output that each test wants. */
 class TrainerTest {
     private static final DemoSpec SPEC =
-            new DemoSpec(64, 2, 80_000_000, Duration.ofMillis(10), Duration.ofMillis(5), 3, 125, 0, false);
+            new DemoSpec(64, 2, 80_000_000, Duration.ofMillis(10), Duration.ofMillis(5), 3, 125, 0, true, false);
 
     @TempDir
     Path directory;

@@ -39,7 +39,8 @@ final class UnstagedReads {
         Path point = Files.createDirectories(work.resolve("mount"));
         Map<String, List<Long>> ns = new LinkedHashMap<>();
         try (OpenParts parts = new OpenParts("the benchmark");
-                MountedProcess mount = MountedProcess.start(source, point, List.of("--index-rule", "sorted"));
+                MountedProcess mount =
+                        MountedProcess.start(source, point, List.of("--index-rule", "sorted", "--find-seed", "off"));
                 ExecutorService threads = Executors.newFixedThreadPool(readers)) {
             Map<String, Path> roots = new LinkedHashMap<>();
             roots.put("local", source);

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param model this machine's measurements, if there are any
  * @param loaders how many samples may be fetched at once for staging, and for each tier
  * @param sharing how loaders are divided among the ranks
+ * @param findSeed whether to search for the order of a trainer that no job describes
  * @param group the nodes to share caches with; null for none
  * @param listers the number of calls that the listing may make at once
  * @param readTimeoutMs how long a reader may wait
@@ -43,6 +44,7 @@ public record MountConfig(
         ModelFile model,
         int loaders,
         PrefetchSettings.Sharing sharing,
+        boolean findSeed,
         @Nullable GroupConfig group,
         int listers,
         long readTimeoutMs,

@@ -18,11 +18,14 @@ import io.clairfs.tools.Version;
 import io.clairfs.tools.node.cluster.PeerGroup;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.job.Indexes;
+import io.clairfs.tools.node.seed.SeedFinder;
+import io.clairfs.tools.node.seed.SeedStatus;
 import io.clairfs.tools.node.status.Status;
 import io.clairfs.tools.node.status.StatusText;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.function.ToLongFunction;
@@ -43,6 +46,7 @@ public final class StatusReporter {
     private final DatasetTree tree;
     private final Indexes indexes;
     private final Prefetcher prefetcher;
+    private final SeedFinder seedFinder;
     private final Admission admission;
     private final @Nullable PeerGroup group;
     private final Counters counters;
@@ -55,6 +59,7 @@ public final class StatusReporter {
             DatasetTree tree,
             Indexes indexes,
             Prefetcher prefetcher,
+            SeedFinder seedFinder,
             Admission admission,
             @Nullable PeerGroup group,
             Counters counters,
@@ -64,6 +69,7 @@ public final class StatusReporter {
         this.tree = tree;
         this.indexes = indexes;
         this.prefetcher = prefetcher;
+        this.seedFinder = seedFinder;
         this.admission = admission;
         this.group = group;
         this.counters = counters;
@@ -107,6 +113,7 @@ public final class StatusReporter {
                 ready,
                 indexError,
                 jobs,
+                findSeed(),
                 reads(),
                 fetched(),
                 counters.peersPassedOver.sum(),
@@ -229,7 +236,19 @@ public final class StatusReporter {
                 progress.stagedAhead(),
                 spec.window(),
                 ranks(run),
-                note(spec, progress));
+                note(spec, progress),
+                seedFinder.isFound(spec));
+    }
+
+    private Status.FindSeed findSeed() {
+        SeedStatus seed = seedFinder.status();
+        return new Status.FindSeed(
+                seed.state().name().toLowerCase(Locale.ROOT),
+                seed.reads(),
+                seed.candidates(),
+                seed.found(),
+                seed.line(),
+                seed.note());
     }
 
     private List<Status.Rank> ranks(JobRun run) {

@@ -52,6 +52,9 @@ public final class JobTable {
     /** The jobs that were stopped on any node of the group. A script stops its job on every node, and only the first stop finds it running. */
     private Set<String> stoppedInGroup = Set.of();
 
+    /** The job that no user wrote, while it runs. */
+    private @Nullable JobSpec found;
+
     public JobTable(Indexes indexes, Prefetcher prefetcher, @Nullable GroupJobs group, ErrorLog errors) {
         this.indexes = indexes;
         this.prefetcher = prefetcher;
@@ -100,6 +103,7 @@ public final class JobTable {
 
     /** Starts a job, in place of one of the same name if there is one. */
     public synchronized void begin(JobSpec spec) {
+        dropFound();
         if (spec.ranks().count() > 0 || spec.keys().containsKey("ranks")) {
             ranksHere.put(spec.name(), spec.ranks());
         }
@@ -119,8 +123,55 @@ public final class JobTable {
         }
     }
 
+    /**
+     * Starts a job that no user wrote, for a trainer that has read these files, unless a trainer follows a job that a user wrote. Only for a
+     * node without a group. Returns whether it runs now.
+     */
+    public synchronized boolean beginFound(JobSpec spec, int[] read) {
+        if (group != null || isWrittenFollowed()) {
+            return false;
+        }
+        dropFound();
+        start(spec, read);
+        boolean runs = prefetcher.job(spec.name()).isPresent();
+        found = runs ? spec : null;
+        return runs;
+    }
+
+    /** Ends the job that no user wrote, if there is one. */
+    public synchronized void dropFound() {
+        JobSpec job = found;
+        found = null;
+        if (job != null) {
+            stop(job.name());
+        }
+    }
+
+    /** The job that no user wrote; null when none runs. */
+    @Nullable
+    public synchronized JobRun found() {
+        return prefetcher.jobs().stream()
+                .filter(run -> run.spec().equals(found))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Whether there is a job that a user wrote. */
+    public synchronized boolean hasWritten() {
+        return present().stream().anyMatch(spec -> !spec.equals(found));
+    }
+
+    /** Whether a user wrote a job that waits for the dataset, or whose trainer reads in its order, as far as there are reads. */
+    public synchronized boolean isWrittenFollowed() {
+        return !waiting.isEmpty()
+                || prefetcher.jobs().stream().anyMatch(run -> !run.spec().equals(found) && run.isInSync());
+    }
+
     /** Sets the ranks of a job that read here. The job may be still to come. */
     public synchronized void readHere(String name, Ranks ranks) {
+        if (found != null && found.name().equals(name)) {
+            found = null; // a user has taken it over
+        }
         ranksHere.put(name, ranks);
         JobSpec present = present(name);
         if (present != null) {
@@ -132,6 +183,9 @@ public final class JobTable {
     }
 
     private void stop(String name) {
+        if (found != null && found.name().equals(name)) {
+            found = null;
+        }
         waiting.removeIf(w -> w.name().equals(name));
         ranksHere.remove(name);
         started.remove(name);
@@ -163,11 +217,15 @@ public final class JobTable {
     }
 
     private void start(JobSpec spec) {
+        start(spec, new int[0]);
+    }
+
+    private void start(JobSpec spec, int[] read) {
         waiting.removeIf(w -> w.name().equals(spec.name()));
         started.put(spec.name(), spec);
         try {
             SampleIndex index = indexes.of(spec.subset());
-            prefetcher.start(spec, index, indexes.watch(index));
+            prefetcher.start(spec, index, indexes.watch(index), read);
             watchAsNeeded();
             warnOfSmallStaging(spec);
         } catch (TimeoutException stillListing) {

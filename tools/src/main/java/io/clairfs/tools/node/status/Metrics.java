@@ -28,6 +28,8 @@ public final class Metrics {
             gauge("jobs[].readers[].loaders", "threads", "assigned to it now"),
             gauge("jobs[].readers[].staged_ahead", "samples", "staged and not yet read by this rank"),
             gauge("jobs[].readers[].seconds_staged", "seconds", "until the rank has read these; 0 if unknown"),
+            gauge("find_seed.reads", "reads", "first reads of a trainer, collected to find its seed"),
+            gauge("find_seed.candidates", "orders", "that the last search for it has tried"),
             counter("reads.opened", "files", "closed by readers"),
             counter("reads.from_page_cache", "files", "of those, served without a request"),
             counter("reads.upcalls", "files", "of those, served by the daemon"),

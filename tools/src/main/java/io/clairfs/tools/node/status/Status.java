@@ -19,6 +19,7 @@ public record Status(
         boolean ready,
         @Nullable String indexError,
         List<Job> jobs,
+        FindSeed findSeed,
         Reads reads,
         Map<String, Fetched> fetched,
         long peersPassedOver,
@@ -38,7 +39,8 @@ public record Status(
     /**
      * One job; {@code epochs} is null for a run without a known end, {@code subset} is the directory of the dataset that it reads (empty for
      * all), {@code samples} is the number of samples there, {@code window} is the number of samples that the loaders of one rank
-     * have in flight at once (0 if not told), {@code note} says what looks wrong.
+     * have in flight at once (0 if not told), {@code note} says what looks wrong, {@code found}
+     * whether no user wrote it.
      */
     public record Job(
             String name,
@@ -58,6 +60,25 @@ public record Status(
             int stagedAhead,
             int window,
             List<Rank> readers,
+            @Nullable String note,
+            boolean found) {}
+
+    /**
+     * The search for the order of a trainer that no job describes.
+     *
+     * @param state a {@code SeedStatus.State} in lower case
+     * @param reads first reads of the trainer that were collected
+     * @param candidates orders that the last search has tried
+     * @param found the order that is followed, for people; null when none is
+     * @param line the keys of a job of that order; null when there is none
+     * @param note why there is no search, or what became of the order found before; null if there is nothing to say
+     */
+    public record FindSeed(
+            String state,
+            int reads,
+            long candidates,
+            @Nullable String found,
+            @Nullable String line,
             @Nullable String note) {}
 
     /**

@@ -25,6 +25,7 @@ public final class StatusText {
             line(text, "job", "none; start one: clairfs job start %s seed=42", s.mount());
         }
         s.jobs().forEach(job -> job(text, job));
+        findSeed(text, s);
         Status.Reads r = s.reads();
         double share = r.opened() == 0 ? 0 : 100.0 * r.fromPageCache() / r.opened();
         line(
@@ -128,6 +129,40 @@ public final class StatusText {
         }
         if (job.note() != null) {
             line(text, "", "%s", job.note());
+        }
+    }
+
+    private static void findSeed(StringBuilder text, Status s) {
+        Status.FindSeed seed = s.findSeed();
+        boolean told = s.jobs().stream().anyMatch(job -> !job.found() && job.inSync());
+        switch (seed.state()) {
+            case "found" -> {
+                if (seed.found() != null && seed.line() != null) {
+                    line(text, "seed", "%s", seed.found());
+                    line(text, "", "next time: clairfs job start %s %s", s.mount(), seed.line());
+                }
+            }
+            case "collecting" -> {
+                if (seed.reads() > 0) {
+                    line(text, "seed", "not found yet: %,d first reads", seed.reads());
+                }
+            }
+            case "searching" ->
+                line(text, "seed", "searching: %,d first reads, %,d orders tried", seed.reads(), seed.candidates());
+            case "none" -> {
+                line(
+                        text,
+                        "seed",
+                        "no known order fits the %,d first reads (%,d tried); either of these tells it:",
+                        seed.reads(),
+                        seed.candidates());
+                line(text, "", "clairfs run %s -- python train.py", s.mount());
+                line(text, "", "clairfs job start %s seed=42 epochs=90", s.mount());
+            }
+            default -> {}
+        }
+        if (seed.note() != null && !told) {
+            line(text, seed.state().equals("off") ? "seed" : "", "%s", seed.note());
         }
     }
 

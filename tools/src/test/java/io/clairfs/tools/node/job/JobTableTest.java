@@ -3,6 +3,7 @@ package io.clairfs.tools.node.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.fetch.FetchLimits;
 import io.clairfs.cache.fetch.FetchPlaces;
@@ -12,6 +13,7 @@ import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
+import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.LocalPlan;
 import io.clairfs.cache.plan.model.ObservedRates;
@@ -39,6 +41,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -217,6 +220,47 @@ final class JobTableTest {
         assertThat(jobs.present()).hasSize(64);
         control().accept("stop=j7\n");
         assertThat(names()).hasSize(63).doesNotContain("j7");
+    }
+
+    // Promise S2
+    @Test
+    void jobOfAUser_replacesTheFoundOne_andNoneIsFoundWhileItIsFollowed() throws Exception {
+        assertThat(jobs.beginFound(spec("name=found seed=3"), new int[0])).isTrue();
+        assertThat(jobs.isWrittenFollowed()).isFalse();
+        jobs.begin(spec("name=mine seed=4"));
+        assertThat(names()).containsExactly("mine");
+        assertThat(jobs.found()).isNull();
+        assertThat(jobs.isWrittenFollowed()).isTrue();
+        assertThat(jobs.beginFound(spec("name=found seed=3"), new int[0])).isFalse();
+        assertThat(names()).containsExactly("mine");
+        jobs.end("mine");
+        assertThat(jobs.beginFound(spec("name=found seed=3"), new int[0])).isTrue();
+        jobs.begin(spec("name=found seed=5"));
+        assertThat(seeds()).as("a user's job may have its name").containsExactly("5");
+        assertThat(jobs.found()).isNull();
+    }
+
+    @Test
+    void foundJob_hasReadWhatItsTrainerHad_andIsStoppedLikeAnother() throws Exception {
+        SampleIndex index = indexes.of("");
+        JobSpec spec = spec("name=found seed=3");
+        EpochOrder order = spec.sampler(index).epoch(0);
+        int[] read =
+                IntStream.range(0, 8).map(i -> index.file(order.sample(0, i))).toArray();
+        assertThat(jobs.beginFound(spec, read)).isTrue();
+        JobRun run = jobs.found();
+        assertThat(run).isNotNull().isIn(prefetcher.jobs());
+        assertThat(run.progress().position()).isEqualTo(8);
+        control().accept("stop=found\n");
+        assertThat(jobs.present()).isEmpty();
+        assertThat(jobs.found()).isNull();
+    }
+
+    @Test
+    void inAGroup_noJobIsFound() throws Exception {
+        jobs = table(closing(new GroupJobs("here", errors)));
+        assertThat(jobs.beginFound(spec("name=found seed=3"), new int[0])).isFalse();
+        assertThat(jobs.present()).isEmpty();
     }
 
     @Test

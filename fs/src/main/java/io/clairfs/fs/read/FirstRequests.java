@@ -1,0 +1,16 @@
+package io.clairfs.fs.read;
+
+/** Hears of each request for the beginning of a file: one for each open whose bytes the page cache does not have. */
+@FunctionalInterface
+public interface FirstRequests {
+    /** Hears of none. */
+    FirstRequests IGNORED = (_, _) -> {};
+
+    /**
+     * A thread asks for a file. Runs on the thread that answers it, so it must not wait; many threads at once.
+     *
+     * @param thread the system's number of the thread that reads; 0 if not known, as from outside this process's namespace
+     * @param file the file's number in the tree
+     */
+    void asked(int thread, int file);
+}

@@ -1,0 +1,331 @@
+package io.clairfs.tools.node.seed;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.posix.ThreadPriority;
+import io.clairfs.cache.seed.FoundOrder;
+import io.clairfs.cache.seed.SearchExtent;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.worker.Worker;
+import io.clairfs.fs.read.FirstRequests;
+import io.clairfs.tools.node.job.Indexes;
+import io.clairfs.tools.node.job.JobTable;
+import io.clairfs.tools.node.seed.SeedStatus.State;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the order of a trainer that no job describes, and runs the job that a user would have written. See docs/decisions/find-the-seed.md.
+ *
+ * <p>Readers leave their first requests in a {@link Beginning}. A thread of the lowest priority searches them when there are enough, or when
+ * nobody has read for a moment. An order that is found becomes the job {@value #NAME}; it is dropped when the next reads contradict it, or
+ * when a user writes a job. Nothing is searched while a job of a user is followed.
+ *
+ * <p>Life cycle: the daemon makes it, which starts its thread, and closes it before the prefetcher. {@link #asked} takes no lock. The thread
+ * holds none of its own when it calls the jobs; what others may see of it is volatile.
+ */
+public final class SeedFinder implements FirstRequests, AutoCloseable {
+    /** The name of the job that is found. */
+    static final String NAME = "found";
+
+    /** So many reads are searched, and again when there are more. */
+    private static final int[] STEPS = {32, 64, 128, 200, 400, 1000};
+
+    /** With so many reads an order of a known family is found, so others are looked at wherever they are. */
+    private static final int ENOUGH = 200;
+
+    /** If no more follow, so many are enough, and fewer than the least tell nothing. */
+    private static final int ENOUGH_OF_FEW = 64;
+
+    private static final int FEWEST = 16;
+
+    private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long LOOK_AT_REST_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final long LOOK_AT_READS_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long LOOK_AT_JOBS_NS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    /** A job looks for its trainer by itself when it is out of sync, which takes moments. */
+    private static final long OUT_OF_SYNC_NS = TimeUnit.SECONDS.toNanos(2);
+
+    private static final String OFF_BY_OPTION = "the mount does not search for it (--find-seed off)";
+    private static final String OFF_IN_GROUP = "nodes of a group do not search for it: write the job";
+    private static final String OFF_FOR_JOB = "a job tells it";
+
+    private final RootSearch search;
+    private final Indexes indexes;
+    private final JobTable jobs;
+    private final ErrorLog errors;
+    private final @Nullable Worker worker;
+
+    /** Where readers leave their requests; null when nobody searches. */
+    private final AtomicReference<@Nullable Beginning> beginning = new AtomicReference<>();
+
+    private volatile State state = State.OFF;
+    private volatile @Nullable String note;
+    private volatile @Nullable FoundOrder order;
+    private volatile @Nullable String line;
+
+    // What follows belongs to the thread.
+    private @Nullable Beginning current;
+    private int searchedReads;
+
+    /** What reads of this beginning have contradicted. */
+    private @Nullable String contradicted;
+
+    private int fruitless;
+    private int wideAt = 1;
+    private long outOfSyncSinceNs;
+    private boolean lowered;
+
+    /**
+     * Starts to collect, unless it is not {@code wanted}.
+     *
+     * @param jobs where found jobs run; those of a group are not found
+     */
+    public SeedFinder(boolean wanted, DatasetTree tree, Indexes indexes, JobTable jobs, ErrorLog errors) {
+        search = new RootSearch(tree, indexes);
+        this.indexes = indexes;
+        this.jobs = jobs;
+        this.errors = errors;
+        if (wanted && !jobs.isInGroup()) {
+            worker = new Worker("seed-finder", this::step, errors);
+            state = State.COLLECTING;
+            beginning.set(new Beginning(System.nanoTime()));
+            worker.start();
+        } else {
+            worker = null;
+            note = wanted ? OFF_IN_GROUP : OFF_BY_OPTION;
+        }
+    }
+
+    @Override
+    public void asked(int thread, int file) {
+        Beginning now = beginning.get();
+        if (now == null) {
+            return;
+        }
+        long nowNs = System.nanoTime();
+        if (now.isOverFor(thread, nowNs)) {
+            Beginning next = new Beginning(nowNs);
+            now = beginning.compareAndSet(now, next) ? next : beginning.get();
+            if (now == null) {
+                return;
+            }
+        }
+        if (isToBeLookedAt(now.add(thread, file, nowNs))) {
+            Objects.requireNonNull(worker).unpark();
+        }
+    }
+
+    private static boolean isToBeLookedAt(int count) {
+        for (int step : STEPS) {
+            if (count == step) {
+                return true;
+            }
+        }
+        return count == 1;
+    }
+
+    /** What the search has come to. */
+    public SeedStatus status() {
+        Beginning reads = beginning.get();
+        FoundOrder fits = order;
+        JobRun run = fits == null ? null : jobs.found();
+        String found = null;
+        if (fits != null && run != null) {
+            found = new FoundOrder(fits.line(), run.epoch(), fits.explained(), fits.reads(), fits.chance()).text();
+        }
+        return new SeedStatus(
+                state,
+                reads == null ? 0 : reads.count(),
+                search.candidates(),
+                found,
+                found == null ? null : line,
+                note);
+    }
+
+    /** Whether this is the job that was found. */
+    public boolean isFound(JobSpec spec) {
+        JobRun run = jobs.found();
+        return run != null && run.spec().equals(spec);
+    }
+
+    private void step() {
+        if (!lowered) {
+            ThreadPriority.lower();
+            lowered = true;
+        }
+        LockSupport.parkNanos(look());
+    }
+
+    /** Does what there is to do. Returns how long to pause then, nanoseconds. */
+    private long look() {
+        if (jobs.isWrittenFollowed()) {
+            order = null;
+            note = OFF_FOR_JOB;
+            state = State.OFF;
+            return LOOK_NS;
+        }
+        if (state == State.OFF) {
+            state = State.COLLECTING;
+            note = null;
+            if (!jobs.hasWritten()) { // else the reads of a trainer that contradicts the job are there
+                beginning.set(new Beginning(System.nanoTime()));
+            }
+        }
+        JobRun run = jobs.found();
+        if (run != null) {
+            watch(run);
+            return LOOK_NS;
+        }
+        if (order != null) { // it was stopped
+            order = null;
+            state = State.COLLECTING;
+        }
+        Beginning reads = beginning.get();
+        if (reads == null) { // closed
+            return LOOK_NS;
+        }
+        if (!reads.equals(current)) {
+            current = reads;
+            state = State.COLLECTING;
+            searchedReads = 0;
+            contradicted = null;
+        }
+        if (isDue(reads) && indexes.isListed()) {
+            search(reads);
+            return 1;
+        }
+        boolean pausing = isPausing(reads);
+        if (pausing && state == State.NONE) {
+            reads.searched();
+        }
+        return pausing || reads.isSearched() ? LOOK_AT_REST_NS : LOOK_AT_READS_NS;
+    }
+
+    private boolean isDue(Beginning reads) {
+        if (reads.isSearched()) {
+            return false;
+        }
+        int count = reads.count();
+        for (int step : STEPS) {
+            if (searchedReads < step && count >= step) {
+                return true;
+            }
+        }
+        return count > searchedReads && count >= FEWEST && isPausing(reads);
+    }
+
+    private static boolean isPausing(Beginning reads) {
+        return reads.silentNs(System.nanoTime()) > PAUSE_NS;
+    }
+
+    private void search(Beginning reads) {
+        int count = reads.count();
+        boolean enough = count >= (isPausing(reads) ? ENOUGH_OF_FEW : ENOUGH);
+        state = State.SEARCHING;
+        BooleanSupplier goOn = goOn(reads);
+        RootSearch.Hit hit = search.search(reads, SearchExtent.USUAL, FEWEST, goOn);
+        if (hit == null && enough && searchedReads < ENOUGH && goOn.getAsBoolean()) {
+            fruitless++;
+            if (fruitless >= wideAt) { // an order that was not found is rarely found at the next epoch
+                wideAt *= 2;
+                hit = search.search(reads, SearchExtent.WIDE, FEWEST, goOn);
+            }
+        }
+        if (hit != null && !hit.line().equals(contradicted)) {
+            searchedReads = count;
+            follow(reads, hit);
+        } else if (goOn.getAsBoolean()) {
+            searchedReads = count;
+            state = enough ? State.NONE : State.COLLECTING;
+            if (hit != null || count >= STEPS[STEPS.length - 1]) {
+                reads.searched();
+            }
+        }
+    }
+
+    /** Whether a search may go on: until the daemon ends, another training begins, or a user's job is followed. */
+    private BooleanSupplier goOn(Beginning reads) {
+        return new BooleanSupplier() {
+            private long lookedNs = System.nanoTime();
+            private boolean written;
+
+            @Override
+            public boolean getAsBoolean() {
+                if (Objects.requireNonNull(worker).isClosed() || !reads.equals(beginning.get())) {
+                    return false;
+                }
+                long nowNs = System.nanoTime();
+                if (nowNs - lookedNs > LOOK_AT_JOBS_NS) {
+                    lookedNs = nowNs;
+                    written = jobs.isWrittenFollowed();
+                }
+                return !written;
+            }
+        };
+    }
+
+    private void follow(Beginning reads, RootSearch.Hit hit) {
+        try {
+            boolean begun = jobs.beginFound(spec(hit), reads.files());
+            order = begun ? hit.order() : null;
+            line = hit.line();
+            note = null;
+            state = begun ? State.FOUND : State.COLLECTING;
+        } catch (InvalidSpecException e) {
+            errors.add("the order that was found, '" + hit.order().line() + "', is no job: " + e.getMessage());
+            state = State.NONE;
+        }
+        outOfSyncSinceNs = 0;
+        fruitless = 0;
+        wideAt = 1;
+        reads.searched();
+    }
+
+    /** The job as a user would have written it, at the epoch that the reads are of. */
+    private JobSpec spec(RootSearch.Hit hit) throws InvalidSpecException {
+        String name = NAME;
+        for (int i = 2; jobs.present(name) != null; i++) { // a user has one of this name
+            name = NAME + "-" + i;
+        }
+        String start = hit.order().epoch() > 0 ? " start_epoch=" + hit.order().epoch() : "";
+        return JobSpec.parse("name=" + name + " " + hit.line() + start);
+    }
+
+    private void watch(JobRun run) {
+        if (run.isInSync()) {
+            outOfSyncSinceNs = 0;
+            return;
+        }
+        long nowNs = System.nanoTime();
+        if (outOfSyncSinceNs == 0) {
+            outOfSyncSinceNs = nowNs;
+        } else if (nowNs - outOfSyncSinceNs > OUT_OF_SYNC_NS) {
+            jobs.dropFound();
+            note = "dropped, for reads contradicted it: " + line;
+            order = null;
+            state = State.COLLECTING;
+            Beginning reads = beginning.get();
+            if (reads != null && reads.equals(current)) {
+                contradicted = line;
+                reads.searchAgain();
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        beginning.set(null);
+        if (worker != null) {
+            worker.close();
+        }
+    }
+}
