@@ -35,7 +35,6 @@ final class SeedSearchBenchmark {
     private static final int[] WORKERS = {0, 2, 8};
     private static final int[] BATCHES = {32, 64, 128, 256};
     private static final int READS = 200;
-    private static final int RANKS_OF_A_NODE = 8;
     private static final int USUAL_SEEDS = 1_001;
     private static final int AROUND = 100;
 
