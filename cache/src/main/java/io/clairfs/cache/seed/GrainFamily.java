@@ -43,7 +43,7 @@ final class GrainFamily implements PrefixFamily {
 
     @Override
     public int most() {
-        return 64;
+        return FOR_ONE;
     }
 
     @Override

@@ -8,6 +8,9 @@ interface PrefixFamily extends OrderFamily {
     /** The most elements that {@link #first} gives. */
     int MOST = 2048;
 
+    /** Elements that suffice where one rank reads all, from the first on. */
+    int FOR_ONE = 64;
+
     /** Begins the orders of {@value #LANES} seeds. */
     void seed(long[] seeds);
 
@@ -20,7 +23,7 @@ interface PrefixFamily extends OrderFamily {
 
     /** The most elements that are looked at when seeds are tried by the million. */
     default int most() {
-        return MOST;
+        return dealing() == Dealing.TO_ONE ? FOR_ONE : MOST;
     }
 
     /** Seeds below this are tried in turn; of the others the usual ones. */

@@ -7,6 +7,7 @@ import io.clairfs.cache.order.torch.TorchRandperm;
 import io.clairfs.cache.seed.ReadPlaces.Fit;
 import io.clairfs.cache.seed.ReadPlaces.Track;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -37,6 +38,10 @@ public final class SeedSearch {
     /** Below so many samples a whole order costs little, so that all usual seeds come before the unusual ones. */
     private static final int SMALL = 100_000;
 
+    /** Bounds the whole orders of a family: with very large datasets only the likeliest seeds are tried. */
+    private static final int ELEMENTS_OF_WHOLE_ORDERS = 200_000_000;
+
+    private static final int FEWEST_SEEDS = 8;
     private static final int CANDIDATES_PER_SLICE = 256;
     private static final double NANOSECONDS_PER_SAMPLE = 6;
     private static final double NANOSECONDS_PER_ORDER = 40_000;
@@ -70,11 +75,20 @@ public final class SeedSearch {
     public Optional<FoundOrder> search(FirstReads.Snapshot reads, SearchExtent extent, BooleanSupplier goOn) {
         candidates = 0;
         ReadPlaces places = new ReadPlaces(reads, samples);
-        boolean steps = Chance.ofSteps(samples, places.reads(), places.mostFits(), places.window()) < Chance.MOST;
-        if (!steps && ofFirst(places, places.reads()) >= Chance.MOST) {
-            return Optional.empty();
-        }
-        return new Search(places, goOn).run(extent);
+        return sayEnough(places) ? new Search(places, goOn).run(extent) : Optional.empty();
+    }
+
+    /** As {@link #search}, among the seeds from {@code from} to {@code to - 1} alone. */
+    Optional<FoundOrder> between(FirstReads.Snapshot reads, long from, long to) {
+        candidates = 0;
+        ReadPlaces places = new ReadPlaces(reads, samples);
+        return sayEnough(places) ? new Search(places, () -> true).among(from, to) : Optional.empty();
+    }
+
+    /** Whether an order that has all reads would be taken. */
+    private boolean sayEnough(ReadPlaces places) {
+        return Chance.ofSteps(samples, places.reads(), places.mostFits(), places.window()) < Chance.MOST
+                || ofFirst(places, places.reads()) < Chance.MOST;
     }
 
     private double ofFirst(ReadPlaces places, int fits) {
@@ -126,6 +140,11 @@ public final class SeedSearch {
             return found;
         }
 
+        Optional<FoundOrder> among(long from, long to) {
+            range(from, to, 0);
+            return found;
+        }
+
         private void usual() {
             for (OrderFamily family : WholeFamily.SEEDLESS) {
                 tryWhole(family, 0);
@@ -156,7 +175,9 @@ public final class SeedSearch {
         }
 
         private void tryWholeOrders() {
-            for (long seed : UsualSeeds.few()) {
+            long[] seeds = UsualSeeds.few();
+            for (long seed :
+                    Arrays.copyOf(seeds, Math.clamp(ELEMENTS_OF_WHOLE_ORDERS / samples, FEWEST_SEEDS, seeds.length))) {
                 for (OrderFamily family : WholeFamily.SEEDED) {
                     tryWhole(family, seed);
                 }

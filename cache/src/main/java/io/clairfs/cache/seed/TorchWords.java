@@ -50,13 +50,12 @@ final class TorchWords {
     /** Writes the first {@code count} words of the seed in {@code lane} to {@code words}. */
     void draw(int lane, int[] words, int count) {
         int[] from = seeded[lane];
-        int[] to = even;
         for (int at = 0; at < count; at += WORDS) {
+            int[] to = at / WORDS % 2 == 0 ? even : odd;
             int made = Math.min(WORDS, count - at);
             twist(from, to, made);
             temper(to, words, at, made);
             from = to;
-            to = to == even ? odd : even;
         }
     }
 
