@@ -4,7 +4,6 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.posix.ThreadPriority;
 import io.clairfs.cache.seed.FoundOrder;
 import io.clairfs.cache.seed.SearchExtent;
 import io.clairfs.cache.status.ErrorLog;
@@ -23,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the order of a trainer that no job describes, and runs the job that a user would have written. See docs/decisions/find-the-seed.md.
  *
- * <p>Readers leave their first requests in a {@link Beginning}. A thread of the lowest priority searches them when there are enough, or when
- * nobody has read for a moment. An order that is found becomes the job {@value #NAME}; it is dropped when the next reads contradict it, or
+ * <p>Readers leave their first requests in a {@link Beginning}. A thread searches them while processors are idle ({@link IdleTurns}), when there are
+ * enough or nobody has read for a moment. An order that is found becomes the job {@value #NAME}; it is dropped when the next reads contradict it, or
  * when a user writes a job. Nothing is searched while a job of a user is followed.
  *
  * <p>Life cycle: the daemon makes it, which starts its thread, and closes it before the prefetcher. {@link #asked} takes no lock. The thread
@@ -82,7 +81,6 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     private int fruitless;
     private int wideAt = 1;
     private long outOfSyncSinceNs;
-    private boolean lowered;
 
     /**
      * Starts to collect, unless it is not {@code wanted}.
@@ -158,10 +156,6 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     }
 
     private void step() {
-        if (!lowered) {
-            ThreadPriority.lower();
-            lowered = true;
-        }
         LockSupport.parkNanos(look());
     }
 
@@ -257,6 +251,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         return new BooleanSupplier() {
             private long lookedNs = System.nanoTime();
             private boolean written;
+            private final IdleTurns turns = new IdleTurns();
 
             @Override
             public boolean getAsBoolean() {
@@ -268,6 +263,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
                     lookedNs = nowNs;
                     written = jobs.isWrittenFollowed();
                 }
+                turns.next();
                 return !written;
             }
         };
