@@ -31,11 +31,13 @@ final class Beginning {
     private final AtomicInteger next = new AtomicInteger();
     private final Set<Integer> threads = ConcurrentHashMap.newKeySet();
     private final long sinceNs;
+    private volatile long firstNs;
     private volatile long lastNs;
     private volatile boolean searched;
 
     Beginning(long nowNs) {
         sinceNs = nowNs;
+        firstNs = nowNs;
         lastNs = nowNs;
     }
 
@@ -59,6 +61,9 @@ final class Beginning {
         if (at >= MOST) {
             return 0;
         }
+        if (at == 0) {
+            firstNs = nowNs;
+        }
         threads.add(thread);
         requests.set(at, ((long) thread << THREAD_SHIFT) | (file + 1L));
         return at + 1;
@@ -67,6 +72,11 @@ final class Beginning {
     /** How many requests there are. */
     int count() {
         return Math.min(next.get(), MOST);
+    }
+
+    /** How long ago the first request came, nanoseconds. */
+    long ageNs(long nowNs) {
+        return nowNs - firstNs;
     }
 
     /** How long nobody has read, nanoseconds. */

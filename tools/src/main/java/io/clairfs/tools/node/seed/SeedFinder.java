@@ -44,6 +44,9 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
 
     private static final int FEWEST = 16;
 
+    /** A daemon that has just begun compiles itself, and answers its first readers: both need processors. */
+    private static final long FIRST_SEARCH_NS = TimeUnit.SECONDS.toNanos(1);
+
     private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long LOOK_AT_REST_NS = TimeUnit.SECONDS.toNanos(5);
@@ -205,7 +208,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     }
 
     private boolean isDue(Beginning reads) {
-        if (reads.isSearched()) {
+        if (reads.isSearched() || reads.ageNs(System.nanoTime()) < FIRST_SEARCH_NS) {
             return false;
         }
         int count = reads.count();
