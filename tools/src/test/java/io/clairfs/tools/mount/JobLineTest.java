@@ -53,7 +53,7 @@ class JobLineTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "seed=1 colour=red|unknown key 'colour'; known here: batch, drop_last,",
+                "seed=1 colour=red|unknown key 'colour'; known here: batch, by, drop_last,",
                 "seed=many|seed='many' is not an integer",
                 "seed=1 batch=12.5|batch='12.5' is not an integer",
                 "seed=-9223372036854775809|seed=-9223372036854775809 is out of range: torch takes -2^63 to 2^64-1",
