@@ -143,9 +143,10 @@ final class NearPlaces {
 
         private Given fromPeer(Place.Peer peer, PeerFetch.Holder holder, double patienceSeconds, double bringsSeconds) {
             PeerCosts.Asked asked = peerCosts.ask(peer, bytes);
-            long dueNs = clockNs.getAsLong() + withinNs(patienceSeconds);
+            long withinNs = withinNs(patienceSeconds);
+            long dueNs = clockNs.getAsLong() + withinNs;
             try {
-                return given(asked, dueNs, holder.fetch(withinNs(patienceSeconds)), patienceSeconds, bringsSeconds);
+                return given(asked, dueNs, holder.fetch(withinNs), patienceSeconds, bringsSeconds);
             } finally {
                 asked.end();
             }
@@ -160,8 +161,9 @@ final class NearPlaces {
                 throw new AssertionError(near);
             }
             PeerCosts.Asked asked = peerCosts.ask(peer, bytes);
-            long dueNs = clockNs.getAsLong() + withinNs(patienceSeconds);
-            return near.holder.ask(withinNs(patienceSeconds)).thenApply(delivery -> {
+            long withinNs = withinNs(patienceSeconds);
+            long dueNs = clockNs.getAsLong() + withinNs;
+            return near.holder.ask(withinNs).thenApply(delivery -> {
                 asked.end();
                 return given(asked, dueNs, delivery, patienceSeconds, 0);
             });
