@@ -1,0 +1,8 @@
+package io.clairfs.gpufeeder.decode;
+
+/** What is done to every sample of a feed. Shared by threads: each opens a decoder of its own. */
+public interface Decoding {
+    SampleFormat format();
+
+    SampleDecoder open();
+}
