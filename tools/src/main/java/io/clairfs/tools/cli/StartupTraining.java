@@ -36,11 +36,12 @@ public final class StartupTraining {
     private StartupTraining() {}
 
     /**
-     * Takes an empty directory for the dataset and the mount. Its content may be deleted afterwards. Exits with 0; a watchdog halts a run
-     * of half a minute.
+     * Takes an empty directory for the dataset and the mount, and, where half a minute is too little, after how many seconds a watchdog
+     * halts the run. The directory's content may be deleted afterwards. Exits with 0.
      */
     public static void main(String[] arguments) throws IOException, InterruptedException {
-        Thread.ofPlatform().daemon().name("training-watch").start(StartupTraining::endLate);
+        long longestMs = arguments.length > 1 ? TimeUnit.SECONDS.toMillis(Long.parseLong(arguments[1])) : LONGEST_MS;
+        Thread.ofPlatform().daemon().name("training-watch").start(() -> endLate(longestMs));
         Path directory = Path.of(arguments[0]);
         int _ = Main.run("order", "--samples", "3", "--seed", "1");
         Path mount = Files.createDirectory(directory.resolve("mount"));
@@ -57,9 +58,9 @@ public final class StartupTraining {
         System.exit(Main.DONE);
     }
 
-    private static void endLate() {
+    private static void endLate(long longestMs) {
         try {
-            TimeUnit.MILLISECONDS.sleep(LONGEST_MS);
+            TimeUnit.MILLISECONDS.sleep(longestMs);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

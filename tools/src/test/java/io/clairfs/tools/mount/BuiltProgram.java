@@ -11,6 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 import java.util.zip.Deflater;
 import java.util.zip.ZipEntry;
@@ -20,15 +21,21 @@ import java.util.zip.ZipOutputStream;
  * This build as installed: in jars, with a cache of loaded classes, which JVMs accept with jars only. Tests start hundreds of processes.
  * With the cache each takes about half of the processor time.
  *
- * <p>The first test that needs it makes it, and makes it again when classes or the class path have changed.
+ * <p>The first test that needs it makes it, and makes it again when classes, the class path or the flags have changed.
  *
  * @param flags flags that shorten the start of a JVM
  */
 record BuiltProgram(String classPath, List<String> flags) {
     private static final Path PARENT = Path.of("target").toAbsolutePath();
     private static final String PREFIX = "test-program-";
-    private static final String STARTUP_CACHE = "startup.aot";
-    private static final String CACHE_FLAG = "-XX:AOTCache=";
+
+    /** The cache's name, here and in a program that the launcher built. */
+    static final String STARTUP_CACHE = "startup.aot";
+
+    static final String CACHE_FLAG = "-XX:AOTCache=";
+
+    /** For a busy machine. A program without a cache would be slow in every test of a whole run. */
+    private static final String LONGEST_TRAINING_S = "300";
 
     /** The program of this JVM's class path. */
     static BuiltProgram ofThisBuild(List<String> jvmFlags) {
@@ -39,7 +46,8 @@ record BuiltProgram(String classPath, List<String> flags) {
                     .map(Path::of)
                     .filter(e -> !e.endsWith("test-classes") && !e.toString().isEmpty() && Files.exists(e))
                     .toList();
-            Path directory = PARENT.resolve(PREFIX + newest(entries) + "-" + Integer.toHexString(entries.hashCode()));
+            Path directory = PARENT.resolve(
+                    PREFIX + newest(entries) + "-" + Integer.toHexString(Objects.hash(entries, jvmFlags)));
             if (!Files.exists(directory)) {
                 removeOlder();
                 make(entries, directory, jvmFlags);
@@ -110,13 +118,16 @@ record BuiltProgram(String classPath, List<String> flags) {
         List<String> command = new ArrayList<>(jvmFlags);
         command.addAll(List.of("-XX:AOTCacheOutput=" + directory.resolve(STARTUP_CACHE), "-cp"));
         Path training = Files.createDirectory(directory.resolve("training"));
-        command.addAll(List.of(classPath(entries, directory), Clairfs.TRAINING, training.toString()));
+        command.addAll(
+                List.of(classPath(entries, directory), Clairfs.TRAINING, training.toString(), LONGEST_TRAINING_S));
         int exit = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start()
                 .waitFor();
         if (exit != 0) {
+            System.out.println(
+                    "the tests' daemons start slowly: their cache of classes could not be made, exit code " + exit);
             Files.deleteIfExists(directory.resolve(STARTUP_CACHE));
         }
     }

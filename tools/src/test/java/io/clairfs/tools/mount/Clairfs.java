@@ -13,8 +13,12 @@ final class Clairfs {
     static final String MAIN = "io.clairfs.tools.cli.Main";
     static final String TRAINING = "io.clairfs.tools.cli.StartupTraining";
 
-    private static final List<String> FLAGS =
-            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC");
+    /** Compact headers are the launcher's, too: a cache of loaded classes is of use only where the headers are the same. */
+    private static final List<String> FLAGS = List.of(
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "-XX:+UseCompactObjectHeaders",
+            "-XX:+UseSerialGC");
 
     /** Tests run hundreds of processes, most of them for seconds. Full optimisation would take half of their processor time. */
     private static final String QUICKLY_COMPILED = "-XX:TieredStopAtLevel=1";

@@ -51,6 +51,13 @@ final class LauncherTest {
         Path program = Files.createDirectories(checkout.resolve("target/program"));
         List<String> command = Clairfs.command();
         Files.writeString(program.resolve("class-path"), command.get(command.indexOf("-cp") + 1));
+        for (String flag : command) {
+            if (flag.startsWith(BuiltProgram.CACHE_FLAG)) {
+                Files.createSymbolicLink(
+                        program.resolve(BuiltProgram.STARTUP_CACHE),
+                        Path.of(flag.substring(BuiltProgram.CACHE_FLAG.length())));
+            }
+        }
         Files.createFile(program.resolve("begun"));
         source = fixture.newDirectory("source");
         Files.writeString(source.resolve("file"), "content");
