@@ -78,8 +78,10 @@ final class Requirements {
         require(missingForNamespaces());
     }
 
+    /** Whether both are installed. They are not imported, which takes seconds of the processor: the tests that need them do that. */
     static boolean hasTorch() throws IOException, InterruptedException {
-        return works("/usr/bin/python3", "-c", "import torch, torchvision");
+        String find = "from importlib.util import find_spec; assert find_spec('torch') and find_spec('torchvision')";
+        return works("/usr/bin/python3", "-c", find);
     }
 
     static void torch() throws IOException, InterruptedException {
