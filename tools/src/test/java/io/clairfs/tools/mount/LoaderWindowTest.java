@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,8 +27,18 @@ final class LoaderWindowTest {
     private final MountFixture fixture = new MountFixture();
 
     @ParameterizedTest(name = "{0} workers, prefetch factor {1}")
-    @CsvSource({"0,2", "2,2", "3,4"})
+    @CsvSource({"0,2", "2,2"})
     void opens_lieInsideThePredictedWindow(int workers, int prefetch) throws Exception {
+        requireOpensInsideTheWindow(workers, prefetch);
+    }
+
+    @Tag("exhaustive")
+    @Test
+    void opensOfMoreWorkers_lieInsideThePredictedWindow() throws Exception {
+        requireOpensInsideTheWindow(3, 4);
+    }
+
+    private void requireOpensInsideTheWindow(int workers, int prefetch) throws Exception {
         Requirements.torch();
         LiveMount mount = fixture.mount(makeSource(), "--staging", "4MiB");
         mount.awaitReady();

@@ -17,6 +17,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -130,14 +131,21 @@ final class TorchOrdersTest {
 
     // Promise J11
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "seed=4711 batch=4",
-                "sampler=accelerate seed=3 batch=4",
-                "sampler=locality-aware seed=3 batch=4",
-                "sampler=partial-local exchange=0.5 seed=3 batch=4"
-            })
+    @ValueSource(strings = {"seed=4711 batch=4", "sampler=accelerate seed=3 batch=4"})
     void unchanged_training_reads_the_order_of_the_job(String order) throws Exception {
+        requireUnchangedTrainingReads(order);
+    }
+
+    /** By one line, these orders are read at every run. */
+    @Tag("exhaustive")
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"sampler=locality-aware seed=3 batch=4", "sampler=partial-local exchange=0.5 seed=3 batch=4"})
+    void unchanged_training_reads_each_further_order_of_the_job(String order) throws Exception {
+        requireUnchangedTrainingReads(order);
+    }
+
+    private void requireUnchangedTrainingReads(String order) throws Exception {
         mount.job("name=given epochs=2 workers=1 world=2 " + order);
         Path out = fixture.newDirectory("out").resolve("read");
 
