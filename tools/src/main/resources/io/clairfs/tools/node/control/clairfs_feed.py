@@ -102,11 +102,12 @@ class Feed:
         self._turn = 0
         self._steps = {}
         self._waited_s = 0.0
+        self._restarts = 0
         self._batches = self._samples = 0
         self._pinned = None
         self._pin_wanted = False
         self._closed = False
-        self._connect(-1 if epoch is None else epoch, step)
+        self._connect(1, -1 if epoch is None else epoch, step)
         if not 1 <= hold < self.slots:
             self.close()
             raise FeedError("clairfs: hold=%d must be 1 to slots - 1, which is %d" % (hold, self.slots - 1))
@@ -225,31 +226,37 @@ class Feed:
         if self._owner != os.getpid():
             raise FeedError("clairfs: this feed belongs to process %d: make it after the fork, in the process that reads it" % self._owner)
 
-    def _connect(self, epoch, step):
-        self._link = _Started(self) if self._command else _Attached(self)
-        self._ready = collections.deque()
-        self._held = collections.deque()
-        self._done_at = None
-        self._go(epoch, step)
-        try:
-            self._link.await_hello(self.timeout_s)
-        except BaseException:
-            self._closed = True
-            self._link.close()
-            raise
+    def _connect(self, turn, epoch, step):
+        """Reaches a feeder, and begins a turn at a batch."""
+        while True:
+            self._link = _Started(self) if self._command else _Attached(self)
+            self._ready = collections.deque()
+            self._held = collections.deque()
+            self._begin(turn, epoch, step)
+            try:
+                if self._link.await_hello(self.timeout_s):
+                    break
+                self._lost()
+            except BaseException:
+                self._closed = True
+                self._link.close()
+                raise
         if self._pin_wanted:
             self._pinned = _Pinned.of(self._link)
 
     def _go(self, epoch, step):
-        """Begins a turn at a batch. What was sent before is given back unread."""
-        self._turn += 1
-        self._done_at = None
+        """Begins a new turn at a batch. What was sent before is given back unread."""
         for message in self._ready:
             if message[0] == _BATCH:
                 self._link.send(_FREE, message[1])
         self._ready.clear()
+        self._begin(self._turn + 1, epoch, step)
+
+    def _begin(self, turn, epoch, step):
+        self._turn = turn
+        self._done_at = None
         self._steps.clear()
-        self._link.send(_SEEK, 0, self._turn, epoch, step)
+        self._link.send(_SEEK, 0, turn, epoch, step)
 
     def _epoch(self, epoch, step):
         if (epoch, step) != self._next:
@@ -326,23 +333,24 @@ class Feed:
             else:
                 self._ready.append(message)
 
-    _restarts = 0
-
     def _restart(self):
         """The feeder is gone. One that was killed is started again, and goes on with the batch that is wanted next."""
-        reason = self._link.why_gone()
-        old = self._link
-        old.close()
-        self._restarts += 1
-        if reason is not None or self._restarts > MOST_RESTARTS:
-            self.close()
-            raise FeedError(reason or "clairfs: the feeder of the job '%s' was killed %d times before its next batch" % (self.job, MOST_RESTARTS))
-        turn = self._turn
+        self._lost()
         if self._pinned is not None:
             self._pinned.close()
             self._pinned = None
-        self._turn = turn - 1  # the same turn: the iteration goes on
-        self._connect(*self._next)
+        self._connect(self._turn, *self._next)  # the same turn: the iteration goes on
+
+    def _lost(self):
+        """Lets a feeder go that is gone. Raises unless it was killed, and not too often."""
+        reason = self._link.why_gone()
+        self._link.close()
+        self._restarts += 1
+        if reason is None and self._restarts > MOST_RESTARTS:
+            reason = "clairfs: the feeder of the job '%s' was killed %d times before its next batch" % (self.job, self._restarts)
+        if reason is not None:
+            self.close()
+            raise FeedError(reason)
 
 
 class _Epoch:
@@ -486,6 +494,7 @@ class _Link:
         )
 
     def await_hello(self, timeout_s):
+        """Takes the ring. Returns False when the feeder is gone."""
         self.socket.settimeout(timeout_s)
         try:
             message, descriptors, _, _ = socket.recv_fds(self.socket, MOST_MESSAGE, 1)
@@ -497,7 +506,7 @@ class _Link:
         except ConnectionResetError:
             message = b""
         if not message:
-            raise FeedError(self.why_gone() or "clairfs: the feeder of the job '%s' ended before its first batch" % self.feed.job)
+            return False
         kind, _, _, _, _, size, _, text = self._parsed(message)
         if kind == _FAILED:
             raise FeedError("clairfs: " + text)
@@ -506,6 +515,7 @@ class _Link:
         finally:
             os.close(descriptors[0])
         self._read_header(size)
+        return True
 
     def _read_header(self, size):
         (magic, version, self.slots, slot_bytes, first, _, labels, indices, batch, dimensions, typestr, start_epoch, start_step, self.epochs, self.pid) = (
@@ -594,7 +604,8 @@ class _Started(_Link):
         super().close()
         if self.process.returncode is None:
             self._end()
-        self.said.close()
+        if not self.said.closed:
+            self.said.close()
 
 
 class _Attached(_Link):
