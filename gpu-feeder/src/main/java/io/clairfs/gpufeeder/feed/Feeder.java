@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Feeds one rank of a job to one trainer after another. */
@@ -24,13 +25,17 @@ public final class Feeder {
     private final Decoding decoding;
     private final FeedOptions options;
     private final FeedFigures figures = new FeedFigures();
+    private final LongSupplier availableBytes;
     private final byte[] root;
 
-    public Feeder(MountedJob job, JobSamples samples, Decoding decoding, FeedOptions options) {
+    /** {@code availableBytes} is the memory that this process may still take. */
+    public Feeder(
+            MountedJob job, JobSamples samples, Decoding decoding, FeedOptions options, LongSupplier availableBytes) {
         this.job = job;
         this.samples = samples;
         this.decoding = decoding;
         this.options = options;
+        this.availableBytes = availableBytes;
         root = job.mountPoint().toString().getBytes(UTF_8);
     }
 
@@ -49,6 +54,7 @@ public final class Feeder {
      * @throws IOException when there is nothing to feed; the trainer was told why
      */
     public void serve(TrainerConnection trainer) throws IOException, InterruptedException {
+        requireRoom();
         int epochs = job.epochs() == JobSpec.UNLIMITED ? -1 : job.epochs();
         BatchRing ring = BatchRing.make(layout(), job.startEpoch(), job.startStep(), epochs);
         BatchQueue queue = new BatchQueue(job, samples::order, options, ring, trainer, figures);
@@ -72,6 +78,17 @@ public final class Feeder {
         IOException failure = queue.failure();
         if (failure != null) {
             throw failure;
+        }
+    }
+
+    /** More than there is would be given, and processes killed for it. */
+    private void requireRoom() throws FeedException {
+        long bytes = layout().bytes();
+        long available = availableBytes.getAsLong();
+        if (bytes > available) {
+            throw new FeedException("a ring of " + options.slots() + " batches of " + options.batch() + " samples of "
+                    + decoding.format().bytes() + " bytes takes " + bytes + " bytes, and " + available
+                    + " are available: take fewer slots or smaller batches");
         }
     }
 

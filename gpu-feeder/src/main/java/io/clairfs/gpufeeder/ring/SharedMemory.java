@@ -42,9 +42,8 @@ final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * Makes memory of this size, zeroed.
-     *
-     * @throws PosixException when there is not so much; nothing of it is left to be found missing at the first write
+     * Makes memory of this size, zeroed, all of it at once. The caller has seen that there is so much: the kernel does not refuse what it lacks, it kills
+     * processes.
      */
     static SharedMemory make(String name, long bytes) throws IOException {
         int descriptor = create(name);

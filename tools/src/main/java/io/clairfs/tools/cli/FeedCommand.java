@@ -7,6 +7,7 @@ import io.clairfs.gpufeeder.feed.MountedJob;
 import io.clairfs.gpufeeder.ring.FeedAddress;
 import io.clairfs.gpufeeder.ring.RingLayout;
 import io.clairfs.gpufeeder.ring.TrainerConnection;
+import io.clairfs.tools.node.limits.MachineMemory;
 import io.clairfs.tools.node.mount.MountCheck;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -132,7 +133,8 @@ final class FeedCommand implements Callable<Integer> {
                 job,
                 samples,
                 DecodeChoice.of(decode, samples.example()),
-                new FeedOptions(size, dropLast, slots, all, from));
+                new FeedOptions(size, dropLast, slots, all, from),
+                () -> MachineMemory.now().availableBytes());
     }
 
     /** One trainer after another, until the job is gone. */
