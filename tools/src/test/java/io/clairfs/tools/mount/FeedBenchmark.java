@@ -90,7 +90,7 @@ final class FeedBenchmark {
 
     /** Measures the epochs of a new job, all of whose samples are staged. In the first the feeder's JVM compiles itself. */
     private JsonNode staged(LiveMount mount, String how, int bytes) throws Exception {
-        mount.job("name=bench seed=" + bytes + " epochs=1 batch=64");
+        mount.job("name=bench seed=" + bytes + " batch=64 epochs=" + EPOCHS);
         mount.await(
                 "staged",
                 s -> s.at("/jobs/0/staged_ahead").asInt() >= s.at("/samples").asInt());
@@ -98,7 +98,7 @@ final class FeedBenchmark {
                 new ArrayList<>(fixture.pythonCommand("feed_rates.py", mount.point(), how, "bench", bytes, EPOCHS));
         command.addAll(Clairfs.command());
         JsonNode said = JSON.readTree(Ended.run(command, fixture.environment()).succeeded());
-        assertThat(said.path("samples").asInt())
+        assertThat(said.path(0).path("samples").asInt())
                 .isEqualTo(mount.status().path("samples").asInt());
         mount.job("stop=bench");
         return said;
