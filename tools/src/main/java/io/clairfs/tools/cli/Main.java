@@ -28,6 +28,7 @@ public final class Main {
             StatusCommand.class,
             WhereCommand.class,
             OrderCommand.class,
+            FeedCommand.class,
             CalibrateCommand.class,
             SimulateCommand.class,
             BenchCommand.class);

@@ -25,14 +25,15 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The control files {@code order/JOB/EPOCH/RANK}, the same as little-endian numbers {@code order/JOB/EPOCH/RANK.i64}, and
- * {@code sample/JOB/NUMBER} with the path of a sample.
+ * The control files {@code order/JOB/EPOCH/RANK}, the same as little-endian numbers {@code order/JOB/EPOCH/RANK.i64},
+ * {@code sample/JOB/NUMBER} with the path of a sample, and {@code sample/JOB/all} with a line for each.
  *
  * <p>A listing shows the first epochs and the ranks that read here. Every epoch and every rank of the world can be opened.
  */
 public final class OrderFiles {
     private static final int EPOCHS_SHOWN = 100;
     private static final String BINARY = ".i64";
+    private static final String ALL = "all";
 
     private final JobTable jobs;
     private final Prefetcher prefetcher;
@@ -81,7 +82,7 @@ public final class OrderFiles {
         });
     }
 
-    /** The node at {@code path} below {@code sample}; listings of numbers are empty, because {@code index} lists all samples. */
+    /** The node at {@code path} below {@code sample}; a listing does not show the numbers, which would be millions. */
     @Nullable
     Node samples(List<String> path) {
         if (path.isEmpty()) {
@@ -92,7 +93,10 @@ public final class OrderFiles {
             return null;
         }
         if (path.size() == 1) {
-            return new DirectoryNode(List.of());
+            return new DirectoryNode(List.of(ALL));
+        }
+        if (path.get(1).equals(ALL)) {
+            return new FileNode(() -> paths(running(name).index()));
         }
         int sample = number(
                 path.get(1), prefetcher.job(name).map(job -> job.index().size()).orElse(Integer.MAX_VALUE));
@@ -127,6 +131,10 @@ public final class OrderFiles {
             throw new UnavailableException(Errno.ENOENT);
         }
         return ControlContent.of(ControlFiles.line(index.path(sample)));
+    }
+
+    private static ControlContent paths(SampleIndex index) {
+        return new LineContent(index.size(), sample -> ControlFiles.line(index.path(sample)), 0);
     }
 
     private ControlContent lines(JobRun job, int epoch, int rank) throws UnavailableException {

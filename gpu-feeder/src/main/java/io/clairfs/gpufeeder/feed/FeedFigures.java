@@ -1,0 +1,70 @@
+package io.clairfs.gpufeeder.feed;
+
+import io.clairfs.gpufeeder.ring.BatchRing;
+import io.clairfs.gpufeeder.ring.BatchRing.Figure;
+import java.util.Locale;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What a feeder has done, over all of its trainers. Thread-safe. */
+public final class FeedFigures {
+    private final LongAdder samples = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+    private final LongAdder loadNs = new LongAdder();
+    private final LongAdder decodeNs = new LongAdder();
+    private final LongAdder batches = new LongAdder();
+    private final LongAdder errors = new LongAdder();
+    private final LongAdder waitedNs = new LongAdder();
+    private final long begunNs = System.nanoTime();
+
+    void loaded(long fileBytes, long ns) {
+        samples.increment();
+        bytes.add(fileBytes);
+        loadNs.add(ns);
+    }
+
+    void decoded(long ns) {
+        decodeNs.add(ns);
+    }
+
+    void sent() {
+        batches.increment();
+    }
+
+    void failed() {
+        errors.increment();
+    }
+
+    void waited(long ns) {
+        waitedNs.add(ns);
+    }
+
+    void publish(BatchRing ring, int ready, int threads) {
+        ring.publish(Figure.SAMPLES, samples.sum());
+        ring.publish(Figure.BYTES, bytes.sum());
+        ring.publish(Figure.LOAD_NS, loadNs.sum());
+        ring.publish(Figure.DECODE_NS, decodeNs.sum());
+        ring.publish(Figure.BATCHES, batches.sum());
+        ring.publish(Figure.READY, ready);
+        ring.publish(Figure.ERRORS, errors.sum());
+        ring.publish(Figure.THREADS, threads);
+        ring.publish(Figure.WAITED_NS, waitedNs.sum());
+    }
+
+    /** One line for a person. */
+    public String text() {
+        double seconds = (System.nanoTime() - begunNs) / 1e9;
+        long loaded = Math.max(1, samples.sum());
+        return String.format(
+                Locale.ROOT,
+                "fed %,d batches (%d bad) of %,d samples, %,.1f MB, in %.1f s; the trainer waited %.1f s for them;"
+                        + " per sample %.0f us of a thread to read and %.0f us to decode",
+                batches.sum(),
+                errors.sum(),
+                samples.sum(),
+                bytes.sum() / 1e6,
+                seconds,
+                waitedNs.sum() / 1e9,
+                loadNs.sum() / 1e3 / loaded,
+                decodeNs.sum() / 1e3 / loaded);
+    }
+}

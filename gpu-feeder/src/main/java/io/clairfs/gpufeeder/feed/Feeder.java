@@ -1,0 +1,161 @@
+package io.clairfs.gpufeeder.feed;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.gpufeeder.decode.Decoding;
+import io.clairfs.gpufeeder.ring.BatchRing;
+import io.clairfs.gpufeeder.ring.FromTrainer;
+import io.clairfs.gpufeeder.ring.RingLayout;
+import io.clairfs.gpufeeder.ring.ToTrainer;
+import io.clairfs.gpufeeder.ring.TrainerConnection;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Feeds one rank of a job to one trainer after another. */
+public final class Feeder {
+    private static final long END_MS = 5_000;
+
+    private final MountedJob job;
+    private final JobSamples samples;
+    private final Decoding decoding;
+    private final FeedOptions options;
+    private final FeedFigures figures = new FeedFigures();
+    private final LongSupplier availableBytes;
+    private final byte[] root;
+
+    /** {@code availableBytes} is the memory that this process may still take. */
+    public Feeder(
+            MountedJob job, JobSamples samples, Decoding decoding, FeedOptions options, LongSupplier availableBytes) {
+        this.job = job;
+        this.samples = samples;
+        this.decoding = decoding;
+        this.options = options;
+        this.availableBytes = availableBytes;
+        root = job.mountPoint().toString().getBytes(UTF_8);
+    }
+
+    public FeedFigures figures() {
+        return figures;
+    }
+
+    /** What the ring will be. */
+    public RingLayout layout() {
+        return new RingLayout(options.slots(), options.batch(), decoding.format());
+    }
+
+    /**
+     * Feeds a trainer until it is gone. It gets a ring of its own, which is freed when both sides have let go of it.
+     *
+     * @throws IOException when there is nothing to feed; the trainer was told why
+     */
+    public void serve(TrainerConnection trainer) throws IOException, InterruptedException {
+        requireRoom();
+        int epochs = job.epochs() == JobSpec.UNLIMITED ? -1 : job.epochs();
+        BatchRing ring = BatchRing.make(layout(), job.startEpoch(), job.startStep(), epochs);
+        BatchQueue queue = new BatchQueue(job, samples::order, options, ring, trainer, figures);
+        List<Thread> threads = new ArrayList<>();
+        try {
+            trainer.send(ring);
+            for (int number = 0; number < options.threads(); number++) {
+                int thread = number;
+                threads.add(Thread.ofPlatform()
+                        .name("feed-load-" + number)
+                        .daemon()
+                        .start(() -> load(thread, queue, ring, trainer)));
+            }
+            answer(trainer, queue);
+        } finally {
+            queue.fail(null);
+            if (haveEnded(threads)) {
+                ring.close(); // else a thread waits for the mount, and may still write into the ring
+            }
+        }
+        IOException failure = queue.failure();
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /** More than there is would be given, and processes killed for it. */
+    private void requireRoom() throws FeedException {
+        long bytes = layout().bytes();
+        long available = availableBytes.getAsLong();
+        if (bytes > available) {
+            throw new FeedException("a ring of " + options.slots() + " batches of " + options.batch() + " samples of "
+                    + decoding.format().bytes() + " bytes takes " + bytes + " bytes, and " + available
+                    + " are available: take fewer slots or smaller batches");
+        }
+    }
+
+    private void answer(TrainerConnection trainer, BatchQueue queue) throws IOException {
+        for (FromTrainer message = trainer.receive(); message != null; message = trainer.receive()) {
+            switch (message) {
+                case FromTrainer.Seek(long turn, int epoch, int step) -> queue.seek(turn, epoch, step);
+                case FromTrainer.Free(int slot, long waitedNs) -> {
+                    figures.waited(waitedNs);
+                    queue.free(slot);
+                }
+            }
+        }
+    }
+
+    private static boolean haveEnded(List<Thread> threads) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_MS);
+        for (Thread thread : threads) {
+            thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
+        }
+        return threads.stream().noneMatch(Thread::isAlive);
+    }
+
+    private void load(int thread, BatchQueue queue, BatchRing ring, TrainerConnection trainer) {
+        try (SampleLoad load = new SampleLoad(root, decoding, figures)) {
+            for (BatchQueue.Task task = queue.take(thread); task != null; task = queue.take(thread)) {
+                queue.finish(task, load(task, load, ring));
+            }
+        } catch (InterruptedException e) {
+            queue.fail(new FeedException("the feeder was interrupted", e));
+        } catch (RuntimeException | Error e) {
+            queue.fail(new FeedException("a bug of the feeder: " + e, e));
+        }
+        IOException failure = queue.failure();
+        if (failure != null && thread == 0) {
+            tell(trainer, failure);
+        }
+    }
+
+    /** Loads a sample. Returns why it could not, or null. */
+    private @Nullable String load(BatchQueue.Task task, SampleLoad load, BatchRing ring) {
+        Assembly batch = task.batch();
+        int sample = batch.sample(task.at());
+        byte[] path = samples.path(sample);
+        try {
+            load.load(path, key(batch.epoch, sample), ring.sample(batch.slot, task.at()));
+            ring.describe(batch.slot, task.at(), samples.label(sample), sample);
+            return null;
+        } catch (IOException e) {
+            return "sample " + sample + " (" + job.shown(path) + "): " + e.getMessage();
+        }
+    }
+
+    /** Says to the trainer why it will get nothing more. */
+    public static void tell(TrainerConnection trainer, IOException failure) {
+        try {
+            trainer.send(new ToTrainer.Failed(String.valueOf(failure.getMessage())));
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    /** Of a sample in an epoch: the same in every run, and far from those of its neighbours (the finalizer of SplitMix64). */
+    private static long key(int epoch, int sample) {
+        long mixed = ((long) epoch << 32 | sample) * 0x9e3779b97f4a7c15L;
+        mixed = (mixed ^ mixed >>> 30) * 0xbf58476d1ce4e5b9L;
+        mixed = (mixed ^ mixed >>> 27) * 0x94d049bb133111ebL;
+        return mixed ^ mixed >>> 31;
+    }
+}

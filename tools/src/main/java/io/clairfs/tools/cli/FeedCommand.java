@@ -1,0 +1,165 @@
+package io.clairfs.tools.cli;
+
+import io.clairfs.gpufeeder.feed.FeedOptions;
+import io.clairfs.gpufeeder.feed.Feeder;
+import io.clairfs.gpufeeder.feed.JobSamples;
+import io.clairfs.gpufeeder.feed.MountedJob;
+import io.clairfs.gpufeeder.ring.FeedAddress;
+import io.clairfs.gpufeeder.ring.RingLayout;
+import io.clairfs.gpufeeder.ring.TrainerConnection;
+import io.clairfs.tools.node.limits.MachineMemory;
+import io.clairfs.tools.node.mount.MountCheck;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Runs a feeder in this process: for the trainer that started it, or for one trainer after another until the job ends. */
+@Command(
+        name = "feed",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Assembles the batches of one rank of a job in shared memory, ready before the trainer asks.",
+            "The trainer reads them by clairfs_feed.py; see docs/FEEDER.md."
+        })
+final class FeedCommand implements Callable<Integer> {
+    private static final long LISTING_PATIENCE_MS = 60_000;
+    private static final int LOOK_MS = 1_000;
+    private static final int LOOKS_MISSED = 3;
+    private static final int NOT_CONNECTED = -1;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "MOUNTPOINT", description = "The mount point, or any path below it.")
+    @SuppressWarnings("NullAway.Init")
+    private Path mountPoint;
+
+    @Option(names = "--job", paramLabel = "NAME", defaultValue = "train", description = "Default: ${DEFAULT-VALUE}.")
+    @SuppressWarnings("NullAway.Init")
+    private String name;
+
+    @Option(names = "--rank", paramLabel = "R", defaultValue = "0", description = "Counted from 0; default: 0.")
+    private int rank;
+
+    @Option(names = "--batch", paramLabel = "N", description = "Samples of a batch; default: that of the job.")
+    private @Nullable Integer batch;
+
+    @Option(
+            names = "--decode",
+            paramLabel = "SPEC",
+            required = true,
+            description = "What becomes of a file, such as raw,dtype=float32,shape=3x224x224.")
+    @SuppressWarnings("NullAway.Init")
+    private String decode;
+
+    @Option(names = "--slots", paramLabel = "K", defaultValue = "4", description = "Batches in the ring; default: 4.")
+    private int slots;
+
+    @Option(names = "--threads", paramLabel = "T", description = "That read and decode; default: one per processor.")
+    private @Nullable Integer threads;
+
+    @Option(names = "--drop-last", description = "Leave out the incomplete batch at the end of an epoch.")
+    private boolean dropLast;
+
+    @Option(
+            names = "--labels",
+            paramLabel = "FROM",
+            description = "directories (default): as image folders number their classes; none; or a file with a number"
+                    + " for each sample.")
+    private @Nullable String labels;
+
+    @Option(
+            names = "--connected",
+            paramLabel = "FD",
+            defaultValue = "-1",
+            hidden = true,
+            description = "The socket of the trainer that started this.")
+    private int connected;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException, InterruptedException {
+        check(
+                slots >= RingLayout.FEWEST_SLOTS && slots <= RingLayout.MOST_SLOTS,
+                "--slots must be " + RingLayout.FEWEST_SLOTS + " to " + RingLayout.MOST_SLOTS);
+        check(threads == null || threads > 0, "--threads must be positive");
+        check(batch == null || batch > 0, "--batch must be positive");
+        if (connected == NOT_CONNECTED) {
+            return serveAll();
+        }
+        try (TrainerConnection trainer = TrainerConnection.of(connected)) {
+            try {
+                Feeder feeder = feeder(job());
+                feeder.serve(trainer);
+                System.err.println("clairfs: " + feeder.figures().text());
+                return Main.DONE;
+            } catch (IOException e) {
+                Feeder.tell(trainer, e);
+                throw e;
+            } catch (CommandFailedException e) {
+                Feeder.tell(trainer, new IOException(e.getMessage()));
+                throw e;
+            }
+        }
+    }
+
+    private void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+
+    private MountedJob job() throws IOException, CommandFailedException {
+        return MountedJob.find(MountCheck.real(new ControlClient(mountPoint).root()), name, rank);
+    }
+
+    private Feeder feeder(MountedJob job) throws IOException, CommandFailedException, InterruptedException {
+        int size = batch == null ? job.batch() : batch;
+        if (size == 0) {
+            throw new CommandFailedException("how many samples has a batch? give --batch N; the line of the job '"
+                    + job.name() + "' has no batch=");
+        }
+        FeedOptions.Labels from = FeedOptions.Labels.parse(labels);
+        JobSamples samples = JobSamples.read(job, from, LISTING_PATIENCE_MS);
+        int all = threads == null ? Runtime.getRuntime().availableProcessors() : threads;
+        return new Feeder(
+                job,
+                samples,
+                DecodeChoice.of(decode, samples.example()),
+                new FeedOptions(size, dropLast, slots, all, from),
+                () -> MachineMemory.now().availableBytes());
+    }
+
+    /** One trainer after another, until the job is gone. */
+    private int serveAll() throws IOException, CommandFailedException, InterruptedException {
+        MountedJob job = job();
+        Feeder feeder = feeder(job);
+        try (FeedAddress address = FeedAddress.listen(job.mountPoint().toString(), job.name(), job.rank())) {
+            System.err.println("clairfs: feeds rank " + job.rank() + " of the job '" + job.name() + "' at "
+                    + job.mountPoint() + " through a ring of " + feeder.layout().bytes() / 1_000_000
+                    + " MB; waits for Feed(\"" + job.mountPoint() + "\", job=\"" + job.name() + "\", command=None)");
+            for (int missed = 0; missed < LOOKS_MISSED; missed = job.isThere() ? 0 : missed + 1) {
+                serveNext(address, feeder);
+            }
+        }
+        System.err.println("clairfs: " + feeder.figures().text());
+        return Main.DONE;
+    }
+
+    private static void serveNext(FeedAddress address, Feeder feeder) throws IOException, InterruptedException {
+        try (TrainerConnection trainer = address.accept(LOOK_MS)) {
+            if (trainer != null) {
+                feeder.serve(trainer);
+            }
+        } catch (IOException e) {
+            System.err.println("clairfs: " + e.getMessage()); // this trainer was told; the next may do better
+        }
+    }
+}

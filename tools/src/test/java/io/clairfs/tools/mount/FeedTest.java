@@ -1,0 +1,257 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+
+/** A feeder on a real mount, read by the trainer's module in Python. */
+@Timeout(300)
+final class FeedTest {
+    /** In one class directory each: two names whose order differs between bytes of whole paths and class names. */
+    private static final List<String> CLASSES = List.of("a", "a-b", "ä");
+
+    private static final int SAMPLES = 103;
+    /** A read that is reported late counts as one out of turn. */
+    private static final int MOST_OUT_OF_TURN = 4;
+
+    private static final int HEADER_BYTES = 12;
+    private static final int FLOATS = 6 * 5;
+
+    @RegisterExtension
+    static final MountFixture FIXTURE = new MountFixture();
+
+    private static Path source;
+    private static LiveMount mount;
+
+    @BeforeAll
+    static void mountSamples() throws IOException, InterruptedException {
+        source = FIXTURE.newDirectory("source");
+        Random random = new Random(5);
+        for (int i = 0; i < SAMPLES; i++) {
+            Path directory = Files.createDirectories(source.resolve("train/" + CLASSES.get(i % CLASSES.size())));
+            byte[] content = new byte[HEADER_BYTES + Float.BYTES * FLOATS];
+            random.nextBytes(content);
+            Files.write(directory.resolve(i + ".jpg"), content);
+        }
+        Files.createDirectories(source.resolve("bad/a"));
+        for (int i = 0; i < 8; i++) {
+            Files.write(source.resolve("bad/a/" + i + ".jpg"), new byte[i == 3 ? 7 : 40]);
+        }
+        mount = FIXTURE.mount(source);
+        mount.awaitReady();
+    }
+
+    @AfterEach
+    void stopJobs() throws IOException {
+        for (JsonNode job : mount.status().path("jobs")) {
+            mount.job("stop=" + job.path("name").asString());
+        }
+    }
+
+    /** Runs a piece of a training script, which has {@code feed(...)} to make a feed of this build's program, and {@code root}, the source. */
+    private static List<String> train(String script) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(FIXTURE.pythonCommand("feed_trainer.py", mount.point(), source, script));
+        command.addAll(Clairfs.command());
+        Ended ended = Ended.run(command, FIXTURE.environment());
+        assertThat(FIXTURE.processes()).as("only the daemon is left").hasSize(1);
+        return ended.succeeded().lines().toList();
+    }
+
+    private static List<String> order(String job, int epoch) throws IOException {
+        return mount.order(job, epoch, 0);
+    }
+
+    @Test
+    void bytes_labels_and_order_are_exact_over_two_epochs_with_an_incomplete_batch() throws Exception {
+        mount.job("name=two seed=7 epochs=2 batch=16 subset=train");
+        List<String> lines = train("""
+                with feed(job="two", decode="raw,dtype=float32,shape=6x5,offset=12", threads=3) as f:
+                    assert f.epochs == 2 and f.shape == (6, 5) and f.dtype == numpy.float32
+                    for epoch in range(f.first_epoch, f.epochs):
+                        assert len(f) == 7, len(f)
+                        read = []
+                        sizes = []
+                        for batch, labels, indices in f:
+                            assert batch.ctypes.data % 4096 == 0 and batch.base is not None
+                            sizes.append(len(batch))
+                            for one, label, index in zip(batch, labels, indices):
+                                check("two", int(index), int(label), one, 12)
+                                read.append(int(index))
+                        assert sizes == [16] * 6 + [7], sizes
+                        print(*read)
+                    try:
+                        next(iter(f))
+                        raise AssertionError("a third epoch")
+                    except FeedError as e:
+                        assert "has 2 epochs" in str(e), e
+                    assert f.stats()["samples"] == 206 and f.stats()["feeder"]["samples"] == 206, f.stats()
+                """);
+        assertThat(lines).hasSize(2);
+        assertThat(List.of(lines.get(0).split(" ", -1))).isEqualTo(order("two", 0));
+        assertThat(List.of(lines.get(1).split(" ", -1))).isEqualTo(order("two", 1));
+        assertThat(lines.get(0)).isNotEqualTo(lines.get(1));
+        JsonNode job = mount.await(
+                "followed",
+                s -> s.at("/jobs/0/done").asBoolean() || s.path("jobs").isEmpty());
+        assertThat(job.at("/jobs/0/deviations").asInt()).isLessThanOrEqualTo(MOST_OUT_OF_TURN);
+    }
+
+    @Test
+    void a_run_resumes_at_a_step_and_goes_to_any_epoch() throws Exception {
+        mount.job("name=again seed=3 epochs=4 batch=10 subset=train start_epoch=1 start_step=2");
+        List<String> lines = train("""
+                def read(f):
+                    print(*[int(i) for _, _, indices in f for i in indices])
+                with feed(job="again", decode="raw,dtype=uint8,shape=132", drop_last=True) as f:
+                    assert f.first_epoch == 1 and f.epochs == 4
+                    read(f)
+                    read(f)
+                    f.set_epoch(1, step=9)
+                    read(f)
+                    f.set_epoch(3)
+                    for batch in f:
+                        break
+                    f.set_epoch(0)
+                    read(f)
+                with feed(job="again", decode="raw,dtype=uint8,shape=132", epoch=2, step=8, batch=12) as f:
+                    read(f)
+                """);
+        assertThat(lines)
+                .containsExactly(
+                        joined(1, 20, 100),
+                        joined(2, 0, 100),
+                        joined(1, 90, 100),
+                        joined(0, 0, 100),
+                        joined(2, 96, 103));
+    }
+
+    private static String joined(int epoch, int from, int to) throws IOException {
+        Path order = mount.control("order/again/" + epoch + "/0.i64");
+        long[] numbers = new long[SAMPLES];
+        java.nio.ByteBuffer.wrap(Files.readAllBytes(order))
+                .order(java.nio.ByteOrder.LITTLE_ENDIAN)
+                .asLongBuffer()
+                .get(numbers);
+        return String.join(
+                " ",
+                IntStream.range(from, to)
+                        .mapToObj(i -> Long.toString(numbers[i]))
+                        .toList());
+    }
+
+    @Test
+    void a_bad_sample_is_an_error_of_its_batch_alone_with_its_path() throws Exception {
+        mount.job("name=bad sampler=sequential epochs=1 batch=2 subset=bad");
+        List<String> lines = train("""
+                with feed(job="bad", decode="raw,dtype=int64,shape=5", labels="none") as f:
+                    batches = iter(f)
+                    while True:
+                        try:
+                            batch, labels, indices = next(batches)
+                            print(*indices, *labels)
+                        except SampleError as e:
+                            print(e)
+                        except StopIteration:
+                            break
+                """);
+        assertThat(lines).hasSize(4);
+        assertThat(lines.get(0)).isEqualTo("0 1 -1 -1");
+        assertThat(lines.get(1))
+                .startsWith("clairfs: epoch 0, batch 1: sample 3 (" + mount.point() + "/bad/a/3.jpg): ")
+                .contains("7 bytes");
+        assertThat(lines.get(2)).isEqualTo("4 5 -1 -1");
+        assertThat(lines.get(3)).isEqualTo("6 7 -1 -1");
+    }
+
+    @Test
+    void tensors_come_as_from_a_loader_and_held_batches_stay_valid() throws Exception {
+        mount.job("name=torch seed=1 epochs=1 batch=20 subset=train");
+        List<String> lines = train("""
+                import torch
+                with feed(job="torch", decode="raw,dtype=uint8,shape=132", slots=4, hold=3) as f:
+                    loader, last = f.loader(indices=True), []
+                    assert len(loader) == 6
+                    for images, labels, indices in loader:
+                        assert images.dtype == torch.uint8 and images.shape[1:] == (132,)
+                        last = (last + [(images, labels, indices)])[-3:]
+                        for i, l, n in last:
+                            for one, label, index in zip(i, l, n):
+                                check("torch", int(index), int(label), one.numpy(), 0)
+                    assert f.pin() == torch.cuda.is_available()
+                print("done")
+                """);
+        assertThat(lines).containsExactly("done");
+    }
+
+    @Test
+    void what_cannot_be_fed_is_one_clear_line() throws Exception {
+        mount.job("name=here seed=1 epochs=1 subset=train");
+        List<String> lines = train("""
+                def why(**options):
+                    try:
+                        feed(**options)
+                        raise AssertionError("it feeds " + str(options))
+                    except FeedError as e:
+                        print(e)
+                why(job="nobody", decode="raw,dtype=uint8,shape=132")
+                why(job="here", decode="raw,dtype=uint8,shape=132")
+                why(job="here", decode="cubes", batch=4)
+                why(job="here", decode="raw,dtype=uint8,shape=132", batch=4, rank=2)
+                why(job="here")
+                why(job="here", decode="raw,dtype=uint8,shape=132", command="/no/such/clairfs")
+                why(job="here", command=None, timeout_s=0.2)
+                """);
+        assertThat(lines).hasSize(7).allSatisfy(line -> assertThat(line).startsWith("clairfs: "));
+        assertThat(lines.get(0)).contains("there is no job 'nobody'", "clairfs job start");
+        assertThat(lines.get(1)).contains("--batch N");
+        assertThat(lines.get(2)).contains("cubes");
+        assertThat(lines.get(3)).contains("rank 2");
+        assertThat(lines.get(4)).contains("give decode=");
+        assertThat(lines.get(5)).contains("/no/such/clairfs");
+        assertThat(lines.get(6)).contains("start it: clairfs feed ");
+    }
+
+    @Test
+    void a_feeder_of_its_own_serves_one_trainer_after_another_until_its_job_ends() throws Exception {
+        mount.job("name=own seed=9 epochs=1 batch=16 subset=train");
+        Process feeder = FIXTURE.start(
+                "feeder",
+                Clairfs.command(
+                        "feed",
+                        mount.point().toString(),
+                        "--job",
+                        "own",
+                        "--decode",
+                        "raw,dtype=uint8,shape=132",
+                        "--threads",
+                        "2"));
+        String script = """
+                from clairfs_feed import Feed
+                with Feed(mount, job="own", command=None) as f:
+                    print(*[int(i) for _, _, indices in f for i in indices])
+                """;
+        for (int trainer = 0; trainer < 2; trainer++) {
+            Ended ended = Ended.run(FIXTURE.pythonCommand("feed_trainer.py", mount.point(), source, script), Map.of());
+            assertThat(ended.succeeded().strip()).isEqualTo(String.join(" ", order("own", 0)));
+        }
+        Ended second = FIXTURE.clairfs("feed", mount.point(), "--job", "own", "--decode", "raw,dtype=uint8,shape=132");
+        assertThat(second.complainedWith(1)).contains("has a feeder already");
+        mount.job("stop=own");
+        assertThat(feeder.waitFor(60, java.util.concurrent.TimeUnit.SECONDS)).isTrue();
+        assertThat(feeder.exitValue()).isZero();
+        assertThat(Files.readString(FIXTURE.directory().resolve("feeder.err"))).contains("fed 14 batches (0 bad)");
+    }
+}

@@ -1,0 +1,24 @@
+import sys
+
+mount, root, script = sys.argv[1:4]
+sys.path.insert(0, mount + "/.clairfs/python")
+
+import numpy
+from clairfs_feed import Feed, FeedError, SampleError
+
+
+def feed(**options):
+    options.setdefault("command", sys.argv[4:])
+    return Feed(mount, **options)
+
+
+def check(job, index, label, sample, skipped):
+    """A sample is the file that its number means, and its label the class of that."""
+    with open("%s/.clairfs/sample/%s/%d" % (mount, job, index)) as named:
+        path = named.read()[:-1]
+    with open(root + "/" + path, "rb") as original:
+        assert sample.tobytes() == original.read()[skipped:], path
+    assert ["a", "a-b", "ä"][label] == path.split("/")[1], (path, label)
+
+
+exec(script)
