@@ -13,6 +13,9 @@ import java.lang.foreign.MemorySegment;
 final class JdkPng implements PixelDecoder {
     private static final byte[] SIGNATURE = {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
 
+    /** Bytes that one byte of deflate can stand for: 258 in 2 bits (RFC 1951). */
+    private static final int MOST_DEFLATED = 1032;
+
     private final JdkImages images = new JdkImages("PNG");
     private byte[] rgb = new byte[0];
 
@@ -26,7 +29,10 @@ final class JdkPng implements PixelDecoder {
         if (!begins(file)) {
             throw new BadSampleException("not a PNG file: its first 8 bytes are not PNG's");
         }
-        BufferedImage image = images.read(file, reader -> reader.read(0));
+        BufferedImage image = images.read(file, reader -> {
+            requirePlausible(reader.getWidth(0), reader.getHeight(0), file.byteSize());
+            return reader.read(0);
+        });
         int width = image.getWidth();
         int height = image.getHeight();
         if (rgb.length < Pixels.CHANNELS * width * height) {
@@ -38,6 +44,14 @@ final class JdkPng implements PixelDecoder {
             take(image.getRaster());
         }
         return new Pixels(MemorySegment.ofArray(rgb), width, height);
+    }
+
+    /** Before memory is taken for them, so many pixels must be possible in the file. */
+    private static void requirePlausible(long width, long height, long fileBytes) throws BadSampleException {
+        if (width * height / Byte.SIZE > MOST_DEFLATED * fileBytes) {
+            throw new BadSampleException(
+                    "damaged PNG file: " + width + "x" + height + " pixels in " + fileBytes + " bytes");
+        }
     }
 
     private void lookUp(Raster raster, IndexColorModel palette) {
