@@ -21,7 +21,7 @@ def put(name, values):
 for dtype in ('|u1', '<i2', '<i4', '<i8', '<f2', '<f4', '<f8'):
     for shape in ((), (1,), (7,), (3, 5), (2, 3, 4, 5)):
         for version in ((1, 0), (2, 0), (3, 0)):
-            name = f'{dtype[1:]}-{len(shape)}-{version[0]}.npy'
+            name = f'{dtype[1:]}-{len(shape)}-{sum(shape)}-{version[0]}.npy'
             values = np.asarray(random.uniform(0, 100, shape)).astype(dtype)
             with open(os.path.join(directory, name), 'wb') as out:
                 npy.write_array(out, values, version)
