@@ -6,6 +6,7 @@ import io.clairfs.gpufeeder.decode.BadSampleException;
 import io.clairfs.gpufeeder.decode.image.Framing.Region;
 import io.clairfs.gpufeeder.decode.image.ImageForm.Layout;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * Resizes as Pillow's bilinear filter does, which weighs all pixels that a resized pixel covers: first along the rows, rounded to 8 bits, then along the
@@ -66,8 +67,10 @@ final class TriangleFilter {
         int begin = across.first(0);
         int last = outputs - 1;
         int bytes = CHANNELS * (across.first(last) + across.count(last) - begin);
-        if (input.length < bytes) {
-            input = new byte[bytes];
+        // Behind the row, weights of zero meet whatever is there.
+        int padded = bytes + CHANNELS * (across.mostInputs() + 1);
+        if (input.length < padded) {
+            input = new byte[padded];
         }
         long at = (region.top() + row) * image.rowBytes() + (long) CHANNELS * (region.left() + begin);
         MemorySegment.copy(image.rgb(), JAVA_BYTE, at, input, 0, bytes);
@@ -80,27 +83,64 @@ final class TriangleFilter {
         filter(input, across, line, mirrored ? last * step : 0, mirrored ? -step : step, channelStep);
     }
 
+    /** Adds the weighed inputs two and three at a time: a loop over so few would take longer than what is in it. */
     private static void filter(byte[] in, TriangleWeights across, int[] line, int to, int step, int channelStep) {
-        int[] weights = across.weights();
-        int origin = across.first(0);
-        int outputs = across.outputs();
-        for (int x = 0; x < outputs; x++) {
-            int from = CHANNELS * (across.first(x) - origin);
-            int weightsBegin = x * across.stride();
-            int weightsEnd = weightsBegin + across.count(x);
-            int red = TriangleWeights.HALF;
-            int green = TriangleWeights.HALF;
-            int blue = TriangleWeights.HALF;
-            for (int k = weightsBegin; k < weightsEnd; k++) {
-                int weight = weights[k];
-                red += weight * (in[from] & 0xFF);
-                green += weight * (in[from + 1] & 0xFF);
-                blue += weight * (in[from + 2] & 0xFF);
-                from += CHANNELS;
+        Arrays.fill(line, TriangleWeights.HALF);
+        int left = across.mostInputs();
+        int k = 0;
+        while (left > 0) {
+            if (left == 3 || left > 4) {
+                addThree(in, across, k, line, to, step, channelStep);
+                k += 3;
+                left -= 3;
+            } else {
+                addTwo(in, across, k, line, to, step, channelStep);
+                k += 2;
+                left -= 2;
             }
-            line[to] = rounded(red);
-            line[to + channelStep] = rounded(green);
-            line[to + 2 * channelStep] = rounded(blue);
+        }
+        for (int i = 0; i < line.length; i++) {
+            line[i] = rounded(line[i]);
+        }
+    }
+
+    private static void addTwo(
+            byte[] in, TriangleWeights across, int k, int[] line, int to, int step, int channelStep) {
+        int[] weights = across.weights();
+        int[] firsts = across.firsts();
+        int stride = across.stride();
+        int skipped = firsts[0] - k;
+        int at = k;
+        for (int first : firsts) {
+            int from = CHANNELS * (first - skipped);
+            int w0 = weights[at];
+            int w1 = weights[at + 1];
+            line[to] += w0 * (in[from] & 0xFF) + w1 * (in[from + 3] & 0xFF);
+            line[to + channelStep] += w0 * (in[from + 1] & 0xFF) + w1 * (in[from + 4] & 0xFF);
+            line[to + 2 * channelStep] += w0 * (in[from + 2] & 0xFF) + w1 * (in[from + 5] & 0xFF);
+            at += stride;
+            to += step;
+        }
+    }
+
+    private static void addThree(
+            byte[] in, TriangleWeights across, int k, int[] line, int to, int step, int channelStep) {
+        int[] weights = across.weights();
+        int[] firsts = across.firsts();
+        int stride = across.stride();
+        int skipped = firsts[0] - k;
+        int at = k;
+        for (int first : firsts) {
+            int from = CHANNELS * (first - skipped);
+            int w0 = weights[at];
+            int w1 = weights[at + 1];
+            int w2 = weights[at + 2];
+            line[to] += w0 * (in[from] & 0xFF) + w1 * (in[from + 3] & 0xFF) + w2 * (in[from + 6] & 0xFF);
+            line[to + channelStep] +=
+                    w0 * (in[from + 1] & 0xFF) + w1 * (in[from + 4] & 0xFF) + w2 * (in[from + 7] & 0xFF);
+            line[to + 2 * channelStep] +=
+                    w0 * (in[from + 2] & 0xFF) + w1 * (in[from + 5] & 0xFF) + w2 * (in[from + 8] & 0xFF);
+            at += stride;
             to += step;
         }
     }

@@ -17,6 +17,7 @@ final class TriangleWeights {
     private final int[] count;
     private final int[] weights;
     private final int stride;
+    private int mostInputs;
 
     private TriangleWeights(int outputs, int stride) {
         first = new int[outputs];
@@ -36,7 +37,7 @@ final class TriangleWeights {
     static TriangleWeights of(int inputs, long resized, long from, int outputs) {
         double scale = (double) inputs / resized;
         double support = Math.max(scale, 1);
-        TriangleWeights made = new TriangleWeights(outputs, Math.min(inputs, 2 * (int) Math.ceil(support) + 1));
+        TriangleWeights made = new TriangleWeights(outputs, Math.min(inputs, 2 * (int) Math.ceil(support) + 1) + 1);
         double[] exact = new double[made.stride];
         for (int i = 0; i < outputs; i++) {
             double center = (from + i + 0.5) * scale;
@@ -69,6 +70,7 @@ final class TriangleWeights {
         }
         first[output] = begin + skipped;
         count[output] = used - skipped;
+        mostInputs = Math.max(mostInputs, count[output]);
     }
 
     int outputs() {
@@ -90,7 +92,12 @@ final class TriangleWeights {
         return weights[output * stride + k];
     }
 
-    /** All weights; those of an output begin at {@code output * stride()}. */
+    /** The first input that counts for each output; they do not decrease. */
+    int[] firsts() {
+        return first;
+    }
+
+    /** All weights; those of an output begin at {@code output * stride()}, and zeros follow them, one at least. */
     int[] weights() {
         return weights;
     }
@@ -101,10 +108,6 @@ final class TriangleWeights {
 
     /** The most inputs that count for one output. */
     int mostInputs() {
-        int most = 1;
-        for (int c : count) {
-            most = Math.max(most, c);
-        }
-        return most;
+        return mostInputs;
     }
 }
