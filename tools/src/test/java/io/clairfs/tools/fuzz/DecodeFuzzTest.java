@@ -22,10 +22,12 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import javax.imageio.ImageIO;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The feeder's samples and the spec that says how they are decoded. */
+@Tag("long")
 final class DecodeFuzzTest {
     @TempDir
     Path directory;
@@ -130,7 +132,7 @@ final class DecodeFuzzTest {
                 DecodeSpec.parse("image,size=24,crop=random,flip=random").decoding(directory);
         Fuzz fuzz = Fuzz.of(
                 "images",
-                6_000,
+                3_000,
                 List.of(
                         "\u00ff\u00d8",
                         "\u00ff\u00da",
