@@ -27,7 +27,8 @@ use_utf8() {
 }
 
 # Not grep -q: it closes the pipe early, and pipefail would take that for a failure.
-has_libfuse() { PATH=$PATH:/usr/sbin:/sbin ldconfig -p | grep 'libfuse\.so\.2' >/dev/null; }
+has_library() { PATH=$PATH:/usr/sbin:/sbin ldconfig -p | grep -F "$1" >/dev/null; }
+has_libfuse() { has_library libfuse.so.2; }
 
 # Debian's packages that are missing for: build, run, or test.
 missing_packages() {
@@ -48,6 +49,8 @@ missing_packages() {
             PATH=$PATH:/usr/sbin:/sbin command -v tc >/dev/null || echo iproute2
             command -v nsenter >/dev/null || echo util-linux
             [ -x /bin/kill ] || echo procps
+            has_library libturbojpeg.so.0 || echo libturbojpeg0
+            /usr/bin/python3 -c 'import PIL' 2>/dev/null || echo python3-pil
             ;;
     esac
     case $use in

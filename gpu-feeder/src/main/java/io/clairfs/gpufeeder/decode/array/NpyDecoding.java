@@ -1,0 +1,72 @@
+package io.clairfs.gpufeeder.decode.array;
+
+import io.clairfs.gpufeeder.decode.BadSampleException;
+import io.clairfs.gpufeeder.decode.Decoding;
+import io.clairfs.gpufeeder.decode.SampleDecoder;
+import io.clairfs.gpufeeder.decode.SampleFormat;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+
+/** {@code .npy} files, all of one type and shape. What follows the array in a file is left alone, as numpy does. */
+public final class NpyDecoding implements Decoding {
+    private final NpyHeader expected;
+
+    private NpyDecoding(NpyHeader expected) {
+        this.expected = expected;
+    }
+
+    /**
+     * Files like this one.
+     *
+     * @throws BadSampleException when it is no {@code .npy} file, or one that is not taken
+     */
+    public static NpyDecoding like(Path example) throws IOException {
+        return new NpyDecoding(
+                NpyHeader.of(FirstBytes.of(example, NpyHeader.MOST_BYTES).bytes()));
+    }
+
+    @Override
+    public SampleFormat format() {
+        return expected.format();
+    }
+
+    @Override
+    public SampleDecoder open() {
+        return new Decoder(expected);
+    }
+
+    private record Decoder(NpyHeader expected) implements SampleDecoder.Payload {
+        @Override
+        public SampleFormat format() {
+            return expected.format();
+        }
+
+        @Override
+        public int headerBytes() {
+            return expected.bytes();
+        }
+
+        @Override
+        public void check(MemorySegment header, long fileBytes) throws BadSampleException {
+            NpyHeader found = NpyHeader.of(header);
+            if (!found.format().equals(format())) {
+                throw new BadSampleException(
+                        ".npy file of " + name(found.format()) + ": the first file is of " + name(format()));
+            }
+            if (found.bytes() != expected.bytes()) {
+                throw new BadSampleException(
+                        ".npy file with a header of " + found.bytes() + " bytes: the first file has " + expected.bytes()
+                                + "; save all with the same version of numpy");
+            }
+            if (fileBytes < headerBytes() + format().bytes()) {
+                throw new BadSampleException("truncated .npy file: " + fileBytes + " bytes, its array ends at "
+                        + (headerBytes() + format().bytes()));
+            }
+        }
+
+        private static String name(SampleFormat format) {
+            return format.type().typestr() + " " + format.shape();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package io.clairfs.gpufeeder.decode.image;
+
+import io.clairfs.gpufeeder.decode.BadSampleException;
+import java.awt.image.BufferedImage;
+import java.awt.image.IndexColorModel;
+import java.awt.image.Raster;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * PNG by the JDK. Values are taken as they are in the file: no gamma, no profile; a palette is looked up, grey becomes three equal channels, alpha is
+ * dropped, and of 16 bits the upper 8 are kept.
+ */
+final class JdkPng implements PixelDecoder {
+    private static final byte[] SIGNATURE = {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+
+    /** Bytes that one byte of deflate can stand for: 258 in 2 bits (RFC 1951). */
+    private static final int MOST_DEFLATED = 1032;
+
+    private final JdkImages images = new JdkImages("PNG");
+    private byte[] rgb = new byte[0];
+
+    static boolean begins(MemorySegment file) {
+        return file.byteSize() >= SIGNATURE.length
+                && file.asSlice(0, SIGNATURE.length).mismatch(MemorySegment.ofArray(SIGNATURE)) < 0;
+    }
+
+    @Override
+    public Pixels decode(MemorySegment file) throws BadSampleException {
+        if (!begins(file)) {
+            throw new BadSampleException("not a PNG file: its first 8 bytes are not PNG's");
+        }
+        BufferedImage image = images.read(file, reader -> {
+            requirePlausible(reader.getWidth(0), reader.getHeight(0), file.byteSize());
+            return reader.read(0);
+        });
+        int width = image.getWidth();
+        int height = image.getHeight();
+        if (rgb.length < Pixels.CHANNELS * width * height) {
+            rgb = new byte[Pixels.CHANNELS * width * height];
+        }
+        if (image.getColorModel() instanceof IndexColorModel palette) {
+            lookUp(image.getRaster(), palette);
+        } else {
+            take(image.getRaster());
+        }
+        return new Pixels(MemorySegment.ofArray(rgb), width, height);
+    }
+
+    /** Before memory is taken for them, so many pixels must be possible in the file. */
+    private static void requirePlausible(long width, long height, long fileBytes) throws BadSampleException {
+        if (width * height / Byte.SIZE > MOST_DEFLATED * fileBytes) {
+            throw new BadSampleException(
+                    "damaged PNG file: " + width + "x" + height + " pixels in " + fileBytes + " bytes");
+        }
+    }
+
+    private void lookUp(Raster raster, IndexColorModel palette) {
+        int[] row = new int[raster.getWidth()];
+        int at = 0;
+        for (int y = 0; y < raster.getHeight(); y++) {
+            raster.getSamples(0, y, row.length, 1, 0, row);
+            for (int index : row) {
+                int color = index < palette.getMapSize() ? palette.getRGB(index) : 0;
+                rgb[at++] = (byte) (color >> 16);
+                rgb[at++] = (byte) (color >> 8);
+                rgb[at++] = (byte) color;
+            }
+        }
+    }
+
+    private void take(Raster raster) {
+        int bands = raster.getNumBands();
+        int shift = raster.getSampleModel().getSampleSize(0) - 8;
+        // One or two bands: grey, and perhaps alpha.
+        int step = bands < Pixels.CHANNELS ? 0 : 1;
+        int[] row = new int[raster.getWidth() * bands];
+        int at = 0;
+        for (int y = 0; y < raster.getHeight(); y++) {
+            raster.getPixels(0, y, raster.getWidth(), 1, row);
+            for (int i = 0; i < row.length; i += bands) {
+                rgb[at++] = (byte) (row[i] >> shift);
+                rgb[at++] = (byte) (row[i + step] >> shift);
+                rgb[at++] = (byte) (row[i + 2 * step] >> shift);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        images.close();
+    }
+}

@@ -1,0 +1,117 @@
+package io.clairfs.gpufeeder.decode.image;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.gpufeeder.decode.BadSampleException;
+import io.clairfs.gpufeeder.decode.image.JpegHeader.ColorSpace;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * JPEG by libjpeg-turbo: accurate DCT and smooth upsampling, which are libjpeg's defaults and so Pillow's.
+ *
+ * <p>What libjpeg warns of is decoded, as Pillow does, but a file that ends too early is refused, as Pillow does as well.
+ */
+final class TurboJpeg implements PixelDecoder {
+    private static final int RGB = 0;
+    private static final int CMYK = 11;
+    private static final int LIMIT_SCANS = 32_768;
+    private static final int WARNING = 0;
+    private static final long LONGEST_TEXT = 200;
+    private static final String TRUNCATED = "Premature end of JPEG file";
+
+    private final PixelBuffer buffer = new PixelBuffer();
+    private final MemorySegment handle;
+
+    /** The library must be present. */
+    TurboJpeg() {
+        try {
+            handle = (MemorySegment) TurboJpegLibrary.Calls.INIT_DECOMPRESS.invokeExact();
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (handle.address() == 0) {
+            throw new OutOfMemoryError("tjInitDecompress");
+        }
+    }
+
+    @Override
+    public Pixels decode(MemorySegment file) throws BadSampleException {
+        JpegHeader header = JpegHeader.of(file);
+        int width = header.width();
+        int height = header.height();
+        boolean inks = header.colors() == ColorSpace.CMYK || header.colors() == ColorSpace.YCCK;
+        int bytesPerPixel = inks ? 4 : Pixels.CHANNELS;
+        MemorySegment pixels = buffer.of((long) bytesPerPixel * width * height);
+        int failed;
+        try {
+            failed = (int) TurboJpegLibrary.Calls.DECOMPRESS.invokeExact(
+                    handle,
+                    file,
+                    file.byteSize(),
+                    pixels,
+                    width,
+                    bytesPerPixel * width,
+                    height,
+                    inks ? CMYK : RGB,
+                    LIMIT_SCANS);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (failed != 0) {
+            requireWholeDespiteWarning(file);
+        }
+        if (inks) {
+            InkColors.toRgb(pixels, (long) width * height);
+        }
+        return new Pixels(pixels, width, height);
+    }
+
+    private void requireWholeDespiteWarning(MemorySegment file) throws BadSampleException {
+        int code;
+        String text;
+        try {
+            code = (int) TurboJpegLibrary.Calls.ERROR_CODE.invokeExact(handle);
+            text = text((MemorySegment) TurboJpegLibrary.Calls.ERROR_TEXT.invokeExact(handle));
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (code != WARNING) {
+            throw new BadSampleException("damaged JPEG file: " + text);
+        }
+        // The text is that of the first warning; a later one could be that the file ends.
+        if (text.contains(TRUNCATED) || !endsAfterItsScans(file)) {
+            throw new BadSampleException(
+                    "truncated JPEG file: its image goes on after its " + file.byteSize() + " bytes");
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static String text(MemorySegment text) {
+        return text.reinterpret(LONGEST_TEXT).getString(0);
+    }
+
+    /** Whether an end of the image follows the last scan. */
+    private static boolean endsAfterItsScans(MemorySegment file) {
+        for (long at = file.byteSize() - 2; at >= 0; at--) {
+            if (file.get(JAVA_BYTE, at) == (byte) 0xFF) {
+                int marker = file.get(JAVA_BYTE, at + 1) & 0xFF;
+                if (marker == 0xD9 || marker == 0xDA) {
+                    return marker == 0xD9;
+                }
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public void close() {
+        try {
+            int _ = (int) TurboJpegLibrary.Calls.DESTROY.invokeExact(handle);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        } finally {
+            buffer.close();
+        }
+    }
+}

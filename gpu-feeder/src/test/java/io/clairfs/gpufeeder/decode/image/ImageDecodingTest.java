@@ -1,0 +1,163 @@
+package io.clairfs.gpufeeder.decode.image;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.gpufeeder.decode.BadSampleException;
+import io.clairfs.gpufeeder.decode.SampleDecoder;
+import io.clairfs.gpufeeder.decode.image.ImageForm.Crop;
+import io.clairfs.gpufeeder.decode.image.ImageForm.Kind;
+import io.clairfs.gpufeeder.decode.image.ImageForm.Layout;
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.Random;
+import javax.imageio.ImageIO;
+import org.junit.jupiter.api.Test;
+
+/** What needs no other decoder to compare with. */
+final class ImageDecodingTest {
+    private static final boolean TURBO = TurboJpegLibrary.isPresent();
+
+    private static byte[] picture(int width, int height, String kind) throws IOException {
+        BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
+        Random random = new Random(width * 31L + height);
+        for (int y = 0; y < height; y++) {
+            for (int x = 0; x < width; x++) {
+                image.setRGB(x, y, random.nextInt());
+            }
+        }
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ImageIO.write(image, kind, out);
+        return out.toByteArray();
+    }
+
+    private static byte[] decode(byte[] file, ImageForm form, long key, boolean turbo) throws BadSampleException {
+        try (Arena arena = Arena.ofConfined();
+                SampleDecoder.Content decoder = (SampleDecoder.Content) new ImageDecoding(form, turbo).open()) {
+            MemorySegment slot = arena.allocate(form.format().bytes());
+            decoder.decode(arena.allocateFrom(JAVA_BYTE, file), key, slot);
+            return slot.toArray(JAVA_BYTE);
+        }
+    }
+
+    private static ImageForm form(Layout layout, Crop crop, boolean flip) {
+        return new ImageForm(Kind.ANY, 20, 30, layout, crop, 30, flip);
+    }
+
+    @Test
+    void sameKey_givesTheSameBytes_anotherOneOthers() throws Exception {
+        byte[] file = picture(90, 70, "png");
+        ImageForm form = form(Layout.NCHW, Crop.RANDOM, true);
+        byte[] first = decode(file, form, 5, TURBO);
+        assertThat(decode(file, form, 5, TURBO)).isEqualTo(first);
+        assertThat(decode(file, form, 6, TURBO)).isNotEqualTo(first);
+        // Whoever changes these changes every training that is repeated.
+        assertThat(Framing.of(form, 500, 375, 5))
+                .isEqualTo(new Framing(new Framing.Region(332, 68, 164, 196), 30, 20, 0, 0, 30, 20, true));
+    }
+
+    @Test
+    void planes_areThePixelsInAnotherOrder() throws Exception {
+        byte[] file = picture(90, 70, "png");
+        byte[] planes = decode(file, form(Layout.NCHW, Crop.CENTER, true), 1, TURBO);
+        byte[] pixels = decode(file, form(Layout.NHWC, Crop.CENTER, true), 1, TURBO);
+        byte[] sorted = new byte[planes.length];
+        for (int i = 0; i < sorted.length; i++) {
+            sorted[i] = planes[i % 3 * (planes.length / 3) + i / 3];
+        }
+        assertThat(sorted).isEqualTo(pixels);
+    }
+
+    @Test
+    void flip_mirrorsHalfOfTheSamples_andChangesNoCrop() throws Exception {
+        byte[] file = picture(40, 40, "png");
+        int mirrored = 0;
+        for (int key = 0; key < 400; key++) {
+            byte[] as = decode(file, form(Layout.NHWC, Crop.RANDOM, false), key, TURBO);
+            byte[] maybe = decode(file, form(Layout.NHWC, Crop.RANDOM, true), key, TURBO);
+            if (!Arrays.equals(as, maybe)) {
+                mirrored++;
+                byte[] back = new byte[as.length];
+                for (int i = 0; i < back.length; i++) {
+                    int x = i / 3 % 30;
+                    back[i] = maybe[i + 3 * (29 - 2 * x)];
+                }
+                assertThat(back).isEqualTo(as);
+            }
+        }
+        assertThat(mirrored).isBetween(150, 250);
+    }
+
+    @Test
+    void imageOfTheRightSize_isTakenAsItIs() throws Exception {
+        byte[] file = picture(30, 20, "png");
+        BufferedImage image = ImageIO.read(new ByteArrayInputStream(file));
+        byte[] pixels = decode(file, form(Layout.NHWC, Crop.NONE, false), 0, TURBO);
+        for (int i = 0; i < 600; i++) {
+            assertThat(HexFormat.of().formatHex(pixels, 3 * i, 3 * i + 3))
+                    .isEqualTo(HexFormat.of().toHexDigits(image.getRGB(i % 30, i / 30), 6));
+        }
+    }
+
+    @Test
+    void oneDecoder_takesOneFileAfterTheOther_damagedOnesToo() throws Exception {
+        byte[] small = picture(33, 45, "jpeg");
+        byte[] large = picture(300, 200, "jpeg");
+        ImageForm form = form(Layout.NCHW, Crop.CENTER, false);
+        for (boolean turbo : TURBO ? new boolean[] {true, false} : new boolean[] {false}) {
+            try (Arena arena = Arena.ofConfined();
+                    SampleDecoder.Content decoder = (SampleDecoder.Content) new ImageDecoding(form, turbo).open()) {
+                MemorySegment slot = arena.allocate(form.format().bytes());
+                for (int i = 0; i < 20; i++) {
+                    byte[] file = i % 2 == 0 ? small : large;
+                    MemorySegment whole = arena.allocateFrom(JAVA_BYTE, file);
+                    assertThatThrownBy(() -> decoder.decode(whole.asSlice(0, file.length / 2), 0, slot))
+                            .isInstanceOf(BadSampleException.class)
+                            .hasMessageContaining("truncated JPEG file");
+                    decoder.decode(whole, 0, slot);
+                    assertThat(slot.toArray(JAVA_BYTE)).isEqualTo(decode(file, form, 0, turbo));
+                }
+            }
+        }
+    }
+
+    @Test
+    void fileOfAnotherKind_isRefused() throws Exception {
+        ImageForm jpegs = new ImageForm(Kind.JPEG, 8, 8, Layout.NCHW, Crop.CENTER, 8, false);
+        byte[] png = picture(9, 9, "png");
+        assertThatThrownBy(() -> decode(png, jpegs, 0, TURBO))
+                .isInstanceOf(BadSampleException.class)
+                .hasMessage("a PNG file, but only JPEG files are expected: --decode image,... takes both");
+        assertThatThrownBy(() -> decode(new byte[] {'B', 'M', 1}, jpegs, 0, TURBO))
+                .hasMessage("neither a JPEG nor a PNG file: it begins with 42 4D 01");
+        assertThatThrownBy(() -> decode(new byte[0], jpegs, 0, TURBO)).hasMessage("the file is empty");
+    }
+
+    @Test
+    void imageTooLong_isRefused_notAllocated() throws Exception {
+        byte[] png = picture(9, 9, "png");
+        png[16] = 0x7F; // its width is now more than two billion pixels
+        ImageForm form = form(Layout.NCHW, Crop.CENTER, false);
+        assertThatThrownBy(() -> decode(png, form, 0, TURBO)).isInstanceOf(BadSampleException.class);
+        byte[] jpeg = picture(9, 9, "jpeg");
+        int frame = indexOf(jpeg, (byte) 0xC0);
+        Arrays.fill(jpeg, frame + 4, frame + 8, (byte) 0xFF); // 65,535 x 65,535
+        assertThatThrownBy(() -> decode(jpeg, form, 0, TURBO)).hasMessageContaining("65535x65535");
+    }
+
+    private static int indexOf(byte[] bytes, byte marker) {
+        for (int i = 1; i < bytes.length; i++) {
+            if (bytes[i - 1] == (byte) 0xFF && bytes[i] == marker) {
+                return i;
+            }
+        }
+        throw new AssertionError("no such marker");
+    }
+}
