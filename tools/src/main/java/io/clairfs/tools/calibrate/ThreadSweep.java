@@ -20,7 +20,7 @@ final class ThreadSweep {
 
     private ThreadSweep() {}
 
-    /** One piece of work. Returns the bytes it moved, or {@link #NO_MORE}. */
+    /** One piece of work. Returns the bytes it moved, or what else is counted, or {@link #NO_MORE}. */
     @FunctionalInterface
     interface Work {
         long NO_MORE = -1;
@@ -51,7 +51,7 @@ final class ThreadSweep {
             throws IOException {
         Map<Integer, Double> rates = new TreeMap<>();
         for (int threads = 1; threads <= most; threads *= 2) {
-            double rate = step(workers.apply(threads), threads, stepMs);
+            double rate = perSecond(workers.apply(threads), threads, stepMs) / MEGA;
             if (rate > 0) {
                 rates.put(threads, Math.round(rate * 10) / 10.0);
             }
@@ -60,7 +60,8 @@ final class ThreadSweep {
         return rates;
     }
 
-    private static double step(Worker worker, int threads, long stepMs) throws IOException {
+    /** What so many threads together move per second. */
+    static double perSecond(Worker worker, int threads, long stepMs) throws IOException {
         AtomicLong bytes = new AtomicLong();
         long start = System.nanoTime();
         long end = start + TimeUnit.MILLISECONDS.toNanos(stepMs);
@@ -91,6 +92,6 @@ final class ThreadSweep {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);
         }
-        return bytes.get() / MEGA / ((System.nanoTime() - start) / NANOS_PER_SECOND);
+        return bytes.get() / ((System.nanoTime() - start) / NANOS_PER_SECOND);
     }
 }
