@@ -70,13 +70,11 @@ final class ThreadSweep {
             for (int t = 0; t < threads; t++) {
                 running.add(pool.submit(() -> {
                     Work work = worker.start();
-                    while (System.nanoTime() < end) {
-                        long moved = work.run();
-                        if (moved == Work.NO_MORE) {
-                            break;
-                        }
-                        bytes.addAndGet(moved);
-                    }
+                    long moved;
+                    do { // each thread does one piece, however late it starts
+                        moved = work.run();
+                        bytes.addAndGet(moved == Work.NO_MORE ? 0 : moved);
+                    } while (moved != Work.NO_MORE && System.nanoTime() < end);
                     return null;
                 }));
             }
