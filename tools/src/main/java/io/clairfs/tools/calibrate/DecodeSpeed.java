@@ -82,7 +82,8 @@ final class DecodeSpeed {
                     .orElseThrow();
             Map<Integer, Double> ofSize = new TreeMap<>();
             for (int threads : threads(processors())) {
-                ofSize.put(threads, ThreadSweep.perSecond(() -> decoder(contents), threads, stepMs));
+                ofSize.put(
+                        threads, ThreadSweep.rounded(ThreadSweep.perSecond(() -> decoder(contents), threads, stepMs)));
                 stepDone.run();
             }
             rates.put(bytes, ofSize); // sizes that are all alike are one

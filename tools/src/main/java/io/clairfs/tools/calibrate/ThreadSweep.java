@@ -1,6 +1,8 @@
 package io.clairfs.tools.calibrate;
 
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +17,7 @@ import java.util.function.IntFunction;
 
 /** Repeats a piece of work with 1, 2, 4, ... threads, and measures the total throughput of each number. */
 final class ThreadSweep {
+    private static final MathContext FOUR_DIGITS = new MathContext(4);
     private static final double MEGA = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -53,11 +56,18 @@ final class ThreadSweep {
         for (int threads = 1; threads <= most; threads *= 2) {
             double rate = perSecond(workers.apply(threads), threads, stepMs) / MEGA;
             if (rate > 0) {
-                rates.put(threads, Math.round(rate * 10) / 10.0);
+                rates.put(threads, rounded(rate));
             }
             stepDone.run();
         }
         return rates;
+    }
+
+    /** Four digits, or one behind the point if that is more: a small rate must not become 0, which is no rate. */
+    static double rounded(double rate) {
+        return rate >= 1000
+                ? Math.round(rate * 10) / 10.0
+                : new BigDecimal(rate).round(FOUR_DIGITS).doubleValue();
     }
 
     /** What so many threads together move per second. */

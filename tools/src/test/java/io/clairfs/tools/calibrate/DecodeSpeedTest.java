@@ -28,6 +28,13 @@ final class DecodeSpeedTest {
         assertThat(DecodeSpeed.threads(64)).containsExactly(1, 2, 3, 4, 5, 6, 7, 8, 12, 18, 27, 40, 60, 64);
     }
 
+    @Test
+    void ratesAreRounded_butNeverToZero() {
+        assertThat(ThreadSweep.rounded(12_345.678)).isEqualTo(12_345.7);
+        assertThat(ThreadSweep.rounded(571.4218)).isEqualTo(571.4);
+        assertThat(ThreadSweep.rounded(0.000123456)).isEqualTo(0.0001235);
+    }
+
     private void write(String name, int side) throws IOException {
         ImageIO.write(
                 new BufferedImage(side, side, BufferedImage.TYPE_INT_RGB),
