@@ -398,6 +398,18 @@ public final class JobRun {
             boolean inNameOrder,
             int stagedAhead) {}
 
+    /**
+     * How often the ranks that read here were ready together.
+     *
+     * @param steps that count: all ranks were seen to read their batches of the step. 0 with fewer than two ranks, or a batch that is not known
+     * @param imbalanced those in which one rank was later than another by more than a tenth of the step: Lobster, section 5.3
+     */
+    public record Balance(long steps, long imbalanced) {}
+
+    public synchronized Balance balance() {
+        return new Balance(follower.balance().steps(), follower.balance().imbalanced());
+    }
+
     public synchronized Progress progress() throws InvalidSpecException {
         if (windows.isEmpty()) {
             return new Progress(spec.startEpoch(), 0, 0, false, true, 0, null, false, 0);

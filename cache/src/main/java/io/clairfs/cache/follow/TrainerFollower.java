@@ -30,6 +30,14 @@ final class TrainerFollower {
     private final SampleIndex index;
     private final List<StreamWindow> windows;
     private final Pace[] paces;
+    private final StepBalance balance;
+
+    /** Samples per rank and step; 0 if not known. */
+    private final int batch;
+
+    /** Steps of an epoch, as far as the first epoch tells. */
+    private final long stepsOfEpoch;
+
     private final LongSupplier clockNs;
     private final SyncDetector syncDetector;
     private final EpochDriftDetector driftDetector;
@@ -67,6 +75,9 @@ final class TrainerFollower {
         this.clockNs = clockNs;
         int ranks = spec.ranks().count();
         paces = Stream.generate(Pace::new).limit(ranks).toArray(Pace[]::new);
+        balance = new StepBalance(ranks);
+        batch = spec.batch();
+        stepsOfEpoch = batch == 0 ? 0 : Math.ceilDiv(firstLength, batch);
         int memory = SyncDetector.memoryFor(firstLength, Math.max(1, ranks));
         syncDetector = new SyncDetector(memory);
         driftDetector = new EpochDriftDetector(spec, memory);
@@ -94,6 +105,11 @@ final class TrainerFollower {
     /** How long the trainer of a stream takes for a sample, ns; 0 when that is not known. */
     double nsPerSample(int stream) {
         return paces[stream].nsPerSample();
+    }
+
+    /** Which steps the ranks were ready for together. */
+    StepBalance balance() {
+        return balance;
     }
 
     /** Whether reads follow the prediction, in the epoch that the job says. */
@@ -156,12 +172,23 @@ final class TrainerFollower {
             return false;
         }
         syncDetector.readAt(best, slot.sequence);
+        long nowNs = clockNs.getAsLong();
         if (isFirst) {
-            paces[best].read(clockNs.getAsLong(), windows.get(best).readyAhead(1) == 0);
+            paces[best].read(nowNs, windows.get(best).readyAhead(1) == 0);
         }
         moveCentre(best);
+        countSteps(best, nowNs);
         driftDetector.read(AccessStream.epoch(slot.position), syncDetector.inSync());
         return true;
+    }
+
+    /** A batch is complete when all its positions are behind the first unread one. */
+    private void countSteps(int stream, long nowNs) {
+        long position = windows.get(stream).position();
+        if (batch > 0 && position != AccessStream.END) {
+            long before = AccessStream.epoch(position) * stepsOfEpoch;
+            balance.ready(stream, before + AccessStream.step(position) / batch, nowNs);
+        }
     }
 
     /**
@@ -279,6 +306,9 @@ final class TrainerFollower {
     /** Reports of reads were lost. */
     void reportsLost() {
         syncDetector.reset();
+        for (int stream = 0; stream < windows.size(); stream++) {
+            balance.lost(stream);
+        }
         search.postpone();
     }
 
@@ -306,6 +336,7 @@ final class TrainerFollower {
     void moveTo(int stream, PositionSearch.Found place) throws InvalidSpecException {
         StreamWindow window = windows.get(stream);
         driftDetector.found(window, window.position(), place.position(), search.reads(), place.read().length);
+        balance.lost(stream);
         window.jump(place.position());
         long last = window.headSequence();
         for (long position : place.read()) {

@@ -111,6 +111,31 @@ final class JobRunTest {
         assertThat(next.file()).isEqualTo(dataset.index.file(order.get(1)));
     }
 
+    @ParameterizedTest(name = "rank 1 is {0} ms late in steps of 100 ms")
+    @CsvSource({"5, false", "12, true"})
+    void stepsOfTwoRanks_areCountedByWhenBothHadTheirBatches(long lateMs, boolean imbalanced) throws Exception {
+        String line = "seed=5 epochs=2 batch=16 world=2 ranks=0-1";
+        long[] nowMs = {1};
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
+        JobRun run = new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, () -> nowMs[0] * 1_000_000);
+        int steps = Math.ceilDiv(SAMPLES / 2, BATCH);
+        for (int epoch = 0; epoch < 2; epoch++) {
+            for (int step = 0; step < steps; step++) {
+                for (int rank = 0; rank < 2; rank++) {
+                    List<Integer> order = epoch(line, epoch, rank);
+                    nowMs[0] += rank * lateMs;
+                    read(run, order.subList(step * BATCH, Math.min(order.size(), (step + 1) * BATCH)));
+                }
+                nowMs[0] += 100 - lateMs;
+            }
+        }
+        assertThat(run.progress().done()).isTrue();
+        assertThat(run.balance().steps())
+                .as("of %d: not the first, nor the last, after which all is read", 2 * steps)
+                .isEqualTo(2L * steps - 2);
+        assertThat(run.balance().imbalanced()).isEqualTo(imbalanced ? 2L * steps - 2 : 0);
+    }
+
     @Test
     void wrongSeed_isOutOfSyncAndCounted() throws Exception {
         JobRun run = start("seed=5 epochs=3 batch=16");

@@ -6,6 +6,7 @@ import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.config.ModelFile.Device;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -18,10 +19,16 @@ public final class Calibration {
      *
      * @param ssd a directory on the disk to measure; null for none
      * @param memory whether to measure memory
+     * @param decode how files of the source are decoded; null for no measurement of that
      * @param stepMs how long each step takes, milliseconds
      */
-    public static ConfigFile run(Path source, @Nullable Path ssd, boolean memory, long stepMs) throws IOException {
-        int steps = SourceSpeed.steps() + (ssd == null ? 0 : SsdSpeed.steps()) + (memory ? MemorySpeed.steps() : 0);
+    public static ConfigFile run(
+            Path source, @Nullable Path ssd, boolean memory, @Nullable DecodeOperation decode, long stepMs)
+            throws IOException {
+        int steps = SourceSpeed.steps()
+                + (ssd == null ? 0 : SsdSpeed.steps())
+                + (memory ? MemorySpeed.steps() : 0)
+                + (decode == null ? 0 : DecodeSpeed.steps());
         AtomicInteger done = new AtomicInteger();
         try (Progress progress = Progress.begin("calibrating", steps)) {
             Runnable step = () -> progress.at(done.incrementAndGet());
@@ -31,7 +38,10 @@ public final class Calibration {
             Device ofSsd = ssd == null ? null : SsdSpeed.measure(ssd, stepMs, step);
             progress.note("memory");
             Device ofMemory = memory ? MemorySpeed.measure(stepMs, step) : null;
-            return new ConfigFile(null, new ModelFile(ofSource, ofMemory, ofSsd, null, null, null, null));
+            progress.note("decode");
+            Map<String, Map<Long, Map<Integer, Double>>> ofDecode =
+                    decode == null ? null : Map.of(decode.name(), DecodeSpeed.measure(source, decode, stepMs, step));
+            return new ConfigFile(null, new ModelFile(ofSource, ofMemory, ofSsd, null, null, null, null, ofDecode));
         }
     }
 }

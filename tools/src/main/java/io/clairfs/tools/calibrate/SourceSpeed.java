@@ -53,6 +53,17 @@ final class SourceSpeed {
     }
 
     private static List<Path> someFiles(Path source) throws IOException {
+        List<Path> found = filesWithContent(source);
+        if (found.size() < 2 * LATENCY_FILES) {
+            throw new IOException(source + " has only " + found.size() + " files with content; to measure a source, "
+                    + 2 * LATENCY_FILES + " are needed");
+        }
+        Collections.shuffle(found, new Random());
+        return found;
+    }
+
+    /** The first files with content, as many as are measured at most. */
+    static List<Path> filesWithContent(Path source) throws IOException {
         List<Path> found = new ArrayList<>();
         Files.walkFileTree(source, new SimpleFileVisitor<>() {
             @Override
@@ -63,11 +74,6 @@ final class SourceSpeed {
                 return found.size() < MOST_FILES ? FileVisitResult.CONTINUE : FileVisitResult.TERMINATE;
             }
         });
-        if (found.size() < 2 * LATENCY_FILES) {
-            throw new IOException(source + " has only " + found.size() + " files with content; to measure a source, "
-                    + 2 * LATENCY_FILES + " are needed");
-        }
-        Collections.shuffle(found, new Random());
         return found;
     }
 

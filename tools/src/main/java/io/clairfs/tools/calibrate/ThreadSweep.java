@@ -1,6 +1,8 @@
 package io.clairfs.tools.calibrate;
 
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,12 +17,13 @@ import java.util.function.IntFunction;
 
 /** Repeats a piece of work with 1, 2, 4, ... threads, and measures the total throughput of each number. */
 final class ThreadSweep {
+    private static final MathContext FOUR_DIGITS = new MathContext(4);
     private static final double MEGA = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
 
     private ThreadSweep() {}
 
-    /** One piece of work. Returns the bytes it moved, or {@link #NO_MORE}. */
+    /** One piece of work. Returns the bytes it moved, or what else is counted, or {@link #NO_MORE}. */
     @FunctionalInterface
     interface Work {
         long NO_MORE = -1;
@@ -51,16 +54,24 @@ final class ThreadSweep {
             throws IOException {
         Map<Integer, Double> rates = new TreeMap<>();
         for (int threads = 1; threads <= most; threads *= 2) {
-            double rate = step(workers.apply(threads), threads, stepMs);
+            double rate = perSecond(workers.apply(threads), threads, stepMs) / MEGA;
             if (rate > 0) {
-                rates.put(threads, Math.round(rate * 10) / 10.0);
+                rates.put(threads, rounded(rate));
             }
             stepDone.run();
         }
         return rates;
     }
 
-    private static double step(Worker worker, int threads, long stepMs) throws IOException {
+    /** Four digits, or one behind the point if that is more: a small rate must not become 0, which is no rate. */
+    static double rounded(double rate) {
+        return rate >= 1000
+                ? Math.round(rate * 10) / 10.0
+                : new BigDecimal(rate).round(FOUR_DIGITS).doubleValue();
+    }
+
+    /** What so many threads together move per second. */
+    static double perSecond(Worker worker, int threads, long stepMs) throws IOException {
         AtomicLong bytes = new AtomicLong();
         long start = System.nanoTime();
         long end = start + TimeUnit.MILLISECONDS.toNanos(stepMs);
@@ -69,13 +80,11 @@ final class ThreadSweep {
             for (int t = 0; t < threads; t++) {
                 running.add(pool.submit(() -> {
                     Work work = worker.start();
-                    while (System.nanoTime() < end) {
-                        long moved = work.run();
-                        if (moved == Work.NO_MORE) {
-                            break;
-                        }
-                        bytes.addAndGet(moved);
-                    }
+                    long moved;
+                    do { // each thread does one piece, however late it starts
+                        moved = work.run();
+                        bytes.addAndGet(moved == Work.NO_MORE ? 0 : moved);
+                    } while (moved != Work.NO_MORE && System.nanoTime() < end);
                     return null;
                 }));
             }
@@ -91,6 +100,6 @@ final class ThreadSweep {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);
         }
-        return bytes.get() / MEGA / ((System.nanoTime() - start) / NANOS_PER_SECOND);
+        return bytes.get() / ((System.nanoTime() - start) / NANOS_PER_SECOND);
     }
 }

@@ -3,6 +3,7 @@ package io.clairfs.tools.cli;
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.Progress;
 import io.clairfs.tools.bench.FirstReadsBenchmark;
+import io.clairfs.tools.bench.PipelineBenchmark;
 import io.clairfs.tools.bench.ReadBenchmark;
 import io.clairfs.tools.bench.SharingBenchmark;
 import io.clairfs.tools.bench.ToldBenchmark;
@@ -37,7 +38,7 @@ final class BenchCommand implements Runnable {
     @Override
     public void run() {
         throw new picocli.CommandLine.ParameterException(
-                spec.commandLine(), "say what to measure: read, sharing, told, untold or wire");
+                spec.commandLine(), "say what to measure: read, sharing, told, untold, wire or pipeline");
     }
 
     @Command(
@@ -211,6 +212,38 @@ final class BenchCommand implements Runnable {
         if (json) {
             System.out.print(json(rows));
         }
+        return Main.DONE;
+    }
+
+    @Command(
+            name = "pipeline",
+            mixinStandardHelpOptions = true,
+            description = "One pool that loads and decodes: a split that moves with the load, beside all fixed ones.")
+    int pipeline(
+            @Option(names = "--json", description = "As JSON.") boolean json,
+            @Option(
+                            names = "--threads",
+                            defaultValue = "8",
+                            description = "Threads of the pool, 4 to 64 (default: ${DEFAULT-VALUE}).")
+                    int threads,
+            @Option(
+                            names = "--batches",
+                            defaultValue = "200",
+                            description = "Batches of each run (default: ${DEFAULT-VALUE}).")
+                    int batches,
+            @Option(names = "--rounds", defaultValue = "3", description = "Rounds of each (default: ${DEFAULT-VALUE}).")
+                    int rounds)
+            throws InterruptedException {
+        if (threads < 4 || threads > 64 || batches < 1 || rounds < 1) {
+            throw new picocli.CommandLine.ParameterException(
+                    spec.commandLine(), "--threads must be 4 to 64, --batches and --rounds at least 1");
+        }
+        List<PipelineBenchmark.Row> rows;
+        AtomicInteger done = new AtomicInteger();
+        try (Progress progress = Progress.begin("measuring", PipelineBenchmark.steps(threads, rounds))) {
+            rows = PipelineBenchmark.run(threads, batches, rounds, () -> progress.at(done.incrementAndGet()));
+        }
+        System.out.print(json ? json(rows) : PipelineBenchmark.table(rows));
         return Main.DONE;
     }
 

@@ -1,6 +1,7 @@
 package io.clairfs.tools.cli;
 
 import io.clairfs.tools.calibrate.Calibration;
+import io.clairfs.tools.calibrate.DecodeOperation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,6 +40,12 @@ final class CalibrateCommand implements Callable<Integer> {
     private boolean memory;
 
     @Option(
+            names = "--decode",
+            paramLabel = "OP",
+            description = "Measures how fast so many threads decode the files of SOURCE, too: image.")
+    private @Nullable String decode;
+
+    @Option(
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "1",
@@ -59,7 +66,7 @@ final class CalibrateCommand implements Callable<Integer> {
         if (!Files.isDirectory(source)) {
             throw new CommandFailedException("source " + source + " is not a directory");
         }
-        String text = Calibration.run(source, ssd, memory, (long) (seconds * MILLIS_PER_SECOND))
+        String text = Calibration.run(source, ssd, memory, operation(), (long) (seconds * MILLIS_PER_SECOND))
                 .text();
         if (file == null) {
             System.out.print(text);
@@ -67,5 +74,22 @@ final class CalibrateCommand implements Callable<Integer> {
             Files.writeString(file, text);
         }
         return Main.DONE;
+    }
+
+    private @Nullable DecodeOperation operation() {
+        if (decode == null) {
+            return null;
+        }
+        return DecodeOperation.ALL.stream()
+                .filter(operation -> operation.name().equals(decode))
+                .findFirst()
+                .orElseThrow(() -> new ParameterException(
+                        spec.commandLine(),
+                        "--decode " + decode + " is none of "
+                                + String.join(
+                                        ", ",
+                                        DecodeOperation.ALL.stream()
+                                                .map(DecodeOperation::name)
+                                                .toList())));
     }
 }

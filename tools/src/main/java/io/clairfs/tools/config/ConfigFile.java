@@ -56,6 +56,7 @@ public record ConfigFile(
             var _ = config.modelOrUnmeasured().model(); // refuses values that the model does not accept
             var _ = config.modelOrUnmeasured().memoryClass(0);
             var _ = config.modelOrUnmeasured().ssdClass(0);
+            var _ = config.modelOrUnmeasured().preprocessing();
             return config;
         } catch (DatabindException e) {
             throw new IOException(file + where(e) + key(e) + ": " + firstLine(e.getOriginalMessage()), e);

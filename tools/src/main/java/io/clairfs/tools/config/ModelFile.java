@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.clairfs.cache.plan.model.PerformanceModel;
 import io.clairfs.cache.plan.model.StorageClass;
 import io.clairfs.cache.plan.model.Throughput;
+import io.clairfs.cache.plan.preprocess.PreprocessModel;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param peerLatency of one request to another node
  * @param compute c, of one rank
  * @param preprocess beta
+ * @param decode samples per second of all threads together, by the name of what was done with them, their bytes and the number of threads:
+ *     Lobster (ICPP 2022), section 4.1
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record ModelFile(
@@ -30,9 +33,10 @@ public record ModelFile(
         @Nullable Double network,
         @Nullable Double peerLatency,
         @Nullable Double compute,
-        @Nullable Double preprocess) {
+        @Nullable Double preprocess,
+        @Nullable Map<String, Map<Long, Map<Integer, Double>>> decode) {
     /** A model without measurements. */
-    public static final ModelFile UNMEASURED = new ModelFile(null, null, null, null, null, null, null);
+    public static final ModelFile UNMEASURED = new ModelFile(null, null, null, null, null, null, null, null);
 
     private static final double MEGA = 1e6;
 
@@ -48,6 +52,11 @@ public record ModelFile(
             @Nullable Double latency,
             @Nullable Map<Integer, Double> read,
             @Nullable Map<Integer, Double> write) {}
+
+    /** The same without what is no other node's business: it would be too long to tell them. */
+    public ModelFile withoutDecode() {
+        return new ModelFile(source, memory, ssd, network, peerLatency, compute, preprocess, null);
+    }
 
     /** The model for the planner and the router. */
     public PerformanceModel model() {
@@ -70,6 +79,23 @@ public record ModelFile(
     /** An SSD tier as the planner's storage class. */
     public StorageClass ssdClass(long capacityBytes) {
         return storageClass(ssd, StorageClass.ssd(capacityBytes));
+    }
+
+    /** The preprocessing that was measured; of several, the one whose name comes first. Null if none was. */
+    public @Nullable PreprocessModel preprocessing() {
+        if (decode == null || decode.isEmpty()) {
+            return null;
+        }
+        Map.Entry<String, Map<Long, Map<Integer, Double>>> first = new TreeMap<>(decode).firstEntry();
+        if (first.getValue() == null) {
+            throw new IllegalArgumentException("decode: " + first.getKey() + " has no size");
+        }
+        first.getValue().forEach((bytes, rates) -> {
+            if (rates == null || rates.values().stream().anyMatch(Objects::isNull)) {
+                throw new IllegalArgumentException("decode: " + first.getKey() + ": " + bytes + " bytes have no rate");
+            }
+        });
+        return PreprocessModel.measured(new TreeMap<>(first.getValue()));
     }
 
     private static StorageClass storageClass(@Nullable Device device, StorageClass rest) {

@@ -40,11 +40,13 @@ import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.control.ControlFiles;
 import io.clairfs.tools.node.control.JobControl;
 import io.clairfs.tools.node.control.OrderFiles;
+import io.clairfs.tools.node.control.ReportControl;
 import io.clairfs.tools.node.control.StatusReporter;
 import io.clairfs.tools.node.control.WhereFiles;
 import io.clairfs.tools.node.job.Indexes;
 import io.clairfs.tools.node.job.JobTable;
 import io.clairfs.tools.node.job.LateSteps;
+import io.clairfs.tools.node.job.LoaderReports;
 import io.clairfs.tools.node.limits.DescriptorLimit;
 import io.clairfs.tools.node.mount.ControlPoint;
 import io.clairfs.tools.node.mount.MountCheck;
@@ -178,11 +180,24 @@ public final class Daemon implements AutoCloseable {
             JobTable jobs = new JobTable(indexes, prefetcher, group == null ? null : group.jobs(), errors);
             SeedFinder seedFinder = started(new SeedFinder(config.findSeed(), tree, indexes, jobs, errors));
             requests.tell(seedFinder);
+            LoaderReports reports =
+                    new LoaderReports(config.model(), Runtime.getRuntime().availableProcessors());
             StatusReporter status = new StatusReporter(
-                    config, tree, indexes, prefetcher, seedFinder, admission, group, counters, errors, data::requests);
+                    config,
+                    tree,
+                    indexes,
+                    prefetcher,
+                    reports,
+                    seedFinder,
+                    admission,
+                    group,
+                    counters,
+                    errors,
+                    data::requests);
             ControlMount control = new ControlMount(
                     new ControlFiles(
                             new JobControl(indexes, jobs, errors),
+                            new ReportControl(jobs, reports, errors),
                             status,
                             errors,
                             indexes,

@@ -2,6 +2,7 @@ package io.clairfs.tools.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.clairfs.cache.plan.model.PerformanceModel;
 import java.io.IOException;
@@ -38,8 +39,21 @@ class ConfigFileTest {
     @Test
     void text_whatIsWritten_isReadAgain() throws IOException {
         ModelFile.Device disk = new ModelFile.Device(4, 0.001, Map.of(1, 100.0, 2, 180.0), Map.of(1, 50.0));
-        ConfigFile written = new ConfigFile(null, new ModelFile(disk, null, disk, null, null, null, null));
-        assertThat(read(written.text())).isEqualTo(written);
+        ConfigFile written = new ConfigFile(
+                null,
+                new ModelFile(
+                        disk,
+                        null,
+                        disk,
+                        null,
+                        null,
+                        null,
+                        null,
+                        Map.of("image", Map.of(30_000L, Map.of(1, 100.0, 2, 190.0)))));
+        ConfigFile back = read(written.text());
+        assertThat(back).isEqualTo(written);
+        assertThat(back.modelOrUnmeasured().preprocessing().curve(30_000).rate(2))
+                .isCloseTo(190, within(1e-9));
     }
 
     @Test
@@ -54,6 +68,11 @@ class ConfigFileTest {
                 "mount: {memry: 2GiB} | memry",
                 "modell: {} | modell",
                 "model: {source: {read: {1: -5}}} | model",
+                "model: {decode: {image: {30000: {1: -5}}}} | not positive",
+                "model: {decode: {image: {30000: {}}}} | no measured number of threads",
+                "model: {decode: {image: {30000: null}}} | 30000 bytes have no rate",
+                "model: {decode: {image: null}} | image has no size",
+                "model: {decode: {image: {}}} | no measured size",
                 "model: {network: fast} | network",
                 "mount: [1, 2] | mount",
                 "mount: {memory | not YAML",

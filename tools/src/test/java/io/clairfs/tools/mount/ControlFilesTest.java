@@ -1,10 +1,12 @@
 package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -12,6 +14,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -155,6 +159,98 @@ class ControlFilesTest {
                     print(*sampler, sep='\\n')
                 """;
         assertThat(FIXTURE.python(script, mount.point())).isEqualTo(expected.toString());
+    }
+
+    @Test
+    void reported_times_of_a_loader_become_advice() throws Exception {
+        mount.job("name=r seed=1 world=2 ranks=0-1");
+        assertThat(mount.status().at("/jobs/0/advice").isNull()).isTrue();
+        report("job=r rank=0 workers=2 samples=64 read=0 transform=0.01\njob=r rank=1 workers=2 read=0 transform=0.01");
+        JsonNode job = mount.status().at("/jobs/0");
+        assertThat(job.at("/loading/workers").asInt()).isEqualTo(4);
+        assertThat(job.at("/loading/transform_seconds").asDouble()).isEqualTo(0.01);
+        int processors = Runtime.getRuntime().availableProcessors();
+        assertThat(job.path("advice").asString())
+                .isEqualTo("num_workers=" + Math.ceilDiv(processors, 2) + "; more do not help (98 % of peak)");
+        assertThat(mount.read("status")).contains("advice: num_workers=");
+        assertThat(mount.lines("report")).hasSize(2).last().asString().startsWith("job=r rank=1 workers=2 samples=1 ");
+    }
+
+    private static void report(String lines) throws IOException {
+        Files.writeString(mount.control("report"), lines + "\n", StandardOpenOption.WRITE);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "job=gone read=0 transform=1 | there is no job 'gone'",
+                "job=r rank=2 read=0 transform=1 | rank=2 of the job 'r' does not read here; ranks=0-1 do",
+                "job=r read=0 | transform= is missing",
+                "job=r read=-1 transform=1 | read='-1' is not a number",
+                "job=r workers=0 read=0 transform=1 | workers=0 is out of range",
+                "job=r read=0 transform=1 speed=3 | unknown key 'speed'",
+                "faster | is not key=value",
+            })
+    void wrong_report_is_one_error_and_changes_nothing(String line, String reason) throws Exception {
+        mount.job("name=r seed=1 world=2 ranks=0-1");
+        int before = mount.status().path("errors").asInt();
+        assertThatThrownBy(() -> report("job=r read=0 transform=1\n" + line))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("Invalid argument");
+        assertThat(mount.status().path("errors").asInt()).isEqualTo(before + 1);
+        assertThat(mount.lines("errors").getLast()).contains("report line '" + line + "': ", reason);
+        assertThat(mount.status().at("/jobs/0/advice").isNull()).isTrue();
+    }
+
+    @Test
+    void torch_loader_that_reports_reads_as_before_and_gets_advice() throws Exception {
+        Requirements.torch();
+        mount.job("name=torch seed=1");
+        String script = """
+                import os, sys, time
+                sys.path.insert(0, sys.argv[1] + "/.clairfs/python")
+                import clairfs_torch
+                from torch.utils.data import DataLoader, Dataset, Subset
+
+                class Files(Dataset):
+                    def __init__(self, root):
+                        with open(root + "/.clairfs/index") as index:
+                            self.paths = [os.path.join(root, line.rstrip("\\n")) for line in index]
+
+                    def __len__(self):
+                        return len(self.paths)
+
+                    def __getitem__(self, i):
+                        with open(self.paths[i], "rb") as file:
+                            content = file.read()
+                        end = time.thread_time() + 0.002
+                        while time.thread_time() < end:
+                            pass
+                        return i, len(content)
+
+                def epoch(workers, times, report):
+                    loader = DataLoader(Files(sys.argv[1]), batch_size=8, num_workers=workers)
+                    if report:
+                        clairfs_torch.report(loader, job="torch")
+                    return [[b.tolist() for b in batch] for _ in range(times) for batch in loader]
+
+                plain = epoch(0, 1, False)
+                clairfs_torch.REPORT_EVERY_S = 0.0
+                for workers in (0, 2):
+                    assert epoch(workers, 1, True) == plain, workers
+                    with open(sys.argv[1] + "/.clairfs/report") as report:
+                        print(report.read(), end="")
+                """;
+        List<String> reported = FIXTURE.python(script, mount.point()).lines().toList();
+        assertThat(reported).hasSize(2);
+        assertThat(reported.get(0)).startsWith("job=torch rank=0 workers=1 samples=16 ");
+        assertThat(reported.get(1)).startsWith("job=torch rank=0 workers=2 samples=16 ");
+        JsonNode job = mount.status().at("/jobs/0");
+        assertThat(job.at("/loading/transform_seconds").asDouble())
+                .as("each sample is worked on for 2 ms")
+                .isGreaterThanOrEqualTo(0.002);
+        assertThat(job.path("advice").asString()).matches("num_workers=\\d+; more do not help \\(98 % of peak\\)");
     }
 
     @Test

@@ -3,11 +3,13 @@ package io.clairfs.tools.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.parallel.ExecutionMode.CONCURRENT;
 
+import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -86,10 +88,18 @@ final class TierOptionsTest {
     @Execution(CONCURRENT)
     void calibrate_writesWhatMountReads() throws Exception {
         Path source = makeSource();
+        for (int i = 0; i < SAMPLES; i++) {
+            ImageIO.write(
+                    new BufferedImage(16 + i, 64, BufferedImage.TYPE_INT_RGB),
+                    "jpg",
+                    source.resolve("cat/" + i + ".jpg").toFile());
+        }
         Path model = fixture.directory().resolve("model.yaml");
-        fixture.clairfs("calibrate", source, "--memory", "--seconds", "0.02", "--write", model)
+        assertThat(fixture.clairfs("calibrate", source, "--decode", "video").complainedWith(2))
+                .contains("--decode video is none of image");
+        fixture.clairfs("calibrate", source, "--memory", "--decode", "image", "--seconds", "0.02", "--write", model)
                 .succeeded();
-        assertThat(Files.readString(model)).contains("source:", "latency:", "read:", "memory:");
+        assertThat(Files.readString(model)).contains("source:", "latency:", "read:", "memory:", "decode:", "image:");
         LiveMount mount = fixture.mount(source, "--config", model.toString());
         assertThat(mount.awaitReady().path("samples").asInt()).isEqualTo(SAMPLES);
     }

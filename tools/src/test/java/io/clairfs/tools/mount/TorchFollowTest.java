@@ -211,6 +211,11 @@ final class TorchFollowTest {
                 if (epoch > 0) {
                     assertThat(read.path("upcalls").asInt()).as(what).isLessThan(MOST_ASKED);
                 }
+                if (epoch == EPOCHS - 1) {
+                    assertThat(read.at("/jobs/0/steps").asInt() > 0)
+                            .as("steps of two ranks: %s", what)
+                            .isEqualTo(processes == 2);
+                }
                 if (processes == 2) {
                     assertThat(numbers(read.path("order")))
                             .as(what)

@@ -91,7 +91,7 @@ def main():
             dist.barrier()
         after = status(args)
         read["upcalls"] = after["reads"]["upcalls"] - before["upcalls"]
-        read["jobs"] = [{key: job[key] for key in ("name", "epoch", "in_sync", "deviations")} for job in after["jobs"]]
+        read["jobs"] = [{key: job[key] for key in ("name", "epoch", "in_sync", "deviations", "steps")} for job in after["jobs"]]
         with open(args.data + "/.clairfs/job") as file:
             read["lines"] = file.read().splitlines()
         epochs.append(read)

@@ -34,7 +34,7 @@ record NodeFacts(List<Long> capacities, ModelFile model) {
     }
 
     static NodeFacts of(List<Tier> tiers, ModelFile model) {
-        return new NodeFacts(tiers.stream().map(Tier::sampleRoomBytes).toList(), model);
+        return new NodeFacts(tiers.stream().map(Tier::sampleRoomBytes).toList(), model.withoutDecode());
     }
 
     /** As it travels. Measurements that are too long are left out. */

@@ -18,6 +18,7 @@ import io.clairfs.tools.Version;
 import io.clairfs.tools.node.cluster.PeerGroup;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.job.Indexes;
+import io.clairfs.tools.node.job.LoaderReports;
 import io.clairfs.tools.node.seed.SeedFinder;
 import io.clairfs.tools.node.seed.SeedStatus;
 import io.clairfs.tools.node.status.Status;
@@ -46,6 +47,7 @@ public final class StatusReporter {
     private final DatasetTree tree;
     private final Indexes indexes;
     private final Prefetcher prefetcher;
+    private final LoaderReports reports;
     private final SeedFinder seedFinder;
     private final Admission admission;
     private final @Nullable PeerGroup group;
@@ -59,6 +61,7 @@ public final class StatusReporter {
             DatasetTree tree,
             Indexes indexes,
             Prefetcher prefetcher,
+            LoaderReports reports,
             SeedFinder seedFinder,
             Admission admission,
             @Nullable PeerGroup group,
@@ -69,6 +72,7 @@ public final class StatusReporter {
         this.tree = tree;
         this.indexes = indexes;
         this.prefetcher = prefetcher;
+        this.reports = reports;
         this.seedFinder = seedFinder;
         this.admission = admission;
         this.group = group;
@@ -212,6 +216,8 @@ public final class StatusReporter {
 
     private Status.Job job(JobRun run) {
         JobSpec spec = run.spec();
+        JobRun.Balance balance = run.balance();
+        LoaderReports.Loading loading = reports.of(spec, tree.fileBytes() / Math.max(1, tree.fileCount()));
         JobRun.Progress progress;
         try {
             progress = run.progress();
@@ -237,7 +243,13 @@ public final class StatusReporter {
                 spec.window(),
                 ranks(run),
                 note(spec, progress),
-                seedFinder.isFound(spec));
+                seedFinder.isFound(spec),
+                balance.steps(),
+                balance.imbalanced(),
+                loading == null
+                        ? null
+                        : new Status.Loading(loading.workers(), loading.readSeconds(), loading.transformSeconds()),
+                loading == null ? null : loading.advice());
     }
 
     private Status.FindSeed findSeed() {

@@ -28,6 +28,17 @@ public final class Metrics {
             gauge("jobs[].readers[].loaders", "threads", "assigned to it now"),
             gauge("jobs[].readers[].staged_ahead", "samples", "staged and not yet read by this rank"),
             gauge("jobs[].readers[].seconds_staged", "seconds", "until the rank has read these; 0 if unknown"),
+            counter(
+                    "jobs[].steps",
+                    "steps",
+                    "for which all ranks here, at least two, were seen to get their batches; 0 if `batch` is not known"),
+            counter(
+                    "jobs[].imbalanced_steps",
+                    "steps",
+                    "of those, in which one rank got its batch later than another by more than a tenth of the step"),
+            gauge("jobs[].loading.workers", "processes", "of the loaders of all ranks here, as they report"),
+            gauge("jobs[].loading.read_seconds", "seconds", "that a worker waits for a sample's bytes"),
+            gauge("jobs[].loading.transform_seconds", "seconds", "that a worker then works on a sample"),
             gauge("find_seed.reads", "reads", "first reads of a trainer, collected to find its seed"),
             gauge("find_seed.candidates", "orders", "that the last search for it has tried"),
             counter("reads.opened", "files", "closed by readers"),

@@ -40,7 +40,9 @@ public record Status(
      * One job; {@code epochs} is null for a run without a known end, {@code subset} is the directory of the dataset that it reads (empty for
      * all), {@code samples} is the number of samples there, {@code window} is the number of samples that the loaders of one rank
      * have in flight at once (0 if not told), {@code note} says what looks wrong, {@code found}
-     * whether no user wrote it.
+     * whether no user wrote it. {@code steps} counts those for which all of at least two ranks here were seen to get their batches, {@code
+     * imbalancedSteps} those in which one got it later than another by more than a tenth of the step. {@code loading} is what the trainer's workers
+     * report, and {@code advice} what follows for each rank's loader; null if they do not.
      */
     public record Job(
             String name,
@@ -61,7 +63,20 @@ public record Status(
             int window,
             List<Rank> readers,
             @Nullable String note,
-            boolean found) {}
+            boolean found,
+            long steps,
+            long imbalancedSteps,
+            @Nullable Loading loading,
+            @Nullable String advice) {}
+
+    /**
+     * What the workers of the ranks that read here report of themselves.
+     *
+     * @param workers of all ranks together
+     * @param readSeconds that a sample waits for its bytes
+     * @param transformSeconds that is then worked on it
+     */
+    public record Loading(int workers, double readSeconds, double transformSeconds) {}
 
     /**
      * The search for the order of a trainer that no job describes.

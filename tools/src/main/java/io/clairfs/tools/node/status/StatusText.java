@@ -6,6 +6,8 @@ import java.util.Locale;
 public final class StatusText {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
+    private static final double MS = 1e3;
+
     private StatusText() {}
 
     public static String of(Status s) {
@@ -123,6 +125,27 @@ public final class StatusText {
                         rank.stagedAhead(),
                         rank.secondsStaged());
             }
+        }
+        if (job.steps() > 0) {
+            line(
+                    text,
+                    "",
+                    "%,d of %,d steps imbalanced (%.1f %%): one rank got its batch late",
+                    job.imbalancedSteps(),
+                    job.steps(),
+                    100.0 * job.imbalancedSteps() / job.steps());
+        }
+        if (job.loading() != null) {
+            line(
+                    text,
+                    "",
+                    "%d workers, %.2f ms to read a sample, %.2f ms to transform it",
+                    job.loading().workers(),
+                    MS * job.loading().readSeconds(),
+                    MS * job.loading().transformSeconds());
+        }
+        if (job.advice() != null) {
+            line(text, "", "advice: %s", job.advice());
         }
         if (job.deviations() > 0) {
             line(text, "", "%,d %s deviated", job.deviations(), job.deviations() == 1 ? "read" : "reads");

@@ -13,6 +13,10 @@ The order of an epoch is read from the control file order/JOB/EPOCH/RANK.i64 of 
     clairfs_torch.follow(loader, epochs=90)
 
 writes the job that has the order of the loader's own sampler.
+
+    clairfs_torch.report(loader)
+
+has the loader's workers tell the mount how long they take for a sample; `clairfs status` says then how many workers are enough.
 """
 
 import array
@@ -23,15 +27,18 @@ import sys
 import time
 
 import torch.distributed as distributed
+from torch.utils.data import IterableDataset, get_worker_info
 from torch.utils.data.sampler import Sampler
 
-__all__ = ["OrderError", "OrderSampler", "follow"]
+__all__ = ["OrderError", "OrderSampler", "follow", "report"]
 
 PATHS_COMPARED = 16
 WRAPPERS_FOLLOWED = 8
 PATIENCE_S = 60.0
 GROUP_PATIENCE_S = 5.0
 PAUSE_S = 0.1
+REPORT_EVERY_S = 1.0
+REPORT_SAMPLES = 16
 
 
 class OrderError(RuntimeError):
@@ -83,6 +90,125 @@ def follow(loader, epochs=None, mount=None, job="train"):
     import clairfs_follow
 
     return clairfs_follow.follow(loader, epochs, mount, job)
+
+
+def report(loader, mount=None, job=None, rank=None):
+    """Has the workers of a DataLoader tell the mount how long they read and transform a sample, about once a second.
+
+    loader: before its first epoch. mount: the mount point, by default that on which the dataset lies. job: the name of the job, by default that of
+    `clairfs run`, else "train". rank: by default that of torch.distributed.
+
+    The advice that follows is `advice` in the status of the mount. What the loader reads does not change, nor how many workers it has. Raises
+    OrderError for a loader whose samples cannot be timed.
+    """
+    here = os.path.dirname(os.path.abspath(__file__))
+    if here not in sys.path:
+        sys.path.append(here)
+    import clairfs_follow
+
+    plain = clairfs_follow.unwrapped(loader)
+    kind = type(plain.dataset)
+    if isinstance(plain.dataset, IterableDataset) or not hasattr(kind, "__getitem__") or not hasattr(plain.dataset, "__dict__"):
+        raise OrderError("clairfs: the samples of a %s cannot be timed one by one; give the loader a dataset with __getitem__" % kind.__name__)
+    place = _Mount(mount or clairfs_follow._mount_of(plain.dataset))
+    place.status()  # says what is wrong where there is no mount
+    name = job or os.environ.get("CLAIRFS_JOB") or "train"
+    reporter = _Reporter(place.control, name, _rank() if rank is None else rank, max(1, plain.num_workers), plain.worker_init_fn)
+    if plain.num_workers == 0:
+        reporter.time(plain.dataset)
+    else:
+        plain.worker_init_fn = reporter
+
+
+class _Reporter:
+    """Times the samples of a dataset and writes the file `report`. As a worker_init_fn it does so in each worker, after the loader's own."""
+
+    def __init__(self, control, job, rank, workers, own_init):
+        self.file = os.path.join(control, "report")
+        self.line = "job=%s rank=%d workers=%d" % (job, rank, workers)
+        self.own_init = own_init
+        self.samples, self.wall, self.worked = 0, 0.0, 0.0
+        self.since, self.queued = time.monotonic(), 0.0
+        self.works, self.inside = True, False
+
+    def __call__(self, worker):
+        if self.own_init is not None:
+            self.own_init(worker)
+        self.time(get_worker_info().dataset)
+
+    def time(self, dataset):
+        """Times the samples of this dataset in this process: its class becomes one of the same name that measures."""
+        reporter, kind = self, type(dataset)
+        self.since, self.queued = time.monotonic(), _queued()
+
+        def __getitem__(timed, index):
+            return reporter.timed(1, kind.__getitem__, timed, index)
+
+        def __getitems__(timed, indices):
+            return reporter.timed(len(indices), kind.__getitems__, timed, indices)
+
+        methods = {"__getitem__": __getitem__, "__module__": kind.__module__, "__doc__": kind.__doc__}
+        if callable(getattr(kind, "__getitems__", None)):
+            methods["__getitems__"] = __getitems__
+        try:
+            dataset.__class__ = type(kind.__name__, (kind,), methods)
+        except TypeError as e:
+            self._stop(e)
+
+    def timed(self, samples, get, dataset, index):
+        if self.inside:  # a sample that is made of others
+            return get(dataset, index)
+        self.inside = True
+        wall, worked = time.perf_counter(), time.thread_time()
+        try:
+            return get(dataset, index)
+        finally:
+            self.inside = False
+            self.wall += time.perf_counter() - wall
+            self.worked += time.thread_time() - worked
+            self.count(samples)
+
+    def count(self, samples):
+        self.samples += samples
+        if self.works and self.samples >= REPORT_SAMPLES and time.monotonic() - self.since >= REPORT_EVERY_S:
+            self._write()
+
+    def _write(self):
+        """A worker that is ready but has no processor is at work; the rest of the time that it does not run it waits for the sample's bytes."""
+        queued = _queued()
+        worked = min(self.wall, self.worked + max(0.0, queued - self.queued))
+        line = "%s samples=%d read=%.9f transform=%.9f\n" % (
+            self.line,
+            self.samples,
+            (self.wall - worked) / self.samples,
+            worked / self.samples,
+        )
+        self.samples, self.wall, self.worked = 0, 0.0, 0.0
+        self.since, self.queued = time.monotonic(), queued
+        try:
+            opened = os.open(self.file, os.O_WRONLY)
+            try:
+                os.write(opened, line.encode())
+            finally:
+                os.close(opened)
+        except OSError as e:
+            self._stop(e)
+
+    def _stop(self, reason):
+        """A training must not fail for this."""
+        self.works = False
+        if isinstance(reason, OSError) and reason.errno == errno.EINVAL:
+            reason = "the line is refused, see %s" % os.path.join(os.path.dirname(self.file), "errors")
+        print("clairfs: the loader's workers are not timed any more: %s" % reason, file=sys.stderr, flush=True)
+
+
+def _queued():
+    """Seconds that this thread was ready and had no processor; 0 where the kernel does not say."""
+    try:
+        with open("/proc/thread-self/schedstat", "rb", buffering=0) as opened:
+            return int(opened.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 def order_of(sampler):

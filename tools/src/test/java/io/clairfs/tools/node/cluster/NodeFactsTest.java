@@ -20,7 +20,7 @@ final class NodeFactsTest {
         ModelFile.Device source = new ModelFile.Device(null, 0.004, Map.of(1, sourceMega, 8, 2 * sourceMega), null);
         ModelFile.Device ssd = new ModelFile.Device(2, null, Map.of(2, 900.0), Map.of(2, 300.0));
         return new NodeFacts(
-                List.of(1_000L, 5_000L), new ModelFile(source, null, ssd, networkMega, peerLatency, 400.0, null));
+                List.of(1_000L, 5_000L), new ModelFile(source, null, ssd, networkMega, peerLatency, 400.0, null, null));
     }
 
     private static final NodeFacts UNMEASURED = new NodeFacts(List.of(7L), ModelFile.UNMEASURED);
@@ -44,7 +44,7 @@ final class NodeFactsTest {
             many.put(threads, 100.0 + threads);
         }
         ModelFile tooLong =
-                new ModelFile(new ModelFile.Device(null, null, many, null), null, null, null, null, null, null);
+                new ModelFile(new ModelFile.Device(null, null, many, null), null, null, null, null, null, null, null);
         assertThat(NodeFacts.read(new NodeFacts(List.of(7L), tooLong).bytes())).isEqualTo(UNMEASURED);
     }
 

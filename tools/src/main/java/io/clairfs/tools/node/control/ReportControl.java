@@ -1,0 +1,99 @@
+package io.clairfs.tools.node.control;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Keys;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.fs.control.ControlContent;
+import io.clairfs.fs.control.ControlFile;
+import io.clairfs.tools.node.job.JobTable;
+import io.clairfs.tools.node.job.LoaderReport;
+import io.clairfs.tools.node.job.LoaderReports;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The control file {@code report}: lines in which the workers of a trainer's loader say how long they read and transform a sample. They
+ * change nothing; status shows what follows from them. All lines of one write are checked before any counts.
+ */
+public final class ReportControl implements ControlFile {
+    private static final int MOST_WORKERS = 4096;
+    private static final int MOST_SAMPLES = 1_000_000_000;
+
+    private final JobTable jobs;
+    private final LoaderReports reports;
+    private final ErrorLog errors;
+
+    public ReportControl(JobTable jobs, LoaderReports reports, ErrorLog errors) {
+        this.jobs = jobs;
+        this.reports = reports;
+        this.errors = errors;
+    }
+
+    @Override
+    public boolean isWritable() {
+        return true;
+    }
+
+    @Override
+    public ControlContent content() {
+        return ControlContent.of(reports.text().getBytes(UTF_8));
+    }
+
+    private record Parsed(JobSpec spec, LoaderReport report) {}
+
+    @Override
+    public void accept(String text) throws RejectedException {
+        List<Parsed> parsed = new ArrayList<>();
+        for (String line :
+                text.lines().map(String::strip).filter(l -> !l.isEmpty()).toList()) {
+            try {
+                parsed.add(parse(line));
+            } catch (InvalidSpecException e) {
+                String reason = String.valueOf(e.getMessage());
+                errors.add("report line '" + Keys.shorten(line) + "': " + reason);
+                throw new RejectedException(reason);
+            }
+        }
+        Set<String> present = jobs.present().stream().map(JobSpec::name).collect(Collectors.toSet());
+        parsed.forEach(each -> reports.add(each.spec, each.report, present));
+    }
+
+    private Parsed parse(String line) throws InvalidSpecException {
+        Keys keys = Keys.parse(line);
+        String name = keys.text("job", JobSpec.DEFAULT_NAME);
+        int rank = keys.integer("rank", 0, 0, Integer.MAX_VALUE);
+        int workers = keys.integer("workers", 1, 1, MOST_WORKERS);
+        int samples = keys.integer("samples", 1, 1, MOST_SAMPLES);
+        double read = seconds(keys, "read");
+        double transform = seconds(keys, "transform");
+        keys.requireAllUsed();
+        JobSpec spec = jobs.present(name);
+        if (spec == null) {
+            throw new InvalidSpecException(
+                    "there is no job '" + Keys.shorten(name) + "'; the jobs are those in the file job");
+        }
+        if (spec.ranks().count() == 0 || rank < spec.firstRank() || rank > spec.lastRank()) {
+            throw new InvalidSpecException("rank=" + rank + " of the job '" + name + "' does not read here; ranks="
+                    + spec.ranks().text() + " do");
+        }
+        return new Parsed(spec, new LoaderReport(rank, workers, samples, read, transform));
+    }
+
+    /** Seconds per sample, which have to be there. */
+    private static double seconds(Keys keys, String key) throws InvalidSpecException {
+        if (!keys.has(key)) {
+            throw new InvalidSpecException(key + "= is missing: seconds per sample, such as 0.0021");
+        }
+        return keys.decimal(key, 0);
+    }
+
+    @Override
+    public void refused(String reason) {
+        errors.add("report: " + reason);
+    }
+}
