@@ -176,3 +176,9 @@ int cuIpcCloseMemHandle(unsigned long long address) {
     munmap((void *)range->begin, range->bytes);
     return range->bytes = 0, OK;
 }
+
+/* Work is done when its call returns, so every moment of a stream is over. */
+int cuEventCreate(void **event, unsigned flags) { return (void)flags, *event = malloc(1), OK; }
+int cuEventRecord(void *event, void *stream) { return (void)stream, event ? OK : INVALID_VALUE; }
+int cuEventQuery(void *event) { return event ? OK : INVALID_VALUE; }
+int cuEventDestroy_v2(void *event) { return free(event), OK; }
