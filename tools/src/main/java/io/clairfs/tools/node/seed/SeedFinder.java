@@ -308,8 +308,8 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         if (outOfSyncSinceNs == 0) {
             outOfSyncSinceNs = nowNs;
         } else if (nowNs - outOfSyncSinceNs > OUT_OF_SYNC_NS) {
+            note = "dropped, for reads contradicted it: " + line; // before the job is gone: whoever sees that looks for the reason
             jobs.dropFound();
-            note = "dropped, for reads contradicted it: " + line;
             order = null;
             state = State.COLLECTING;
             Beginning reads = beginning.get();
