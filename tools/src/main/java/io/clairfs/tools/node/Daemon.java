@@ -41,6 +41,7 @@ import io.clairfs.tools.node.control.ControlFiles;
 import io.clairfs.tools.node.control.JobControl;
 import io.clairfs.tools.node.control.OrderFiles;
 import io.clairfs.tools.node.control.StatusReporter;
+import io.clairfs.tools.node.control.TrainerNotes;
 import io.clairfs.tools.node.control.WhereFiles;
 import io.clairfs.tools.node.job.Indexes;
 import io.clairfs.tools.node.job.JobTable;
@@ -178,11 +179,23 @@ public final class Daemon implements AutoCloseable {
             JobTable jobs = new JobTable(indexes, prefetcher, group == null ? null : group.jobs(), errors);
             SeedFinder seedFinder = started(new SeedFinder(config.findSeed(), tree, indexes, jobs, errors));
             requests.tell(seedFinder);
+            TrainerNotes notes = new TrainerNotes(clock);
             StatusReporter status = new StatusReporter(
-                    config, tree, indexes, prefetcher, seedFinder, admission, group, counters, errors, data::requests);
+                    config,
+                    tree,
+                    indexes,
+                    prefetcher,
+                    seedFinder,
+                    notes,
+                    admission,
+                    group,
+                    counters,
+                    errors,
+                    data::requests);
             ControlMount control = new ControlMount(
                     new ControlFiles(
                             new JobControl(indexes, jobs, errors),
+                            notes,
                             status,
                             errors,
                             indexes,

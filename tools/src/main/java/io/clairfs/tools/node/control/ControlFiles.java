@@ -17,11 +17,12 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The control files of a mount: {@code job, status, status.json, errors, index, order/JOB/EPOCH/RANK, sample/JOB/NUMBER, where/PATH,
+ * The control files of a mount: {@code job, note, status, status.json, errors, index, order/JOB/EPOCH/RANK, sample/JOB/NUMBER, where/PATH,
  * python/MODULE}.
  */
 public final class ControlFiles implements ControlTree {
     private final JobControl jobs;
+    private final TrainerNotes notes;
     private final StatusReporter status;
     private final ErrorLog errors;
     private final Indexes indexes;
@@ -31,12 +32,14 @@ public final class ControlFiles implements ControlTree {
 
     public ControlFiles(
             JobControl jobs,
+            TrainerNotes notes,
             StatusReporter status,
             ErrorLog errors,
             Indexes indexes,
             OrderFiles orders,
             WhereFiles where) {
         this.jobs = jobs;
+        this.notes = notes;
         this.status = status;
         this.errors = errors;
         this.indexes = indexes;
@@ -47,8 +50,8 @@ public final class ControlFiles implements ControlTree {
     @Override
     public @Nullable Node find(List<String> path) {
         if (path.isEmpty()) {
-            return new DirectoryNode(
-                    List.of("errors", "index", "job", "order", "python", "sample", "status", "status.json", "where"));
+            return new DirectoryNode(List.of(
+                    "errors", "index", "job", "note", "order", "python", "sample", "status", "status.json", "where"));
         }
         List<String> below = path.subList(1, path.size());
         return switch (path.getFirst()) {
@@ -63,6 +66,7 @@ public final class ControlFiles implements ControlTree {
     private @Nullable Node file(String name) {
         return switch (name) {
             case "job" -> new FileNode(jobs);
+            case "note" -> new FileNode(notes);
             case "status" -> new FileNode(() -> text(status.text()));
             case "status.json" -> new FileNode(() -> text(status.json()));
             case "errors" -> new FileNode(this::errorLines);

@@ -47,6 +47,7 @@ public final class StatusReporter {
     private final Indexes indexes;
     private final Prefetcher prefetcher;
     private final SeedFinder seedFinder;
+    private final TrainerNotes notes;
     private final Admission admission;
     private final @Nullable PeerGroup group;
     private final Counters counters;
@@ -60,6 +61,7 @@ public final class StatusReporter {
             Indexes indexes,
             Prefetcher prefetcher,
             SeedFinder seedFinder,
+            TrainerNotes notes,
             Admission admission,
             @Nullable PeerGroup group,
             Counters counters,
@@ -70,6 +72,7 @@ public final class StatusReporter {
         this.indexes = indexes;
         this.prefetcher = prefetcher;
         this.seedFinder = seedFinder;
+        this.notes = notes;
         this.admission = admission;
         this.group = group;
         this.counters = counters;
@@ -114,6 +117,7 @@ public final class StatusReporter {
                 indexError,
                 jobs,
                 findSeed(),
+                notes.notes(),
                 reads(),
                 fetched(),
                 counters.peersPassedOver.sum(),

@@ -26,6 +26,7 @@ public final class StatusText {
         }
         s.jobs().forEach(job -> job(text, job));
         findSeed(text, s);
+        s.notes().forEach(note -> line(text, "trainer", "%s, at %s", note.text(), note.time()));
         Status.Reads r = s.reads();
         double share = r.opened() == 0 ? 0 : 100.0 * r.fromPageCache() / r.opened();
         line(
