@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 final class SeedSearchBenchmark {
     private static final int TRIALS = Integer.getInteger("clairfs.seeds.trials", 100);
     private static final int UNPREDICTABLE = Integer.getInteger("clairfs.seeds.unpredictable", 10_000);
-    private static final int FULL = Integer.getInteger("clairfs.seeds.full", 60);
+    private static final int FULL = Integer.getInteger("clairfs.seeds.full", 30);
     private static final int USUAL_SEEDS = 1_001;
     private static final int AROUND = 100;
 

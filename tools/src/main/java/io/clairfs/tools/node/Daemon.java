@@ -172,12 +172,17 @@ public final class Daemon implements AutoCloseable {
             Prefetcher prefetcher = started(new Prefetcher(
                     tree, router, admission, inUse, tiers.planner(group), pages, settings, counters, errors));
             ConsumptionWatcher watcher = started(new ConsumptionWatcher(
-                    tree, config.mountPoint(), new ReadReports(accounting, inUse, prefetcher), errors, pages));
+                    tree,
+                    config.mountPoint(),
+                    new ReadReports(accounting, inUse, prefetcher, requests),
+                    errors,
+                    pages));
             requests.connect(watcher, prefetcher);
 
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors, LISTING_PATIENCE_MS);
             JobTable jobs = new JobTable(indexes, prefetcher, group == null ? null : group.jobs(), errors);
-            SeedFinder seedFinder = started(new SeedFinder(config.findSeed(), tree, indexes, jobs, errors));
+            SeedFinder seedFinder =
+                    started(new SeedFinder(config.findSeed(), config.mountPoint(), tree, indexes, jobs, errors));
             requests.tell(seedFinder);
             TrainerNotes notes = new TrainerNotes(clock);
             StatusReporter status = new StatusReporter(

@@ -138,8 +138,10 @@ public final class StatusText {
         boolean told = s.jobs().stream().anyMatch(job -> !job.found() && job.inSync());
         switch (seed.state()) {
             case "found" -> {
-                if (seed.found() != null && seed.line() != null) {
+                if (seed.found() != null) {
                     line(text, "seed", "%s", seed.found());
+                }
+                if (seed.line() != null) {
                     line(text, "", "next time: clairfs job start %s %s", s.mount(), seed.line());
                 }
             }
