@@ -3,16 +3,16 @@ package io.clairfs.cache.seed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.job.JobSpec;
-import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.random.RandomGenerator;
+import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -21,86 +21,63 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The seeds that are found, those that are not, and what the search costs: {@code .ci/long-run seeds} runs it. Times are of one core, as its
- * clock counts them, so other load hardly matters.
+ * The seeds that are found, those that are not, and what the search costs: {@code .ci/long-run seeds} runs it. Times are of one core, as the
+ * clock of the searching thread counts them, so other load hardly matters.
  *
- * <p>{@code -Dclairfs.seeds.trials=N} sets the trials for each shape of a training, {@code -Dclairfs.seeds.unpredictable=N} the unpredictable
- * orders, {@code -Dclairfs.seeds.random=N} the seed of the chance in them.
+ * <p>{@code -Dclairfs.seeds.trials=N} sets the trials, {@code -Dclairfs.seeds.unpredictable=N} the unpredictable orders, {@code
+ * -Dclairfs.seeds.full=N} those of them that are searched in full, {@code -Dclairfs.seeds.random=N} the seed of the chance in all.
  */
 @Timeout(7200)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 final class SeedSearchBenchmark {
-    private static final int[] SIZES = {1_000, 50_000, 1_281_167};
-    private static final int[] WORLDS = {1, 2, 8, 64};
-    private static final int[] WORKERS = {0, 2, 8};
-    private static final int[] BATCHES = {32, 64, 128, 256};
-    private static final int READS = 200;
+    private static final int TRIALS = Integer.getInteger("clairfs.seeds.trials", 100);
+    private static final int UNPREDICTABLE = Integer.getInteger("clairfs.seeds.unpredictable", 10_000);
+    private static final int FULL = Integer.getInteger("clairfs.seeds.full", 30);
     private static final int USUAL_SEEDS = 1_001;
     private static final int AROUND = 100;
 
+    /** The usual seeds of the families that are tried by their first elements, once: what a search has done in its first tenth of a second. */
+    private static final long FIRST_CANDIDATES = 5L * UsualSeeds.many().length;
+
     private final SplittableRandom random = new SplittableRandom(Long.getLong("clairfs.seeds.random", 18));
-
-    private record Trial(int samples, int world, int first, int last, int batch, int workers, long seed) {
-        static Trial of(int samples, int world, int workers, long seed, RandomGenerator random) {
-            int here = Math.min(world, 1 << random.nextInt(4));
-            int first = here * random.nextInt(world / here);
-            return new Trial(
-                    samples, world, first, first + here - 1, BATCHES[random.nextInt(BATCHES.length)], workers, seed);
-        }
-
-        String order() {
-            return "sampler=torch-distributed seed=" + seed
-                    + (world == 1 ? "" : " world=" + world + " ranks=" + first + (last > first ? "-" + last : ""));
-        }
-
-        FirstReads.Snapshot reads(RandomGenerator random) throws InvalidSpecException {
-            EpochOrder order = JobSpec.parse(order()).sampler(samples).epoch(0);
-            LoaderModel model = new LoaderModel(samples, order, first, last, batch, workers, false, random);
-            if (random.nextBoolean()) {
-                model.foreign(1, 0);
-            }
-            return model.first(READS);
-        }
-    }
+    private final BenchmarkReport report = new BenchmarkReport("seeds-report.txt");
 
     private static long cpuNanos() {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
-    private static void print(String format, Object... arguments) {
-        System.out.printf(Locale.ROOT, format + "%n", arguments);
+    private void print(String format, Object... arguments) {
+        report.line(format, arguments);
     }
 
     /** The compiler has seen the search before it is timed, as in a daemon that searches for more than a second. */
     @BeforeAll
     static void warmUp() throws InvalidSpecException {
         SplittableRandom random = new SplittableRandom(1);
-        for (int i = 0; i < 3; i++) {
-            Trial trial = Trial.of(50_000, 8, 2, 100_000, random);
-            new SeedSearch(trial.samples).search(trial.reads(random), SearchExtent.USUAL, () -> true);
+        for (int i = 0; i < 6; i++) {
+            SeedTrial trial = SeedTrial.of(i, 100_000, random);
+            var _ = new SeedSearch(trial.samples()).search(trial.reads(random), SearchExtent.USUAL, () -> true);
         }
     }
 
     @Test
     @Order(1)
     void search_ofUsualSeeds_takesLessThanASecond() throws InvalidSpecException {
-        assertThat(trials(USUAL_SEEDS, Integer.getInteger("clairfs.seeds.trials", 6), 1.0))
-                .isGreaterThanOrEqualTo(0.99);
+        assertThat(trials(USUAL_SEEDS, TRIALS, 1.0)).isGreaterThanOrEqualTo(0.99);
     }
 
+    /** All seeds before the right one are tried. */
     @Test
     @Order(2)
     void search_ofSeedsBelowAMillion_takesLessThanHalfAMinute() throws InvalidSpecException {
-        assertThat(trials(SeedSearch.NEAR, Integer.getInteger("clairfs.seeds.trials", 6) / 6, 30.0))
-                .isGreaterThanOrEqualTo(0.99);
+        assertThat(trials(SeedSearch.NEAR, TRIALS, 30.0)).isGreaterThanOrEqualTo(0.99);
     }
 
     /** Whether a seed is found does not depend on how many are tried before it: here few are, so there is time for many trainings. */
     @Test
-    @Order(3)
+    @Order(4)
     void search_ofSeedsBelowAMillion_findsThem() throws InvalidSpecException {
-        assertThat(trials(SeedSearch.NEAR, 10 * Integer.getInteger("clairfs.seeds.trials", 6), 0))
-                .isGreaterThanOrEqualTo(0.99);
+        assertThat(trials(SeedSearch.NEAR, 20 * TRIALS, 0)).isGreaterThanOrEqualTo(0.99);
     }
 
     /**
@@ -108,107 +85,79 @@ final class SeedSearchBenchmark {
      *
      * @param mostSeconds 0 when only the seeds around the right one are tried
      */
-    private double trials(int seeds, int each, double mostSeconds) throws InvalidSpecException {
+    private double trials(int seeds, int count, double mostSeconds) throws InvalidSpecException {
+        boolean all = mostSeconds > 0;
         print(
-                "seeds below %,d, %s: %d trials for each world and number of workers",
-                seeds, mostSeconds == 0 ? "those around the right one" : "all", each);
+                "seeds below %,d, %s: %d trials",
+                seeds, all ? "all before the right one" : "those around the right one", count);
+        Map<Integer, List<Double>> seconds = new TreeMap<>();
         int found = 0;
-        int all = 0;
-        for (int samples : SIZES) {
-            List<Double> seconds = new ArrayList<>();
-            int foundOfSize = 0;
-            for (int world : WORLDS) {
-                for (int workers : WORKERS) {
-                    for (int i = 0; i < each; i++) {
-                        Trial trial = Trial.of(samples, world, workers, random.nextLong(seeds), random);
-                        foundOfSize += isFound(trial, mostSeconds, seconds) ? 1 : 0;
-                    }
-                }
+        for (int i = 0; i < count; i++) {
+            SeedTrial trial = SeedTrial.of(i, seeds, random);
+            FirstReads.Snapshot reads = trial.reads(random);
+            SeedSearch search = new SeedSearch(trial.samples());
+            long before = cpuNanos();
+            Optional<FoundOrder> result = all
+                    ? search.search(reads, SearchExtent.USUAL, () -> true)
+                    : search.between(reads, trial.seed() - AROUND, trial.seed() + AROUND);
+            double took = (cpuNanos() - before) / 1e9;
+            seconds.computeIfAbsent(trial.samples(), _ -> new ArrayList<>()).add(took);
+            String line = result.map(FoundOrder::line).orElse("nothing");
+            boolean right = (line + " ").startsWith(trial.order() + " ");
+            boolean inTime = !all || took <= mostSeconds;
+            found += right && inTime ? 1 : 0;
+            if (all || !right) {
+                print(
+                        "%4d/%d %s after %,d candidates and %.2f s: %s, of %s",
+                        i + 1,
+                        count,
+                        !right ? "NOT FOUND" : inTime ? "found" : "LATE",
+                        search.candidates(),
+                        took,
+                        right ? trial.order() : line,
+                        trial);
             }
-            double[] sorted = seconds.stream().mapToDouble(s -> s).sorted().toArray();
+        }
+        seconds.forEach((samples, each) -> {
+            DoubleSummaryStatistics of = each.stream().mapToDouble(s -> s).summaryStatistics();
             print(
-                    "%,10d samples: %d of %d found; %.2f s of one core mean, %.2f s the longest",
-                    samples,
-                    foundOfSize,
-                    sorted.length,
-                    Arrays.stream(sorted).average().orElse(0),
-                    sorted[sorted.length - 1]);
-            found += foundOfSize;
-            all += sorted.length;
-        }
-        return (double) found / all;
-    }
-
-    private boolean isFound(Trial trial, double mostSeconds, List<Double> seconds) throws InvalidSpecException {
-        FirstReads.Snapshot reads = trial.reads(random);
-        long before = cpuNanos();
-        SeedSearch search = new SeedSearch(trial.samples);
-        Optional<FoundOrder> found = mostSeconds == 0
-                ? search.between(reads, trial.seed - AROUND, trial.seed + AROUND)
-                : search.search(reads, SearchExtent.USUAL, () -> true);
-        double took = (cpuNanos() - before) / 1e9;
-        seconds.add(took);
-        String line = found.map(FoundOrder::line).orElse("nothing");
-        boolean right = (line + " ").startsWith(trial.order() + " ");
-        boolean inTime = mostSeconds == 0 || took <= mostSeconds;
-        if (!right || !inTime) {
-            print("%s after %.2f s: %s", trial, took, line);
-        }
-        return right && inTime;
+                    "%,10d samples, %d trials: %.2f s of one core mean, %.2f s the longest",
+                    samples, of.getCount(), of.getAverage(), of.getMax());
+        });
+        print("%d of %d found%s", found, count, all ? " within " + mostSeconds + " s" : "");
+        return (double) found / count;
     }
 
     /**
-     * Random permutations in place of samplers: nothing may be found. To try 10,000 of them, every 2,500th is searched in full and of the
-     * others the first 2,000 candidates; the readers of a tenth cannot be told apart.
+     * Random permutations in place of samplers: nothing may be found. As the search of one takes 10 to 20 s when nothing is found, all are
+     * searched among the first candidates, every tenth among the usual seeds with many elements too, and some in full. The readers of a tenth
+     * cannot be told apart.
      */
     @Test
-    @Order(4)
-    void search_ofUnpredictableOrders_findsNothing() throws InvalidSpecException {
-        int orders = Integer.getInteger("clairfs.seeds.unpredictable", 10_000);
+    @Order(3)
+    void search_ofUnpredictableOrders_findsNothing() {
+        print("%,d unpredictable orders, %d of them searched in full", UNPREDICTABLE, FULL);
         long candidates = 0;
         int wrong = 0;
-        for (int i = 0; i < orders; i++) {
-            int samples = SIZES[random.nextInt(2)];
-            long most = i % 2500 == 0 ? Long.MAX_VALUE : 2_000;
-            Trial trial = Trial.of(
-                    samples, WORLDS[random.nextInt(WORLDS.length)], WORKERS[random.nextInt(WORKERS.length)], 0, random);
-            int[] order = shuffled(samples);
-            EpochOrder dealt = dealt(order, trial.world);
-            LoaderModel model = new LoaderModel(
-                    samples, dealt, trial.first, trial.last, trial.batch, trial.workers, i % 10 == 0, random);
-            SeedSearch search = new SeedSearch(samples);
-            Optional<FoundOrder> found =
-                    search.search(model.first(READS), SearchExtent.USUAL, () -> search.candidates() < most);
+        double before = BenchmarkReport.cpuSeconds();
+        for (int i = 0; i < UNPREDICTABLE; i++) {
+            boolean full = i < FULL;
+            long most = full ? Long.MAX_VALUE : i % 10 == 0 ? 2 * FIRST_CANDIDATES : FIRST_CANDIDATES;
+            SeedTrial trial = SeedTrial.of(i, 1, random);
+            FirstReads.Snapshot reads = trial.unpredictable(i / SeedTrial.COMBINATIONS % 10 == 1, random);
+            SeedSearch search = new SeedSearch(trial.samples());
+            Optional<FoundOrder> found = search.search(reads, SearchExtent.USUAL, () -> search.candidates() < most);
             candidates += search.candidates();
             wrong += found.isPresent() ? 1 : 0;
-            found.ifPresent(order1 -> print("%s: %s", trial, order1));
+            found.ifPresent(order -> print("FALSE FIND %s: %s", trial, order));
+            if (full || (i + 1) % 500 == 0) {
+                print(
+                        "%,6d/%,d orders, %,d candidates, %d false finds, %.0f s of one core",
+                        i + 1, UNPREDICTABLE, candidates, wrong, BenchmarkReport.cpuSeconds() - before);
+            }
         }
-        print("%,d unpredictable orders, %,d candidates: %d false finds", orders, candidates, wrong);
+        print("%,d unpredictable orders, %,d candidates: %d false finds", UNPREDICTABLE, candidates, wrong);
         assertThat(wrong).isZero();
-    }
-
-    private int[] shuffled(int samples) {
-        int[] order = new int[samples];
-        for (int i = 0; i < samples; i++) {
-            int j = random.nextInt(i + 1);
-            order[i] = order[j];
-            order[j] = i;
-        }
-        return order;
-    }
-
-    private static EpochOrder dealt(int[] order, int world) {
-        return new EpochOrder() {
-            @Override
-            public int length(int rank) {
-                return order.length / world;
-            }
-
-            @Override
-            public int sample(int rank, int step) {
-                return order[step * world + rank];
-            }
-        };
     }
 
     /** What a candidate costs, by the number of its elements that are computed and looked at. */
@@ -216,7 +165,7 @@ final class SeedSearchBenchmark {
     @Order(5)
     void candidates_costMicroseconds() throws InvalidSpecException {
         for (int samples : new int[] {50_000, 1_281_167, 14_197_122}) {
-            Trial trial = Trial.of(samples, 8, 2, 7, random);
+            SeedTrial trial = new SeedTrial(samples, 8, 0, 7, 64, 2, 7);
             ReadPlaces places = new ReadPlaces(trial.reads(random), samples);
             for (int family = 0; family < SeedSearch.prefixFamilies(samples).size(); family++) {
                 StringBuilder costs = new StringBuilder();
@@ -252,7 +201,7 @@ final class SeedSearchBenchmark {
         return best;
     }
 
-    private static void wholeOrders(int samples) throws InvalidSpecException {
+    private void wholeOrders(int samples) throws InvalidSpecException {
         for (WholeFamily family : WholeFamily.SEEDED) {
             double best = Double.MAX_VALUE;
             for (int turn = 0; turn < 5; turn++) {

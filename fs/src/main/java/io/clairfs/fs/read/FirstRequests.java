@@ -1,10 +1,15 @@
 package io.clairfs.fs.read;
 
-/** Hears of each request for the beginning of a file: one for each open whose bytes the page cache does not have. */
-@FunctionalInterface
+/** Hears of each request for the beginning of a file, one for each open whose bytes the page cache does not have, and of each close. */
 public interface FirstRequests {
     /** Hears of none. */
-    FirstRequests IGNORED = (_, _) -> {};
+    FirstRequests IGNORED = new FirstRequests() {
+        @Override
+        public void asked(int thread, int file) {}
+
+        @Override
+        public void closed(int[] files, int count) {}
+    };
 
     /**
      * A thread asks for a file. Runs on the thread that answers it, so it must not wait; many threads at once.
@@ -13,4 +18,7 @@ public interface FirstRequests {
      * @param file the file's number in the tree
      */
     void asked(int thread, int file);
+
+    /** Readers have closed the first {@code count} of these files, in this order, wherever their bytes came from. It must not wait. */
+    void closed(int[] files, int count);
 }

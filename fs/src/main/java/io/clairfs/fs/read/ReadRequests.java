@@ -38,9 +38,14 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
         watcher = theWatcher;
     }
 
-    /** Sets who hears of the requests for the beginning of a file. */
+    /** Sets who hears of the requests for the beginning of a file, and of closes. */
     public void tell(FirstRequests listener) {
         firstRequests = listener;
+    }
+
+    /** Passes on which files readers have closed. */
+    void closed(int[] files, int count) {
+        firstRequests.closed(files, count);
     }
 
     @Override

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.tools.JavaCommand;
 import io.clairfs.tools.node.config.MountConfig;
+import io.clairfs.tools.node.config.StateDirectory;
 import io.clairfs.tools.node.mount.ControlPoint;
 import io.clairfs.tools.node.mount.ControlRead;
 import io.clairfs.tools.node.mount.MountCheck;
@@ -151,7 +152,7 @@ final class BackgroundMount {
     private static Path log(Path mountPoint) throws IOException {
         String name = logName(mountPoint);
         try {
-            Path directory = stateDirectory().resolve("clairfs");
+            Path directory = StateDirectory.ofUser().resolve("clairfs");
             Files.createDirectories(directory, PosixFilePermissions.asFileAttribute(FOR_OWNER));
             Files.setPosixFilePermissions(directory, FOR_OWNER); // fails if another user owns it
             return create(directory.resolve(name));
@@ -168,14 +169,5 @@ final class BackgroundMount {
         Files.deleteIfExists(log);
         return Files.createFile(
                 log, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    }
-
-    private static Path stateDirectory() {
-        String state = System.getenv("XDG_STATE_HOME");
-        if (state != null && !state.isEmpty()) {
-            return Path.of(state);
-        }
-        String home = System.getenv("HOME");
-        return Path.of(home == null || home.isEmpty() ? System.getProperty("user.home") : home, ".local", "state");
     }
 }

@@ -42,6 +42,7 @@ import io.clairfs.tools.node.control.JobControl;
 import io.clairfs.tools.node.control.OrderFiles;
 import io.clairfs.tools.node.control.ReportControl;
 import io.clairfs.tools.node.control.StatusReporter;
+import io.clairfs.tools.node.control.TrainerNotes;
 import io.clairfs.tools.node.control.WhereFiles;
 import io.clairfs.tools.node.job.Indexes;
 import io.clairfs.tools.node.job.JobTable;
@@ -173,15 +174,21 @@ public final class Daemon implements AutoCloseable {
             Prefetcher prefetcher = started(new Prefetcher(
                     tree, router, admission, inUse, tiers.planner(group), pages, settings, counters, errors));
             ConsumptionWatcher watcher = started(new ConsumptionWatcher(
-                    tree, config.mountPoint(), new ReadReports(accounting, inUse, prefetcher), errors, pages));
+                    tree,
+                    config.mountPoint(),
+                    new ReadReports(accounting, inUse, prefetcher, requests),
+                    errors,
+                    pages));
             requests.connect(watcher, prefetcher);
 
             Indexes indexes = new Indexes(tree, rule(config.indexRule()), watcher, errors, LISTING_PATIENCE_MS);
             JobTable jobs = new JobTable(indexes, prefetcher, group == null ? null : group.jobs(), errors);
-            SeedFinder seedFinder = started(new SeedFinder(config.findSeed(), tree, indexes, jobs, errors));
+            SeedFinder seedFinder =
+                    started(new SeedFinder(config.findSeed(), config.mountPoint(), tree, indexes, jobs, errors));
             requests.tell(seedFinder);
             LoaderReports reports =
                     new LoaderReports(config.model(), Runtime.getRuntime().availableProcessors());
+            TrainerNotes notes = new TrainerNotes(clock);
             StatusReporter status = new StatusReporter(
                     config,
                     tree,
@@ -189,6 +196,7 @@ public final class Daemon implements AutoCloseable {
                     prefetcher,
                     reports,
                     seedFinder,
+                    notes,
                     admission,
                     group,
                     counters,
@@ -198,6 +206,7 @@ public final class Daemon implements AutoCloseable {
                     new ControlFiles(
                             new JobControl(indexes, jobs, errors),
                             new ReportControl(jobs, reports, errors),
+                            notes,
                             status,
                             errors,
                             indexes,

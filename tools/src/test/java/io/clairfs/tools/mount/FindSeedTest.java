@@ -2,10 +2,17 @@ package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.order.spec.OrderSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -16,31 +23,45 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(300)
 final class FindSeedTest {
     private static final int SAMPLES = 960;
+
+    /** So many that in another order few reads of a reader are beside each other. */
+    private static final int MANY = 3_000;
+
     private static final int CLASSES = 6;
     private static final int EPOCHS = 3;
     private static final int LARGEST = 20_000;
 
-    /** Reads files in name order, or shuffled by a number of nobody's, and prints how many equal the source's. */
+    /** Reads files in name order, shuffled by a number of nobody's, or as a file of indices says, so many threads in turn. Prints how many equal. */
     private static final String READ = """
             import os, random, sys
-            mount, source, order, count = sys.argv[1:5]
+            from concurrent.futures import ThreadPoolExecutor
+            mount, source, order, count, threads = sys.argv[1:4] + [int(number) for number in sys.argv[4:6]]
             files = sorted(os.path.join(d, f) for d in sorted(os.listdir(source)) for f in os.listdir(os.path.join(source, d)))
             if order == "shuffled":
                 random.Random(os.urandom(16)).shuffle(files)
-            equal = 0
-            for file in files[:int(count)]:
-                with open(os.path.join(mount, file), "rb") as got, open(os.path.join(source, file), "rb") as right:
-                    equal += got.read() == right.read()
-            print(equal)
+            elif order != "sorted":
+                files = [files[int(line)] for line in open(order)]
+            def read(part):
+                equal = 0
+                for file in part:
+                    with open(os.path.join(mount, file), "rb") as got, open(os.path.join(source, file), "rb") as right:
+                        equal += got.read() == right.read()
+                return equal
+            with ThreadPoolExecutor(threads) as readers:
+                print(sum(readers.map(read, [files[:count][i::threads] for i in range(threads)])))
             """;
 
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
 
     private Path makeSource() throws IOException {
+        return makeSource(SAMPLES);
+    }
+
+    private Path makeSource(int samples) throws IOException {
         Path source = fixture.newDirectory("source");
         Random random = new Random(5);
-        for (int i = 0; i < SAMPLES; i++) {
+        for (int i = 0; i < samples; i++) {
             Path directory = Files.createDirectories(source.resolve("class" + i % CLASSES));
             byte[] content = new byte[random.nextInt(1, LARGEST)];
             random.nextBytes(content);
@@ -55,18 +76,30 @@ final class FindSeedTest {
         return mount;
     }
 
-    private JsonNode train(LiveMount mount, Path source, String order, int epochs)
-            throws IOException, InterruptedException {
-        String said = fixture.python("untold_trainer.py", mount.point(), source, order, 1234, epochs);
+    private JsonNode train(LiveMount mount, Path source, int epochs) throws IOException, InterruptedException {
+        String said = fixture.python("untold_trainer.py", mount.point(), source, 1234, epochs);
         JsonNode read = new JsonMapper().readTree(said);
         assertThat(read.size()).isEqualTo(epochs);
         read.forEach(epoch -> assertThat(epoch.path("right").asInt()).isEqualTo(SAMPLES));
         return read;
     }
 
-    private void read(LiveMount mount, Path source, String order, int count) throws IOException, InterruptedException {
-        assertThat(fixture.python(READ, mount.point(), source, order, count).strip())
+    private void read(LiveMount mount, Path source, Object order, int count, int threads)
+            throws IOException, InterruptedException {
+        assertThat(fixture.python(READ, mount.point(), source, order, count, threads)
+                        .strip())
                 .isEqualTo(Integer.toString(count));
+    }
+
+    private Path file(int[] order) throws IOException {
+        return Files.write(
+                fixture.newDirectory("order").resolve("order"),
+                Arrays.stream(order).mapToObj(Integer::toString).toList());
+    }
+
+    private void awaitContradiction(LiveMount mount) throws IOException, InterruptedException {
+        JsonNode status = mount.await("dropped", s -> s.path("jobs").isEmpty());
+        assertThat(status.at("/find_seed/note").asString()).contains("contradicted");
     }
 
     private static String state(JsonNode status) {
@@ -79,7 +112,7 @@ final class FindSeedTest {
         Requirements.torch();
         Path source = makeSource();
         LiveMount mount = mount(source);
-        JsonNode epochs = train(mount, source, "distributed", EPOCHS);
+        JsonNode epochs = train(mount, source, EPOCHS);
 
         JsonNode status = mount.status();
         assertThat(state(status)).isEqualTo("found");
@@ -103,35 +136,70 @@ final class FindSeedTest {
         assertThat(mount.lines("errors")).isEmpty();
     }
 
-    // Promise S3
+    // Promise S3, S6
     @Test
-    void order_that_nobody_can_predict_is_not_found() throws Exception {
-        Requirements.torch();
-        Path source = makeSource();
+    void order_that_nobody_can_predict_is_followed_when_it_repeats() throws Exception {
+        Path source = makeSource(MANY);
         LiveMount mount = mount(source);
-        train(mount, source, "weighted", 1);
+        List<Integer> shuffled = IntStream.range(0, MANY).boxed().collect(Collectors.toList());
+        Collections.shuffle(shuffled, new Random(7));
+        Path order = file(shuffled.stream().mapToInt(i -> i).toArray());
+        read(mount, source, order, MANY, 2);
         JsonNode status = mount.await(
                 "searched",
                 s -> s.at("/find_seed/reads").asInt() >= 200
-                        && s.at("/find_seed/candidates").asLong() > 0);
+                        && s.at("/find_seed/candidates").asLong() > 10_000);
         assertThat(status.path("jobs").isEmpty()).isTrue();
         assertThat(state(status)).isIn("collecting", "searching", "none");
         assertThat(status.at("/find_seed/line").isNull()).isTrue();
+
+        read(mount, source, order, MANY, 2);
+        status = mount.await("found", s -> state(s).equals("found"));
+        assertThat(status.at("/jobs/0/sampler").asString()).isEqualTo("order-file");
+        assertThat(mount.read("status")).contains("found: order repeats every epoch, epoch ");
+        assertThat(status.at("/find_seed/line").isNull())
+                .as("a line that nobody can write again")
+                .isTrue();
+        read(mount, source, order, MANY, 2);
+        status = mount.await("third epoch", s -> s.at("/jobs/0/epoch").asInt() >= 2);
+        assertThat(status.at("/jobs/0/in_sync").asBoolean()).isTrue();
+        assertThat(status.at("/jobs/0/deviations").asInt()).isLessThan(MANY / 20);
+
+        read(mount, source, "shuffled", MANY, 2);
+        awaitContradiction(mount);
+        assertThat(orderFolders()).as("order files that were left").isEmpty();
     }
 
-    // Promise S4
+    private List<Path> orderFolders() throws IOException {
+        Path all = fixture.directory().resolve("clairfs").resolve("orders");
+        try (Stream<Path> folders = Files.list(all)) {
+            return folders.toList();
+        }
+    }
+
+    // Promise S4, S6
     @Test
-    void reads_that_contradict_it_drop_what_was_found() throws Exception {
+    void sampler_whose_epoch_is_never_set_is_followed_until_reads_contradict_it() throws Exception {
         Path source = makeSource();
         LiveMount mount = mount(source);
-        read(mount, source, "sorted", SAMPLES / 4);
+        Path order = file(OrderSpec.parse("samples=" + SAMPLES + " sampler=torch-distributed seed=7 epoch=0")
+                .indices());
+        read(mount, source, order, SAMPLES, 1);
         JsonNode status = mount.await("found", s -> state(s).equals("found"));
-        assertThat(status.at("/jobs/0/sampler").asString()).isEqualTo("sequential");
+        assertThat(status.at("/find_seed/line").asString()).isEqualTo("sampler=torch-distributed seed=7");
+
+        read(mount, source, order, SAMPLES, 1);
+        mount.await(
+                "repeated",
+                s -> s.at("/find_seed/line").asString("").equals("sampler=torch-distributed seed=7 set_epoch=false"));
+        assertThat(mount.read("status")).contains("seed=7, order repeats every epoch, epoch ");
+        read(mount, source, order, SAMPLES, 1);
+        status = mount.status();
+        assertThat(status.path("jobs").size()).isEqualTo(1);
         assertThat(status.at("/jobs/0/in_sync").asBoolean()).isTrue();
 
-        read(mount, source, "shuffled", SAMPLES);
-        status = mount.await("dropped", s -> s.path("jobs").isEmpty());
-        assertThat(status.at("/find_seed/note").asString()).contains("contradicted");
+        read(mount, source, "shuffled", SAMPLES, 1);
+        awaitContradiction(mount);
     }
 
     // Promise S5
@@ -139,7 +207,7 @@ final class FindSeedTest {
     void mount_without_the_search_finds_nothing() throws Exception {
         Path source = makeSource();
         LiveMount mount = mount(source, "--find-seed", "off");
-        read(mount, source, "sorted", SAMPLES / 4);
+        read(mount, source, "sorted", SAMPLES / 4, 1);
         JsonNode status = mount.status();
         assertThat(state(status)).isEqualTo("off");
         assertThat(status.at("/find_seed/reads").asInt()).isZero();

@@ -172,6 +172,11 @@ final class TorchFollowTest {
                 .hasSize(2)
                 .anyMatch(l -> l.contains("chosen by their indices (Subset)"))
                 .anyMatch(l -> l.contains("broken on purpose"));
+        assertThat(mount.read("status").lines().filter(l -> l.startsWith("trainer ")))
+                .as("told in the status too")
+                .hasSize(2)
+                .anyMatch(l -> l.contains("chosen by their indices (Subset)"))
+                .anyMatch(l -> l.contains("broken on purpose"));
     }
 
     // Promise J19

@@ -65,12 +65,12 @@ tell("other files", equal=seen == order("train-2", 0))
 torch.manual_seed(5)
 tell("as without", equal=seen == [index for batch in another._get_iterator() for index in batch.tolist()])
 
-import clairfs_follow
+import clairfs_loader
 
 
 def broken(loader):
     raise ValueError("broken on purpose")
 
 
-clairfs_follow.read = broken
+clairfs_loader.read = broken
 tell("broken", equal=sorted(read(training)) == list(range(len(train))))

@@ -1,9 +1,8 @@
-"""A training that tells clairfs nothing: untold_trainer.py MOUNT SOURCE ORDER SEED EPOCHS
+"""A training that tells clairfs nothing: untold_trainer.py MOUNT SOURCE SEED EPOCHS
 
-ImageFolder, and a DataLoader with two workers for each rank. ORDER is "distributed", two ranks in this one process, or "weighted", one rank
-whose order nobody can predict. After the reads that are enough to find an order, "distributed" waits until it is found, and from then on for
-what a trainer that computes would have given its loaders time for. Prints, as JSON, for every epoch how many samples had the SHA-256 of the
-source's, and how many reads the daemon had answered up to its end.
+ImageFolder, two ranks in this one process, and a DataLoader with two workers for each. After the reads that are enough to find the order, it waits
+until it is found, and from then on for what a trainer that computes would have given its loaders time for. Prints, as JSON, for every epoch how
+many samples had the SHA-256 of the source's, and how many reads the daemon had answered up to its end.
 """
 import hashlib
 import json
@@ -11,10 +10,10 @@ import sys
 import time
 
 import torch
-from torch.utils.data import DataLoader, DistributedSampler, WeightedRandomSampler
+from torch.utils.data import DataLoader, DistributedSampler
 from torchvision.datasets import ImageFolder
 
-mount, source, order, seed, epochs = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+mount, source, seed, epochs = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 BATCH, WORKERS = 8, 2
 ENOUGH = 200
 PATIENCE_S = 120
@@ -45,26 +44,21 @@ def await_status(what, said):
 
 expected = [digest(path) for path, _ in ImageFolder(source).samples]
 dataset = Indexed(mount, loader=digest)
-if order == "distributed":
-    samplers = [DistributedSampler(dataset, num_replicas=2, rank=rank, seed=seed) for rank in range(2)]
-else:
-    torch.manual_seed(seed)
-    samplers = [WeightedRandomSampler([1.0 + i % 3 for i in range(len(dataset))], len(dataset))]
+samplers = [DistributedSampler(dataset, num_replicas=2, rank=rank, seed=seed) for rank in range(2)]
 loaders = [DataLoader(dataset, batch_size=BATCH, sampler=s, num_workers=WORKERS) for s in samplers]
 ahead = len(loaders) * (2 * WORKERS + 1) * BATCH
 read = 0
 result = []
 for epoch in range(epochs):
-    if order == "distributed":
-        for sampler in samplers:
-            sampler.set_epoch(epoch)
+    for sampler in samplers:
+        sampler.set_epoch(epoch)
     right = 0
     for batches in zip(*loaders):
         for indices, digests in batches:
             for index, got in zip(indices.tolist(), digests):
                 right += bytes(got.tolist()) == expected[index]
             read += len(indices)
-        if order == "distributed" and read >= ENOUGH:
+        if read >= ENOUGH:
             await_status("found", lambda s: s["find_seed"]["state"] == "found")
             await_status("staged", lambda s: s["jobs"][0]["staged_ahead"] >= ahead)
     result.append({"right": right, "upcalls": status()["reads"]["upcalls"]})

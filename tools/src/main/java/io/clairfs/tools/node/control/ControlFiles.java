@@ -17,12 +17,14 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The control files of a mount: {@code job, report, status, status.json, errors, index, order/JOB/EPOCH/RANK, sample/JOB/NUMBER,
+ * /**
+ * The control files of a mount: {@code job, note, report, status, status.json, errors, index, order/JOB/EPOCH/RANK, sample/JOB/NUMBER,
  * where/PATH, python/MODULE}.
  */
 public final class ControlFiles implements ControlTree {
     private final JobControl jobs;
     private final ReportControl report;
+    private final TrainerNotes notes;
     private final StatusReporter status;
     private final ErrorLog errors;
     private final Indexes indexes;
@@ -33,6 +35,7 @@ public final class ControlFiles implements ControlTree {
     public ControlFiles(
             JobControl jobs,
             ReportControl report,
+            TrainerNotes notes,
             StatusReporter status,
             ErrorLog errors,
             Indexes indexes,
@@ -40,6 +43,7 @@ public final class ControlFiles implements ControlTree {
             WhereFiles where) {
         this.jobs = jobs;
         this.report = report;
+        this.notes = notes;
         this.status = status;
         this.errors = errors;
         this.indexes = indexes;
@@ -51,7 +55,17 @@ public final class ControlFiles implements ControlTree {
     public @Nullable Node find(List<String> path) {
         if (path.isEmpty()) {
             return new DirectoryNode(List.of(
-                    "errors", "index", "job", "order", "python", "report", "sample", "status", "status.json", "where"));
+                    "errors",
+                    "index",
+                    "job",
+                    "note",
+                    "order",
+                    "python",
+                    "report",
+                    "sample",
+                    "status",
+                    "status.json",
+                    "where"));
         }
         List<String> below = path.subList(1, path.size());
         return switch (path.getFirst()) {
@@ -67,6 +81,7 @@ public final class ControlFiles implements ControlTree {
         return switch (name) {
             case "job" -> new FileNode(jobs);
             case "report" -> new FileNode(report);
+            case "note" -> new FileNode(notes);
             case "status" -> new FileNode(() -> text(status.text()));
             case "status.json" -> new FileNode(() -> text(status.json()));
             case "errors" -> new FileNode(this::errorLines);

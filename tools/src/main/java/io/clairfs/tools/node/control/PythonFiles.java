@@ -13,8 +13,17 @@ import org.jspecify.annotations.Nullable;
 
 /** The control files {@code python/NAME}: modules for the trainer, so that nothing has to be installed where it runs. */
 final class PythonFiles {
-    private static final List<String> MODULES =
-            List.of("clairfs_feed.py", "clairfs_follow.py", "clairfs_torch.py", "sitecustomize.py");
+    private static final List<String> MODULES = List.of(
+            "clairfs_feed.py",
+            "clairfs_follow.py",
+            "clairfs_generator.py",
+            "clairfs_job.py",
+            "clairfs_loader.py",
+            "clairfs_moment.py",
+            "clairfs_run.py",
+            "clairfs_sampler.py",
+            "clairfs_torch.py",
+            "sitecustomize.py");
 
     private final TreeMap<String, ControlContent> modules = new TreeMap<>();
 

@@ -49,6 +49,7 @@ public final class StatusReporter {
     private final Prefetcher prefetcher;
     private final LoaderReports reports;
     private final SeedFinder seedFinder;
+    private final TrainerNotes notes;
     private final Admission admission;
     private final @Nullable PeerGroup group;
     private final Counters counters;
@@ -63,6 +64,7 @@ public final class StatusReporter {
             Prefetcher prefetcher,
             LoaderReports reports,
             SeedFinder seedFinder,
+            TrainerNotes notes,
             Admission admission,
             @Nullable PeerGroup group,
             Counters counters,
@@ -74,6 +76,7 @@ public final class StatusReporter {
         this.prefetcher = prefetcher;
         this.reports = reports;
         this.seedFinder = seedFinder;
+        this.notes = notes;
         this.admission = admission;
         this.group = group;
         this.counters = counters;
@@ -118,6 +121,7 @@ public final class StatusReporter {
                 indexError,
                 jobs,
                 findSeed(),
+                notes.notes(),
                 reads(),
                 fetched(),
                 counters.peersPassedOver.sum(),

@@ -1,10 +1,11 @@
 package io.clairfs.tools.node.seed;
 
+import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
-import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.seed.FoundOrder;
+import io.clairfs.cache.seed.RepeatedOrder;
 import io.clairfs.cache.seed.SearchExtent;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.worker.Worker;
@@ -12,8 +13,10 @@ import io.clairfs.fs.read.FirstRequests;
 import io.clairfs.tools.node.job.Indexes;
 import io.clairfs.tools.node.job.JobTable;
 import io.clairfs.tools.node.seed.SeedStatus.State;
+import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -23,16 +26,14 @@ import org.jspecify.annotations.Nullable;
  * Finds the order of a trainer that no job describes, and runs the job that a user would have written. See docs/decisions/find-the-seed.md.
  *
  * <p>Readers leave their first requests in a {@link Beginning}. A thread searches them while processors are idle ({@link IdleTurns}), when there are
- * enough or nobody has read for a moment. An order that is found becomes the job {@value #NAME}; it is dropped when the next reads contradict it, or
- * when a user writes a job. Nothing is searched while a job of a user is followed.
+ * enough or nobody has read for a moment. An order that is found becomes a {@link FoundJob}; it is dropped when the next reads contradict it, or
+ * when a user writes a job. Where none is found, an {@link OrderLearner} sees whether the second epoch repeats the first. Nothing is searched
+ * while a job of a user is followed.
  *
  * <p>Life cycle: the daemon makes it, which starts its thread, and closes it before the prefetcher. {@link #asked} takes no lock. The thread
  * holds none of its own when it calls the jobs; what others may see of it is volatile.
  */
 public final class SeedFinder implements FirstRequests, AutoCloseable {
-    /** The name of the job that is found. */
-    static final String NAME = "found";
-
     /** So many reads are searched, and again when there are more. */
     private static final int[] STEPS = {32, 64, 128, 200, 400, 1000};
 
@@ -50,20 +51,22 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long LOOK_AT_REST_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final long LOOK_AT_CLOSES_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK_AT_READS_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LOOK_AT_JOBS_NS = TimeUnit.MILLISECONDS.toNanos(250);
-
-    /** A job looks for its trainer by itself when it is out of sync, which takes moments. */
-    private static final long OUT_OF_SYNC_NS = TimeUnit.SECONDS.toNanos(2);
 
     private static final String OFF_BY_OPTION = "the mount does not search for it (--find-seed off)";
     private static final String OFF_IN_GROUP = "nodes of a group do not search for it: write the job";
     private static final String OFF_FOR_JOB = "a job tells it";
+    private static final String LEARNED = "sampler=order-file";
+    private static final String REMEMBERED =
+            "this epoch is remembered: if the next one repeats it, its order is known then";
 
     private final RootSearch search;
+    private final FoundJob job;
+    private final OrderLearner learner = new OrderLearner();
     private final Indexes indexes;
     private final JobTable jobs;
-    private final ErrorLog errors;
     private final @Nullable Worker worker;
 
     /** Where readers leave their requests; null when nobody searches. */
@@ -71,8 +74,6 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
 
     private volatile State state = State.OFF;
     private volatile @Nullable String note;
-    private volatile @Nullable FoundOrder order;
-    private volatile @Nullable String line;
 
     // What follows belongs to the thread.
     private @Nullable Beginning current;
@@ -83,22 +84,23 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
 
     private int fruitless;
     private int wideAt = 1;
-    private long outOfSyncSinceNs;
 
     /**
      * Starts to collect, unless it is not {@code wanted}.
      *
      * @param jobs where found jobs run; those of a group are not found
      */
-    public SeedFinder(boolean wanted, DatasetTree tree, Indexes indexes, JobTable jobs, ErrorLog errors) {
+    public SeedFinder(
+            boolean wanted, Path mountPoint, DatasetTree tree, Indexes indexes, JobTable jobs, ErrorLog errors) {
         search = new RootSearch(tree, indexes);
+        job = new FoundJob(jobs, OrderFolder.of(mountPoint), errors);
         this.indexes = indexes;
         this.jobs = jobs;
-        this.errors = errors;
         if (wanted && !jobs.isInGroup()) {
             worker = new Worker("seed-finder", this::step, errors);
             state = State.COLLECTING;
             beginning.set(new Beginning(System.nanoTime()));
+            learner.begin();
             worker.start();
         } else {
             worker = null;
@@ -112,6 +114,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         if (now == null) {
             return;
         }
+        learner.asked(thread, file);
         long nowNs = System.nanoTime();
         if (now.isOverFor(thread, nowNs)) {
             Beginning next = new Beginning(nowNs);
@@ -123,6 +126,11 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         if (isToBeLookedAt(now.add(thread, file, nowNs))) {
             Objects.requireNonNull(worker).unpark();
         }
+    }
+
+    @Override
+    public void closed(int[] files, int count) {
+        learner.closed(files, count);
     }
 
     private static boolean isToBeLookedAt(int count) {
@@ -137,19 +145,18 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     /** What the search has come to. */
     public SeedStatus status() {
         Beginning reads = beginning.get();
-        FoundOrder fits = order;
-        JobRun run = fits == null ? null : jobs.found();
-        String found = null;
-        if (fits != null && run != null) {
-            found = new FoundOrder(fits.line(), run.epoch(), fits.explained(), fits.reads(), fits.chance()).text();
+        String found = job.text();
+        String said = note;
+        if (said == null && state == State.NONE && learner.remembered() > 0) {
+            said = REMEMBERED;
         }
         return new SeedStatus(
                 state,
                 reads == null ? 0 : reads.count(),
                 search.candidates(),
                 found,
-                found == null ? null : line,
-                note);
+                found == null || !job.canBeWritten() ? null : job.line(),
+                said);
     }
 
     /** Whether this is the job that was found. */
@@ -165,7 +172,8 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     /** Does what there is to do. Returns how long to pause then, nanoseconds. */
     private long look() {
         if (jobs.isWrittenFollowed()) {
-            order = null;
+            job.forget();
+            learner.stop();
             note = OFF_FOR_JOB;
             state = State.OFF;
             return LOOK_NS;
@@ -175,15 +183,13 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
             note = null;
             if (!jobs.hasWritten()) { // else the reads of a trainer that contradicts the job are there
                 beginning.set(new Beginning(System.nanoTime()));
+                learner.begin();
             }
         }
-        JobRun run = jobs.found();
-        if (run != null) {
-            watch(run);
+        if (job.hasBegun() && isFollowed()) {
             return LOOK_NS;
         }
-        if (order != null) { // it was stopped
-            order = null;
+        if (state == State.FOUND) { // it was stopped
             state = State.COLLECTING;
         }
         Beginning reads = beginning.get();
@@ -195,6 +201,11 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
             state = State.COLLECTING;
             searchedReads = 0;
             contradicted = null;
+            learner.begin();
+        }
+        if (isLearned()) {
+            followLearned();
+            return LOOK_NS;
         }
         if (isDue(reads) && indexes.isListed()) {
             search(reads);
@@ -204,7 +215,28 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         if (pausing && state == State.NONE) {
             reads.searched();
         }
-        return pausing || reads.isSearched() ? LOOK_AT_REST_NS : LOOK_AT_READS_NS;
+        long rest = learner.isAtWork() ? LOOK_AT_CLOSES_NS : LOOK_AT_REST_NS;
+        return pausing || reads.isSearched() ? rest : LOOK_AT_READS_NS;
+    }
+
+    /** Whether the job that was found still runs. */
+    private boolean isFollowed() {
+        switch (job.look()) {
+            case FOLLOWED -> {
+                return true;
+            }
+            case NONE -> {}
+            case CONTRADICTED -> {
+                note = "dropped, for reads contradicted it: " + job.line();
+                job.drop();
+                Beginning reads = beginning.get();
+                if (reads != null && reads.equals(current)) {
+                    contradicted = job.origin();
+                    reads.searchAgain();
+                }
+            }
+        }
+        return false;
     }
 
     private boolean isDue(Beginning reads) {
@@ -239,7 +271,10 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         }
         if (hit != null && !hit.line().equals(contradicted)) {
             searchedReads = count;
-            follow(reads, hit);
+            state = job.begin(hit.order(), hit.root(), hit.order().epoch(), reads.files())
+                    ? State.FOUND
+                    : State.COLLECTING;
+            found(reads);
         } else if (goOn.getAsBoolean()) {
             searchedReads = count;
             state = enough ? State.NONE : State.COLLECTING;
@@ -249,7 +284,38 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         }
     }
 
-    /** Whether a search may go on: until the daemon ends, another training begins, or a user's job is followed. */
+    private void followLearned() {
+        OrderLearner.Learned learned = Objects.requireNonNull(learner.learned());
+        RepeatedOrder order = learned.order();
+        FoundOrder fits = new FoundOrder(LEARNED, 1, order.fits(), order.reads(), order.chance());
+        state = job.beginRepeated(order.order(), 0, order.readers(), fits, "", 1, learned.read())
+                ? State.FOUND
+                : State.COLLECTING;
+        Beginning reads = beginning.get();
+        if (reads != null) {
+            current = reads;
+            found(reads);
+        }
+    }
+
+    private void found(Beginning reads) {
+        note = null;
+        learner.stop();
+        fruitless = 0;
+        wideAt = 1;
+        reads.searched();
+    }
+
+    /** Whether the order is known without a search. */
+    private boolean isLearned() {
+        try {
+            return learner.isAtWork() && learner.look(indexes.of(""));
+        } catch (DatasetException | TimeoutException noIndex) {
+            return false;
+        }
+    }
+
+    /** Whether a search may go on: until the daemon ends, another training begins, a user's job is followed, or the order is learned. */
     private BooleanSupplier goOn(Beginning reads) {
         return new BooleanSupplier() {
             private long lookedNs = System.nanoTime();
@@ -267,57 +333,9 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
                     written = jobs.isWrittenFollowed();
                 }
                 turns.next();
-                return !written;
+                return !written && !isLearned();
             }
         };
-    }
-
-    private void follow(Beginning reads, RootSearch.Hit hit) {
-        try {
-            boolean begun = jobs.beginFound(spec(hit), reads.files());
-            order = begun ? hit.order() : null;
-            line = hit.line();
-            note = null;
-            state = begun ? State.FOUND : State.COLLECTING;
-        } catch (InvalidSpecException e) {
-            errors.add("the order that was found, '" + hit.order().line() + "', is no job: " + e.getMessage());
-            state = State.NONE;
-        }
-        outOfSyncSinceNs = 0;
-        fruitless = 0;
-        wideAt = 1;
-        reads.searched();
-    }
-
-    /** The job as a user would have written it, at the epoch that the reads are of. */
-    private JobSpec spec(RootSearch.Hit hit) throws InvalidSpecException {
-        String name = NAME;
-        for (int i = 2; jobs.present(name) != null; i++) { // a user has one of this name
-            name = NAME + "-" + i;
-        }
-        String start = hit.order().epoch() > 0 ? " start_epoch=" + hit.order().epoch() : "";
-        return JobSpec.parse("name=" + name + " " + hit.line() + start);
-    }
-
-    private void watch(JobRun run) {
-        if (run.isInSync()) {
-            outOfSyncSinceNs = 0;
-            return;
-        }
-        long nowNs = System.nanoTime();
-        if (outOfSyncSinceNs == 0) {
-            outOfSyncSinceNs = nowNs;
-        } else if (nowNs - outOfSyncSinceNs > OUT_OF_SYNC_NS) {
-            note = "dropped, for reads contradicted it: " + line; // before the job is gone: whoever sees that looks for the reason
-            jobs.dropFound();
-            order = null;
-            state = State.COLLECTING;
-            Beginning reads = beginning.get();
-            if (reads != null && reads.equals(current)) {
-                contradicted = line;
-                reads.searchAgain();
-            }
-        }
     }
 
     @Override
@@ -325,6 +343,8 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         beginning.set(null);
         if (worker != null) {
             worker.close();
+            learner.stop();
+            job.clear();
         }
     }
 }

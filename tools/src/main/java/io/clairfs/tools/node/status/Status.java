@@ -20,6 +20,7 @@ public record Status(
         @Nullable String indexError,
         List<Job> jobs,
         FindSeed findSeed,
+        List<Note> notes,
         Reads reads,
         Map<String, Fetched> fetched,
         long peersPassedOver,
@@ -95,6 +96,13 @@ public record Status(
             @Nullable String found,
             @Nullable String line,
             @Nullable String note) {}
+
+    /**
+     * What a trainer has to say, such as why no job follows its loader.
+     *
+     * @param time when it said so last, ISO 8601
+     */
+    public record Note(String time, String text) {}
 
     /**
      * One rank that reads here: its share of the loader threads now, the samples staged ahead of it, and the seconds that these last at its pace

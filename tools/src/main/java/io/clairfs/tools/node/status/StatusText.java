@@ -28,6 +28,7 @@ public final class StatusText {
         }
         s.jobs().forEach(job -> job(text, job));
         findSeed(text, s);
+        s.notes().forEach(note -> line(text, "trainer", "%s, at %s", note.text(), note.time()));
         Status.Reads r = s.reads();
         double share = r.opened() == 0 ? 0 : 100.0 * r.fromPageCache() / r.opened();
         line(
@@ -160,8 +161,10 @@ public final class StatusText {
         boolean told = s.jobs().stream().anyMatch(job -> !job.found() && job.inSync());
         switch (seed.state()) {
             case "found" -> {
-                if (seed.found() != null && seed.line() != null) {
+                if (seed.found() != null) {
                     line(text, "seed", "%s", seed.found());
+                }
+                if (seed.line() != null) {
                     line(text, "", "next time: clairfs job start %s %s", s.mount(), seed.line());
                 }
             }
