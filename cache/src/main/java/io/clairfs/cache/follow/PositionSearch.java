@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds where in its streams a trainer is, from the last samples that it read.
  *
- * <p>An epoch fits when most of the samples found in it have another one close by, as {@link SyncDetector} demands of reads. The
+ * <p>An epoch fits when most of the samples found in it have another one close by, as {@link LastReads} demands of reads. The
  * trainer is then at the first of the group in which most of them lie.
  */
 final class PositionSearch {
@@ -46,8 +46,8 @@ final class PositionSearch {
         int[] close = new int[steps.length];
         int count = 0;
         for (int i = 0; i < steps.length; i++) {
-            boolean before = i > 0 && steps[i] - steps[i - 1] <= SyncDetector.NEIGHBOUR;
-            boolean after = i + 1 < steps.length && steps[i + 1] - steps[i] <= SyncDetector.NEIGHBOUR;
+            boolean before = i > 0 && steps[i] - steps[i - 1] <= LastReads.NEIGHBOUR;
+            boolean after = i + 1 < steps.length && steps[i + 1] - steps[i] <= LastReads.NEIGHBOUR;
             if (before || after) {
                 close[count++] = steps[i];
             }

@@ -46,6 +46,9 @@ final class TrainerFollower {
     /** How many positions may lie between concurrent reads of one rank's loaders. */
     private final int reach;
 
+    /** The same, but no more than half of an epoch: what is farther may as well be another read in the same epoch. */
+    private final int withinEpoch;
+
     /** Where the trainer's loaders are in each stream, as sequence numbers. */
     private final long[] centres;
 
@@ -78,13 +81,15 @@ final class TrainerFollower {
         balance = new StepBalance(ranks);
         batch = spec.batch();
         stepsOfEpoch = batch == 0 ? 0 : Math.ceilDiv(firstLength, batch);
-        int memory = SyncDetector.memoryFor(firstLength, Math.max(1, ranks));
-        syncDetector = new SyncDetector(memory);
+        int memoryOfOne = SyncDetector.memoryFor(firstLength);
+        int memory = SyncDetector.memoryOfAll(memoryOfOne, ranks);
+        syncDetector = new SyncDetector(ranks, memoryOfOne);
         driftDetector = new EpochDriftDetector(spec, memory);
         search = new TrainerSearch(memory);
         passes = new NameOrderPasses(index.size());
-        orderly = new long[memory];
+        orderly = new long[memoryOfOne];
         reach = reach(spec);
+        withinEpoch = Math.min(reach, firstLength / 2);
         centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
         besideAt = centres.clone();
     }
@@ -143,8 +148,8 @@ final class TrainerFollower {
         int best = -1;
         StreamWindow.Slot slot = null;
         for (int i = 0; i < windows.size(); i++) {
-            StreamWindow.Slot candidate = windows.get(i).nearest(file, centres[i]);
-            if (candidate != null && (slot == null || distance(i, candidate) < distance(best, slot))) {
+            StreamWindow.Slot candidate = nearest(i, file);
+            if (candidate != null && (slot == null || isLikelier(i, candidate, best, slot))) {
                 best = i;
                 slot = candidate;
             }
@@ -242,11 +247,42 @@ final class TrainerFollower {
     private void passedOver(NameOrderPasses.Read read) {
         readsOfPasses++;
         for (NameOrderPasses.Read before = read.before(); before != null; before = before.before()) {
-            boolean isTrainers = before.isFirst() && syncDetector.hasNeighbour(before.stream, before.sequence);
+            boolean isTrainers = before.isFirst()
+                    && before.stream >= 0
+                    && syncDetector.lastReads(before.stream).hasNeighbour(before.sequence);
             if (before.isToBeUndone() && !isTrainers) {
                 windows.get(before.stream).unread(before.sequence);
             }
         }
+    }
+
+    /** The position of a stream that is nearest to where its trainer is; when that was read already, the next one if the loaders reach it. */
+    private StreamWindow.@Nullable Slot nearest(int stream, int file) {
+        StreamWindow.Slot slot = windows.get(stream).nearest(file, centres[stream]);
+        StreamWindow.Slot next =
+                slot == null || !slot.isRead() ? null : windows.get(stream).unreadAfter(slot);
+        return next != null && fromLastReads(stream, next) <= withinEpoch ? next : slot;
+    }
+
+    /**
+     * Whether a read is rather at this place of a stream than at another. A place that the loaders are about to read comes first; of two, the one
+     * in the earlier epoch, for ranks go on to the next one together.
+     */
+    private boolean isLikelier(int stream, StreamWindow.Slot slot, int otherStream, StreamWindow.Slot other) {
+        boolean isAwaited = isUnreadAndNear(stream, slot);
+        if (isAwaited != isUnreadAndNear(otherStream, other)) {
+            return isAwaited;
+        }
+        if (!isAwaited) {
+            return distance(stream, slot) < distance(otherStream, other);
+        }
+        int epoch = AccessStream.epoch(slot.position);
+        int otherEpoch = AccessStream.epoch(other.position);
+        long fromLast = fromLastReads(stream, slot);
+        long otherFromLast = fromLastReads(otherStream, other);
+        long ofEarlier = epoch < otherEpoch ? fromLast : otherFromLast;
+        boolean isEarlierReached = epoch != otherEpoch && ofEarlier <= Math.max(batch, IN_STEP);
+        return isEarlierReached ? epoch < otherEpoch : fromLast < otherFromLast;
     }
 
     private long distance(int stream, StreamWindow.Slot slot) {
@@ -278,7 +314,7 @@ final class TrainerFollower {
     }
 
     private long fromLastReads(int stream, StreamWindow.Slot slot) {
-        return Math.min(distance(stream, slot), syncDetector.fromNearest(stream, slot.sequence));
+        return Math.min(distance(stream, slot), syncDetector.lastReads(stream).fromNearest(slot.sequence));
     }
 
     /**
@@ -289,7 +325,7 @@ final class TrainerFollower {
         if (!syncDetector.inSync()) {
             return;
         }
-        int count = syncDetector.orderlyReads(stream, orderly);
+        int count = syncDetector.lastReads(stream).orderly(orderly);
         StreamWindow window = windows.get(stream);
         if (count < FEW_READS) {
             return;

@@ -307,6 +307,16 @@ public final class StreamWindow {
         return slots.nearest(file, sequence);
     }
 
+    /** The next position in the window at which this slot's file is read, and has not been read yet; null when there is none. */
+    @Nullable
+    public Slot unreadAfter(Slot slot) {
+        Slot next = slot.later;
+        while (next != null && next.read) {
+            next = next.later;
+        }
+        return next;
+    }
+
     /** Ticks off the position with this number, if it is in the window. Returns whether that was news. */
     public boolean read(long sequence) throws InvalidSpecException {
         if (sequence < head || sequence >= tail) {
