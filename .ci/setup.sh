@@ -3,9 +3,16 @@
 
 say() { printf 'clairfs: %s\n' "$*" >&2; }
 
-# Sets JAVA_HOME to a JDK of 25 or newer: JAVA_HOME itself, then what is under /usr/lib/jvm.
+# Whether a directory is an unpacked package: it brings its Java runtime and is never built.
+is_packaged() { [ -x "$1/runtime/bin/java" ]; }
+
+# Sets JAVA_HOME to a JDK of 25 or newer: JAVA_HOME itself, then what is under /usr/lib/jvm. A package has its own.
 find_jdk() {
     local home version
+    if is_packaged "$here"; then
+        export JAVA_HOME=$here/runtime
+        return
+    fi
     for home in "${JAVA_HOME:-}" /usr/lib/jvm/*; do
         [ -x "$home/bin/javac" ] || continue
         version=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$home/release" 2>/dev/null || true)
@@ -136,14 +143,33 @@ longest_start_s=120
 # What a JVM that ends soon is started with beside that.
 short_flags=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC)
 
-# Keeps the classes of a small mount loaded and linked in a file, and what the compiler learned of its reads, which saves a third of a command's time and
-# more than half of a mount's start.
-# A program without it, or with one of another JDK, runs all the same.
+# Keeps the classes of a small mount loaded and linked in a file, and what the compiler learned of its reads, which saves more than half of a mount's
+# start. Loading all of it would take as long as a short command itself, so that has a file of its own, which saves a third of its time.
+# A program without them, or with those of another JDK, runs all the same.
 make_startup_cache() {
+    "$JAVA_HOME/bin/java" "${jvm_flags[@]}" "${short_flags[@]}" -XX:AOTCacheOutput="$1/command.aot" -cp "$(<"$1/class-path")" \
+        io.clairfs.tools.cli.Main order --samples 3 --seed 1 >/dev/null 2>&1 </dev/null || rm -f "$1/command.aot"
     mkdir "$1/training"
     "$JAVA_HOME/bin/java" "${jvm_flags[@]}" -XX:+UseSerialGC -XX:AOTCacheOutput="$1/startup.aot" -cp "$(<"$1/class-path")" \
         io.clairfs.tools.cli.StartupTraining "$1/training" >/dev/null 2>&1 </dev/null || rm -f "$1/startup.aot"
     rm -rf --one-file-system "$1/training" 2>/dev/null || true
+}
+
+# All jars of a directory, as Java takes them.
+class_path() { (IFS=: && jars=("$1"/*.jar) && printf '%s' "${jars[*]}"); }
+
+# What a package still needs at the place where it was unpacked, at its first use: the cache of a quick start, which knows the jars by their paths.
+prepare_package() {
+    local program=$1 fresh
+    [ -w "$program" ] || return 0
+    [ "$(cat "$program/class-path" 2>/dev/null)" != "$(class_path "$program")" ] || return 0
+    say "preparing the first start (once)"
+    fresh=$(mktemp -d "$program/.preparing-XXXXXX")
+    class_path "$program" >"$fresh/class-path"
+    make_startup_cache "$fresh"
+    rm -f "$program"/*.aot
+    mv "$fresh"/* "$program"
+    rmdir "$fresh"
 }
 
 # Builds, one at a time. Each build lies in a directory of its own: running mounts keep theirs, jars and all, until they end.
@@ -166,7 +192,7 @@ build() {
         fi
         cp "$here"/tools/target/clairfs-tools-*.jar "$here"/tools/target/lib/*.jar "$fresh"
         chmod 755 "$fresh"
-        (IFS=: && fresh=("$fresh"/*.jar) && printf '%s' "${fresh[*]}") >"$fresh/class-path"
+        class_path "$fresh" >"$fresh/class-path"
         make_startup_cache "$fresh"
         find "$here/target" -maxdepth 1 -name 'program-*' ! -path "$fresh" -exec rm -rf {} +
         ln -sfn "${fresh##*/}" "$here/target/program"

@@ -23,14 +23,18 @@ import java.util.zip.ZipOutputStream;
  *
  * <p>The first test that needs it makes it, and makes it again when classes, the class path or the flags have changed.
  *
- * @param flags flags that shorten the start of a JVM
+ * @param flags flags that shorten the start of a mount
+ * @param shortFlags flags that shorten a command that ends soon
  */
-record BuiltProgram(String classPath, List<String> flags) {
+record BuiltProgram(String classPath, List<String> flags, List<String> shortFlags) {
     private static final Path PARENT = Path.of("target").toAbsolutePath();
     private static final String PREFIX = "test-program-";
 
     /** The cache's name, here and in a program that the launcher built. */
     static final String STARTUP_CACHE = "startup.aot";
+
+    /** The same for commands that end soon. */
+    static final String COMMAND_CACHE = "command.aot";
 
     static final String CACHE_FLAG = "-XX:AOTCache=";
 
@@ -52,7 +56,10 @@ record BuiltProgram(String classPath, List<String> flags) {
                 removeOlder();
                 make(entries, directory, jvmFlags);
             }
-            return new BuiltProgram(classPath(entries, directory), flags(directory.resolve(STARTUP_CACHE)));
+            return new BuiltProgram(
+                    classPath(entries, directory),
+                    flags(directory.resolve(STARTUP_CACHE)),
+                    flags(directory.resolve(COMMAND_CACHE)));
         } catch (IOException e) {
             throw new UncheckedIOException("the program for the tests", e);
         } catch (InterruptedException e) {
@@ -76,13 +83,16 @@ record BuiltProgram(String classPath, List<String> flags) {
         for (String entry : classPath.split(":", -1)) {
             copies.add(copy(Path.of(entry), into).toString());
         }
+        return new BuiltProgram(String.join(":", copies), flagsCopied(flags, into), flagsCopied(shortFlags, into));
+    }
+
+    private static List<String> flagsCopied(List<String> flags, Path into) throws IOException {
         for (String flag : flags) {
             if (flag.startsWith(CACHE_FLAG)) {
-                Path cache = copy(Path.of(flag.substring(CACHE_FLAG.length())), into);
-                return new BuiltProgram(String.join(":", copies), flags(cache));
+                return flags(copy(Path.of(flag.substring(CACHE_FLAG.length())), into));
             }
         }
-        return new BuiltProgram(String.join(":", copies), flags);
+        return flags;
     }
 
     private static Path copy(Path file, Path into) throws IOException {
@@ -115,11 +125,24 @@ record BuiltProgram(String classPath, List<String> flags) {
         }
         // The cache records the paths of the jars, so they are moved before it is made.
         Files.move(fresh, directory);
-        List<String> command = new ArrayList<>(jvmFlags);
-        command.addAll(List.of("-XX:AOTCacheOutput=" + directory.resolve(STARTUP_CACHE), "-cp"));
         Path training = Files.createDirectory(directory.resolve("training"));
-        command.addAll(
-                List.of(classPath(entries, directory), Clairfs.TRAINING, training.toString(), LONGEST_TRAINING_S));
+        train(
+                jvmFlags,
+                classPath(entries, directory),
+                directory.resolve(STARTUP_CACHE),
+                List.of(Clairfs.TRAINING, training.toString(), LONGEST_TRAINING_S));
+        train(
+                jvmFlags,
+                classPath(entries, directory),
+                directory.resolve(COMMAND_CACHE),
+                List.of(Clairfs.MAIN, "order", "--samples", "3", "--seed", "1"));
+    }
+
+    private static void train(List<String> jvmFlags, String classPath, Path cache, List<String> program)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(jvmFlags);
+        command.addAll(List.of("-XX:AOTCacheOutput=" + cache, "-cp", classPath));
+        command.addAll(program);
         int exit = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
@@ -127,8 +150,8 @@ record BuiltProgram(String classPath, List<String> flags) {
                 .waitFor();
         if (exit != 0) {
             System.out.println(
-                    "the tests' daemons start slowly: their cache of classes could not be made, exit code " + exit);
-            Files.deleteIfExists(directory.resolve(STARTUP_CACHE));
+                    "the tests' programs start slowly: a cache of classes could not be made, exit code " + exit);
+            Files.deleteIfExists(cache);
         }
     }
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The command line of this build. With {@code -Dclairfs.daemons.compiled=true}, which benchmarks need, the daemons' code is compiled as for
@@ -22,6 +23,8 @@ final class Clairfs {
 
     /** Tests run hundreds of processes, most of them for seconds. Full optimisation would take half of their processor time. */
     private static final String QUICKLY_COMPILED = "-XX:TieredStopAtLevel=1";
+
+    private static final Set<String> LONG = Set.of("mount", "demo", "bench", "simulate", "feed");
 
     private static final BuiltProgram PROGRAM = BuiltProgram.ofThisBuild(jvm());
 
@@ -45,10 +48,15 @@ final class Clairfs {
     /** The same command with a copy of the program. */
     static List<String> commandOf(BuiltProgram program, String... arguments) {
         List<String> command = jvm();
-        command.addAll(program.flags());
+        command.addAll(isShort(arguments) ? program.shortFlags() : program.flags());
         command.addAll(List.of("-cp", program.classPath(), MAIN));
         command.addAll(List.of(arguments));
         return command;
+    }
+
+    /** Whether a command ends soon, as the launcher sees it. */
+    private static boolean isShort(String... arguments) {
+        return arguments.length > 0 && !LONG.contains(arguments[0]);
     }
 
     /** Copies the program below a directory, for users who may not read the original. */
