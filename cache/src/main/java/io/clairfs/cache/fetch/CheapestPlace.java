@@ -100,14 +100,14 @@ final class CheapestPlace {
             this.mostSeconds = mostSeconds;
         }
 
-        /** Whether the peer would send it right behind what it owes already, without a pause, and few bytes go before. */
-        boolean hasRoom() {
-            return CheapestPlace.this.near.hasRoom(near, from.size());
+        /** Room for it on the path to the peer, as {@link NearPlaces.Attempt#room}. */
+        PeerCosts.@Nullable Asked room() {
+            return attempt.room(near);
         }
 
         /** Asks the peer; completes as {@link NearPlaces.Attempt#ask}. */
-        CompletableFuture<NearPlaces.Given> ask() {
-            return attempt.ask(near, patienceSeconds(near, from.size(), mostSeconds));
+        CompletableFuture<NearPlaces.Given> ask(PeerCosts.Asked room) {
+            return attempt.ask(near, room, patienceSeconds(near, from.size(), mostSeconds));
         }
 
         /** The sample from its next cheapest place, for the peer did not give it. Blocks for as long as that takes. */

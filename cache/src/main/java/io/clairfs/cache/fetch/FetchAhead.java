@@ -2,6 +2,7 @@ package io.clairfs.cache.fetch;
 
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.tier.SampleBuffer;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,7 @@ public final class FetchAhead {
     private final FetchRequest request;
     private final CheapestPlace.AheadOfTime peer;
     private final SampleFlight flight;
+    private PeerCosts.@Nullable Asked room;
     private @Nullable CompletableFuture<NearPlaces.Given> given;
 
     FetchAhead(FetchRouter router, int file, FetchRequest request, CheapestPlace.AheadOfTime peer) {
@@ -28,22 +30,25 @@ public final class FetchAhead {
         flight = new SampleFlight(null, request);
     }
 
-    /** Whether the peer may be asked now. It may be later, when it has sent what it owes. */
-    public boolean hasRoom() {
-        return peer.hasRoom();
+    /** Takes room on the path to the peer, which {@link #begin} uses or gives back. Returns false when the peer has to send first what it owes. */
+    public boolean takeRoom() {
+        room = peer.room();
+        return room != null;
     }
 
     /**
-     * Asks the peer. Readers who want the sample wait for this fetch from now on.
+     * Asks the peer, for which there is {@linkplain #takeRoom room}. Readers who want the sample wait for this fetch from now on.
      *
      * @param answered runs when the peer has answered or its time is over, on a thread that must not be kept
      * @return false when another fetch of the sample is under way
      */
     public boolean begin(Runnable answered) {
+        PeerCosts.Asked taken = Objects.requireNonNull(room, "no room was taken");
         if (!router.begin(file, flight)) {
+            taken.end();
             return false;
         }
-        CompletableFuture<NearPlaces.Given> asked = peer.ask();
+        CompletableFuture<NearPlaces.Given> asked = peer.ask(taken);
         given = asked;
         CompletableFuture<Void> _ = asked.thenRun(answered);
         return true;

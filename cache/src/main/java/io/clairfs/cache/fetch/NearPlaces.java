@@ -153,14 +153,23 @@ final class NearPlaces {
         }
 
         /**
+         * Room on the path to a peer that holds the sample, if the peer would send it without a pause, right behind what it owes already; else
+         * null. It is for {@link #ask}, or the caller {@linkplain PeerCosts.Asked#end gives it back}.
+         */
+        PeerCosts.@Nullable Asked room(Near near) {
+            return near.place instanceof Place.Peer peer && near.holder != null
+                    ? peerCosts.askWithin(peer, bytes, near.holder.windowBytes())
+                    : null;
+        }
+
+        /**
          * Asks a peer that holds the sample, and waits for nothing. Completes normally, on a thread that must not be kept. A peer that does not
          * give it has failed only when the caller {@linkplain #failed says so}.
          */
-        CompletableFuture<Given> ask(Near near, double patienceSeconds) {
-            if (!(near.place instanceof Place.Peer peer) || near.holder == null) {
+        CompletableFuture<Given> ask(Near near, PeerCosts.Asked asked, double patienceSeconds) {
+            if (near.holder == null) {
                 throw new AssertionError(near);
             }
-            PeerCosts.Asked asked = peerCosts.ask(peer, bytes);
             long withinNs = withinNs(patienceSeconds);
             long dueNs = clockNs.getAsLong() + withinNs;
             return near.holder.ask(withinNs).thenApply(delivery -> {
@@ -202,15 +211,6 @@ final class NearPlaces {
 
     Attempt attempt(int file, long bytes) {
         return new Attempt(file, bytes);
-    }
-
-    /** Whether a peer can be asked for so many bytes and would send them without a pause, right behind those it owes already. */
-    boolean hasRoom(Near near, long bytes) {
-        if (!(near.place instanceof Place.Peer peer) || near.holder == null) {
-            return false;
-        }
-        long owed = peerCosts.owedBytes(peer);
-        return owed == 0 || owed + bytes <= near.holder.windowBytes();
     }
 
     /** Whether little is known of a place yet. */

@@ -5,6 +5,7 @@ import io.clairfs.cache.plan.model.Place;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a fetch from each peer takes: its tier, the path to it, and what it owes us already.
@@ -72,11 +73,6 @@ final class PeerCosts {
         }
     }
 
-    /** The bytes that a peer was asked for and has not given yet. */
-    long owedBytes(Place.Peer peer) {
-        return of(peer).owed.get();
-    }
-
     /** A fetch from a peer that is under way, used by one thread at a time. */
     final class Asked {
         private final Place.Peer peer;
@@ -86,11 +82,11 @@ final class PeerCosts {
         private final long startNs = clockNs.getAsLong();
         private boolean ended;
 
-        private Asked(Place.Peer peer, long bytes) {
+        private Asked(Place.Peer peer, long bytes, long bytesAsked) {
             this.peer = peer;
             this.bytes = bytes;
+            this.bytesAsked = bytesAsked;
             known = of(peer);
-            bytesAsked = known.owed.addAndGet(bytes);
         }
 
         /** The sample is here. Returns how long it took beside the peer's own fetch from the source, seconds. */
@@ -133,7 +129,22 @@ final class PeerCosts {
 
     /** Begins a fetch of so many bytes; the caller {@linkplain Asked#end ends} it. */
     Asked ask(Place.Peer peer, long bytes) {
-        return new Asked(peer, bytes);
+        return new Asked(peer, bytes, of(peer).owed.addAndGet(bytes));
+    }
+
+    /** The same if the peer would not owe more than {@code mostBytes} then, or nothing before; else null. */
+    @Nullable
+    Asked askWithin(Place.Peer peer, long bytes, long mostBytes) {
+        AtomicLong owed = of(peer).owed;
+        long before = owed.get();
+        while (before == 0 || before + bytes <= mostBytes) {
+            long witness = owed.compareAndExchange(before, before + bytes);
+            if (witness == before) {
+                return new Asked(peer, bytes, before + bytes);
+            }
+            before = witness;
+        }
+        return null;
     }
 
     /** What was seen of the peer no longer holds. */

@@ -55,7 +55,7 @@ final class AheadQueue implements AutoCloseable {
         if (fetch == null) {
             return Begun.NO;
         }
-        if (!fetch.hasRoom()) {
+        if (!fetch.takeRoom()) {
             aside.add(task);
             return Begun.LATER;
         }

@@ -1,6 +1,7 @@
 package io.clairfs.tools.node.seed;
 
 import com.sun.management.ThreadMXBean;
+import io.clairfs.cache.posix.SchedulerSlice;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -8,6 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Lets a long computation run while processors are idle. Whoever computes calls {@link #next} every millisecond or so; when its thread had to
  * wait for a processor, somebody else wants it, and the thread pauses for several times as long as it ran.
+ *
+ * <p>Where the kernel knows slices of threads, whoever wakes takes the processor from this thread at once ({@link SchedulerSlice}).
  *
  * <p>A thread of the lowest priority would do the same, but the JVM stops all threads now and then, and would wait for one that gets no
  * processor. For one thread.
@@ -27,6 +30,11 @@ final class IdleTurns {
     private long ranNs = THREADS.getCurrentThreadCpuTime();
     private long sinceNs = System.nanoTime();
     private boolean wanted = true;
+
+    /** For the calling thread. */
+    IdleTurns() {
+        SchedulerSlice.lengthen();
+    }
 
     /** The computation's next part may begin: at once, or after a pause. */
     void next() {
