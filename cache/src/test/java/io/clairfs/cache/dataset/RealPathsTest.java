@@ -6,6 +6,7 @@ import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.order.RealPython;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.testing.FurtherCases;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class RealPathsTest {
     private static final int SEED = Integer.getInteger("clairfs.test.seed", 1);
-    private static final int TREES = 100;
+    private static final int TREES = FurtherCases.of(100);
 
     @TempDir
     Path directory;

@@ -3,6 +3,7 @@ package io.clairfs.cache.order;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.order.spec.OrderSpec;
+import io.clairfs.cache.testing.FurtherCases;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,14 +17,17 @@ class RealOrdersTest {
     /** {@code -Dclairfs.test.seed=N} repeats a run; its seed is printed. */
     private static final int SEED = Integer.getInteger("clairfs.test.seed", 1);
 
-    private static final String FACTOR = System.getProperty("clairfs.test.factor", "1");
+    private static final String FACTOR =
+            System.getProperty("clairfs.test.factor", Double.toString(FurtherCases.share()));
 
     @TempDir
     Path directory;
 
     @Test
     void everyOrder_isTheLibrarysOwn() throws Exception {
-        assertSame(RealPython.run("real_orders.py", directory, "torch, numpy", Integer.toString(SEED), FACTOR), 1000);
+        assertSame(
+                RealPython.run("real_orders.py", directory, "torch, numpy", Integer.toString(SEED), FACTOR),
+                FurtherCases.of(1000));
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.clairfs.cache.plan.request.Need;
 import io.clairfs.cache.plan.request.PlacementPolicy;
 import io.clairfs.cache.plan.request.PlanLimits;
 import io.clairfs.cache.plan.request.PlanRequest;
+import io.clairfs.cache.testing.RandomSeeds;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -348,7 +349,7 @@ final class PlannerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {11, 12, 13, 14, 15})
+    @RandomSeeds({11, 12, 13, 14, 15})
     void plan_randomRequests_keepsWithinCapacityAndHomesAreKept(long seed) throws InvalidSpecException {
         Random random = new Random(seed);
         for (int run = 0; run < 150; run++) {
@@ -394,7 +395,7 @@ final class PlannerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {21, 22, 23})
+    @RandomSeeds({21, 22, 23})
     void plan_slowSource_coversAsManyAsFit(long seed) throws InvalidSpecException {
         Random random = new Random(seed);
         for (int run = 0; run < 100; run++) {
@@ -418,7 +419,7 @@ final class PlannerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {31, 32, 33})
+    @RandomSeeds({31, 32, 33})
     void plan_tinyRequests_isNearTheBestOfAllPlacements(long seed) throws InvalidSpecException {
         Random random = new Random(seed);
         double worst = 1;

@@ -1,13 +1,13 @@
 package io.clairfs.cache.testing;
 
-/** How many random scenarios of concurrent calls are tried: a few with every build, many more when asked for. */
+/** How many random scenarios of concurrent calls are tried: a few at every {@code ./verify}, more with {@code --all}, many more when asked for. */
 public final class LincheckScenarios {
     private static final int FACTOR = Integer.getInteger("clairfs.lincheck.factor", 1);
 
     private LincheckScenarios() {}
 
-    /** {@code few}, or as many times more as {@code -Dclairfs.lincheck.factor} says. */
+    /** A part of {@code few}, or all, as {@link FurtherCases} says; or as many times more as {@code -Dclairfs.lincheck.factor} says. */
     public static int times(int few) {
-        return Math.multiplyExact(few, FACTOR);
+        return FACTOR == 1 ? FurtherCases.of(few) : Math.multiplyExact(few, FACTOR);
     }
 }

@@ -2,6 +2,7 @@ package io.clairfs.cache.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.testing.RandomSeeds;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -12,7 +13,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Random sequences of everything that can be done to the memory tier, against a model of what it should hold.
@@ -86,7 +86,7 @@ final class MemoryTierModelTest {
 
     // Promise T4
     @ParameterizedTest(name = "seed {0}")
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    @RandomSeeds({1, 2, 3, 4, 5, 6, 7, 8})
     void randomOperations_holdWhatTheModelHolds(long seed) {
         System.out.println("seed " + seed);
         Random random = new Random(seed);
@@ -175,7 +175,7 @@ final class MemoryTierModelTest {
 
     /** Each thread has files of its own, so that it knows which of them are pinned, and shares the room with the others. */
     @ParameterizedTest(name = "seed {0}")
-    @ValueSource(longs = {31, 32, 33, 34})
+    @RandomSeeds({31, 32, 33, 34})
     void manyThreads_pinnedSamplesStayAndTheBooksBalance(long seed) throws Exception {
         System.out.println("seed " + seed);
         MemoryTier tier = new MemoryTier(CAPACITY);

@@ -2,6 +2,7 @@ package io.clairfs.tools.fuzz;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import io.clairfs.cache.testing.FurtherCases;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -30,12 +31,12 @@ public final class Fuzz {
         this.inputs = inputs;
     }
 
-    /** Makes {@code inputs} inputs of one kind. {@code words} are the words of its language. */
+    /** Makes {@code inputs} inputs of one kind, or a part of them ({@link FurtherCases}). {@code words} are the words of its language. */
     public static Fuzz of(String name, int inputs, List<String> words) {
         long seed = Long.getLong("clairfs.fuzz.seed", 1);
         int factor = Integer.getInteger("clairfs.fuzz.factor", 1);
         System.out.println("fuzz " + name + ": seed " + seed);
-        return new Fuzz(name, words, seed, (long) inputs * factor);
+        return new Fuzz(name, words, seed, factor == 1 ? FurtherCases.of(inputs) : (long) inputs * factor);
     }
 
     /** Begins the next input. Returns false after the last one. */

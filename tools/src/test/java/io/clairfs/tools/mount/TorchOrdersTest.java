@@ -156,6 +156,35 @@ final class TorchOrdersTest {
         requireInSync("given");
     }
 
+    /**
+     * As people start it. Its output goes to files, for Debian's PyTorch 1.13 fails without that: Python 3.11 leaves an empty flag out where it
+     * lists flags.
+     */
+    @Tag("exhaustive")
+    @Test
+    void training_that_torchrun_starts_reads_the_order_of_the_job() throws Exception {
+        String order = "sampler=locality-aware seed=3 batch=4";
+        mount.job("name=given epochs=2 workers=1 world=2 " + order);
+        Path out = fixture.newDirectory("out").resolve("read");
+        List<String> command = List.of(
+                "torchrun",
+                "--redirects=1",
+                "--tee=1",
+                "--log_dir=" + fixture.newDirectory("log"),
+                "--nproc_per_node=2",
+                "--master_port=" + TestPorts.free(1),
+                training(SAMPLER).toString(),
+                mount.point().toString(),
+                source.toString(),
+                out.toString(),
+                Integer.toString(EPOCHS));
+
+        Ended.run(underRun("given", command), environment()).succeeded();
+
+        requireOrders(out, order);
+        requireInSync("given");
+    }
+
     @Test
     void training_elsewhere_keeps_its_order_under_a_job() throws Exception {
         mount.job("name=given seed=4711 epochs=2 batch=4 world=2");

@@ -2,6 +2,7 @@ package io.clairfs.tools.simulate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.testing.FurtherCases;
 import io.clairfs.tools.simulate.policy.Policies;
 import io.clairfs.tools.simulate.report.WhatIf;
 import io.clairfs.tools.simulate.scenario.Scenario;
@@ -32,11 +33,11 @@ class MoreStorageTest {
     private static final int LONG = 30;
 
     static List<String> names() throws IOException {
-        return ScenarioFile.names();
+        return FurtherCases.of(ScenarioFile.names());
     }
 
     static LongStream seeds() {
-        return LongStream.rangeClosed(1, 40);
+        return LongStream.rangeClosed(1, FurtherCases.of(40));
     }
 
     @ParameterizedTest

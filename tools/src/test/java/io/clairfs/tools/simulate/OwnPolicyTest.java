@@ -2,6 +2,7 @@ package io.clairfs.tools.simulate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.testing.FurtherCases;
 import io.clairfs.tools.simulate.policy.Policies;
 import io.clairfs.tools.simulate.scenario.Scenario;
 import io.clairfs.tools.simulate.scenario.ScenarioFile;
@@ -20,7 +21,7 @@ class OwnPolicyTest {
     private static final Set<String> SLOW_SSD = Set.of("thesis-2", "thesis-4");
 
     static List<String> names() throws IOException {
-        return ScenarioFile.names();
+        return FurtherCases.of(ScenarioFile.names());
     }
 
     @ParameterizedTest

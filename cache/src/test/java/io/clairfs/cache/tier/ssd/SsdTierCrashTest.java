@@ -3,6 +3,7 @@ package io.clairfs.cache.tier.ssd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.testing.FurtherCases;
 import io.clairfs.cache.tier.FakeTree;
 import io.clairfs.cache.tier.TierContract;
 import io.clairfs.cache.tier.TierFailures;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class SsdTierCrashTest {
     private static final int FILES = 2000;
     private static final long CAPACITY = 20_000_000;
-    private static final int ROUNDS = 8;
+    private static final int ROUNDS = FurtherCases.of(8);
     private static final int MOST_OPERATIONS = 2_000;
 
     @TempDir

@@ -3,6 +3,7 @@ package io.clairfs.cache.tier.ssd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.testing.RandomSeeds;
 import io.clairfs.cache.tier.FakeTree;
 import io.clairfs.cache.tier.TierContract;
 import io.clairfs.cache.tier.TierFailures;
@@ -18,7 +19,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Random sequences of everything that can be done to the SSD tier and to its files, against a set of what it should hold.
@@ -49,7 +49,7 @@ final class SsdTierModelTest {
     }
 
     @ParameterizedTest(name = "seed {0}")
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    @RandomSeeds({1, 2, 3, 4, 5, 6, 7, 8})
     void healthyDisk_holdsExactlyWhatItShould(long seed) throws Exception {
         System.out.println("seed " + seed);
         sequence(new Random(seed), false);
@@ -57,7 +57,7 @@ final class SsdTierModelTest {
 
     // Promise T1
     @ParameterizedTest(name = "seed {0}")
-    @ValueSource(longs = {11, 12, 13, 14, 15, 16, 17, 18})
+    @RandomSeeds({11, 12, 13, 14, 15, 16, 17, 18})
     void damagedDisk_holdsLessButNothingWrong(long seed) throws Exception {
         System.out.println("seed " + seed);
         sequence(new Random(seed), true);
