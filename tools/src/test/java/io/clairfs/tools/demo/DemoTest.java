@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
@@ -82,6 +83,7 @@ class DemoTest {
         assertAsExpected(run(python()));
     }
 
+    @Tag("exhaustive")
     @Test
     void thePlainTrainerReadsTheSourceOnceAndTheSameBytes() throws IOException {
         assertAsExpected(run(new Python(python().executable(), false)));

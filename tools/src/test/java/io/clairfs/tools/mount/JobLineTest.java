@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -92,10 +91,14 @@ class JobLineTest {
         assertThat(mount.read("job")).isEqualTo(jobs).startsWith("name=before ");
         assertThat(mount.lines("errors").getLast()).contains("'" + line.strip() + "': " + reason);
         assertThat(mount.status().path("errors").asLong()).isEqualTo(errors + 1);
+    }
 
-        List<Object> command = new ArrayList<>(List.of("job", "start", mount.point()));
-        command.addAll(List.of(line.split(" ")));
-        assertThat(FIXTURE.clairfs(command.toArray()).complainedWith(1)).contains(reason);
+    @Test
+    void job_command_says_why_a_line_is_invalid() throws Exception {
+        String jobs = mount.read("job");
+        assertThat(FIXTURE.clairfs("job", "start", mount.point(), "world=4", "ranks=3-1")
+                        .complainedWith(1))
+                .contains("ranks=3-1 runs backwards");
         assertThat(mount.read("job")).isEqualTo(jobs);
     }
 

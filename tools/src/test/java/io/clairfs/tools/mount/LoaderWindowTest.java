@@ -27,9 +27,16 @@ final class LoaderWindowTest {
     private final MountFixture fixture = new MountFixture();
 
     @ParameterizedTest(name = "{0} workers, prefetch factor {1}")
-    @CsvSource({"0,2", "2,2"})
+    @CsvSource("2,2")
     void opens_lieInsideThePredictedWindow(int workers, int prefetch) throws Exception {
         requireOpensInsideTheWindow(workers, prefetch);
+    }
+
+    @Tag("exhaustive")
+    @ParameterizedTest(name = "{0} workers, prefetch factor {1}")
+    @CsvSource("0,2")
+    void opensWithoutWorkers_lieInsideThePredictedWindow(int workers, int prefetch) throws Exception {
+        opens_lieInsideThePredictedWindow(workers, prefetch);
     }
 
     @Tag("exhaustive")

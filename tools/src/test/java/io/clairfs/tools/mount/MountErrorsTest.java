@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -132,17 +133,29 @@ class MountErrorsTest {
             quoteCharacter = '"',
             value = {
                 "--colour=red|Unknown option: '--colour=red'",
-                "--index-rule=alphabetical|unknown index rule 'alphabetical'; known: dali,",
                 "--memory=lots|'lots' is not a size like 512MiB, 8GiB or 100GB",
-                "--memory=-1|'-1' is not a size",
-                "--staging=10|--staging must be at least 1MiB",
-                "--loaders=0|--loaders must be 1 to 1024",
-                "--read-timeout=0|--read-timeout must be 1 to 86400 seconds",
-                "third|Unmatched argument"
+                "--loaders=0|--loaders must be 1 to 1024"
             })
     void wrong_usage_is_named_and_exits_with_2(String argument, String reason) throws Exception {
         assertThat(fixture.clairfs("mount", source, point, argument).complainedWith(2))
                 .contains(reason);
+    }
+
+    @Tag("exhaustive")
+    @ParameterizedTest
+    @Execution(CONCURRENT)
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "--index-rule=alphabetical|unknown index rule 'alphabetical'; known: dali,",
+                "--memory=-1|'-1' is not a size",
+                "--staging=10|--staging must be at least 1MiB",
+                "--read-timeout=0|--read-timeout must be 1 to 86400 seconds",
+                "third|Unmatched argument"
+            })
+    void further_wrong_usage_is_named_and_exits_with_2(String argument, String reason) throws Exception {
+        wrong_usage_is_named_and_exits_with_2(argument, reason);
     }
 
     // Promise M6

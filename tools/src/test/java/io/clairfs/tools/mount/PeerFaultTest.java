@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -120,6 +121,7 @@ final class PeerFaultTest {
     }
 
     // Promise G4, G7
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void a_node_is_stopped_and_goes_on() throws Exception {
@@ -150,6 +152,7 @@ final class PeerFaultTest {
     }
 
     // Promise G4, G7
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void the_group_is_split_in_halves_that_meet_again() throws Exception {
@@ -172,6 +175,7 @@ final class PeerFaultTest {
     }
 
     // Promise G4, G7
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void a_node_joins_late() throws Exception {

@@ -43,7 +43,7 @@ final class PeerTrafficTest {
     private final MountFixture fixture = MountFixture.withNetworks();
 
     @ParameterizedTest(name = "caches for {0} percent of the data in all")
-    @CsvSource({"120", "60"})
+    @CsvSource({"60"})
     void source_is_read_as_by_one_node_with_all_the_caches(int percent) throws Exception {
         Path dataset = NodeGroup.makeSamples(fixture, SAMPLES, SAMPLE_BYTES);
         long cachePerNode = DATASET * percent / 100 / NODES;
@@ -86,5 +86,12 @@ final class PeerTrafficTest {
                             Math.max(DATASET, bound - (EPOCHS - 1) * NODES * NodeGroup.STAGING_BYTES),
                             Math.round(bound * MOST) + passedOver * SAMPLE_BYTES);
         }
+    }
+
+    @Tag("exhaustive")
+    @ParameterizedTest(name = "caches for {0} percent of the data in all")
+    @CsvSource({"120"})
+    void source_is_read_once_by_nodes_with_room_for_all(int percent) throws Exception {
+        source_is_read_as_by_one_node_with_all_the_caches(percent);
     }
 }

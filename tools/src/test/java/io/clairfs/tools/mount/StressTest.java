@@ -2,6 +2,7 @@ package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.testing.FurtherCases;
 import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Tag("alone")
 final class StressTest {
     private static final Path REPORT = Path.of("target", "stress-report.txt");
-    private static final int USUAL_SECONDS = 60;
+    private static final int USUAL_SECONDS = FurtherCases.of(60);
     private static final int STEPS = 151;
     private static final long FIRST_SEED = 1;
 
