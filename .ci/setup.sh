@@ -82,7 +82,7 @@ need_packages() {
     local use=$1 command=${2:-} packages
     if [ "$use" = run ]; then
         case $command in
-            demo) use=demo ;;
+            demo) [[ " $* " = *" --plain "* ]] || use=demo ;;
             mount | umount | bench) ;;
             *) return 0 ;;
         esac

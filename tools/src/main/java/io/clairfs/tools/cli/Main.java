@@ -31,7 +31,8 @@ public final class Main {
             FeedCommand.class,
             CalibrateCommand.class,
             SimulateCommand.class,
-            BenchCommand.class);
+            BenchCommand.class,
+            CompletionCommand.class);
 
     private Main() {}
 
@@ -64,8 +65,7 @@ public final class Main {
 
     /** Runs one command. Returns its exit code. */
     static int run(String... arguments) {
-        CommandLine line = new CommandLine(new Main());
-        commands(arguments).forEach(line::addSubcommand);
+        CommandLine line = of(commands(arguments));
         line.setExecutionExceptionHandler((thrown, _, _) -> report(thrown));
         line.setParameterExceptionHandler((thrown, _) -> {
             String help = thrown.getCommandLine().getCommandSpec().qualifiedName();
@@ -77,6 +77,17 @@ public final class Main {
             return WRONG_USAGE;
         }
         return line.execute(arguments);
+    }
+
+    /** The command line with all its commands, to be looked at. */
+    static CommandLine ofAllCommands() {
+        return of(COMMANDS);
+    }
+
+    private static CommandLine of(List<Class<?>> commands) {
+        CommandLine line = new CommandLine(new Main());
+        commands.forEach(line::addSubcommand);
+        return line;
     }
 
     /** The command that is called, or all commands if it is unknown. Reading the annotations of all of them takes a tenth of a second. */
