@@ -53,8 +53,9 @@ final class BackgroundMount {
                 config.group() == null
                         ? JavaCommand.thisProgram(heap(config))
                         : JavaCommand.thisProgramInGroup(heap(config)));
-        command.addAll(arguments);
-        command.add("-f");
+        command.add(arguments.getFirst());
+        command.add("-f"); // not at the end, where it may be behind a "--"
+        command.addAll(arguments.subList(1, arguments.size()));
         ProcessBuilder daemon = new ProcessBuilder(command)
                 .redirectInput(Path.of("/dev/null").toFile())
                 .redirectOutput(log.toFile())

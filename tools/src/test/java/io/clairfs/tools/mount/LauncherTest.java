@@ -149,6 +149,17 @@ final class LauncherTest {
     }
 
     @Test
+    void places_may_stand_behind_two_dashes() throws Exception {
+        run("mount", "--memory", "64MiB", "--", source, point).succeeded();
+        assertThat(Files.readString(point.resolve("file"))).isEqualTo("content");
+        assertThat(run("umount", "--", point).succeeded()).isEmpty();
+        assertThat(fixture.clairfs("mount", "--memory", "64MiB", "--", source, point)
+                        .succeeded())
+                .isEmpty();
+        assertThat(run("umount", point).succeeded()).isEmpty();
+    }
+
+    @Test
     void run_becomes_the_command_with_the_job_in_its_environment() throws Exception {
         mount().succeeded();
         fixture.environment("PYTHONPATH", "/further");
