@@ -14,6 +14,8 @@ public record DirectoryTimes(
         int publishMs, int repeatMs, int askMs, int heartbeatSeconds, int goneSeconds, int mergeSeconds) {
     public static final DirectoryTimes DEFAULT = new DirectoryTimes(500, 5_000, 1_000, 2, 20, 15);
 
+    private static final int MOST_SIGN_MS = 1_000;
+
     public DirectoryTimes {
         if (publishMs < 10
                 || repeatMs < publishMs
@@ -23,5 +25,10 @@ public record DirectoryTimes(
                 || mergeSeconds < 1) {
             throw new IllegalArgumentException("times of the directory must be positive and in proportion");
         }
+    }
+
+    /** The time between two signs of life of a node, by which others judge whether it answers, milliseconds. */
+    int signMs() {
+        return Math.min(MOST_SIGN_MS, repeatMs);
     }
 }

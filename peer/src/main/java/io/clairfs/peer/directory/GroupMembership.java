@@ -42,9 +42,6 @@ import org.jspecify.annotations.Nullable;
 public final class GroupMembership implements AutoCloseable {
     private static final Logger LOG = System.getLogger(GroupMembership.class.getName());
 
-    /** The time between two heartbeats of this node, by which others judge whether it answers. */
-    private static final int HEARTBEAT_MS = 1_000;
-
     /** How many times a join is tried. */
     private static final int JOINS = 3;
 
@@ -159,7 +156,7 @@ public final class GroupMembership implements AutoCloseable {
         exchange.begin();
         DirectoryTimes times = config.times();
         repeat(exchange::publish, times.publishMs());
-        repeat(exchange::sayHere, Math.min(HEARTBEAT_MS, times.repeatMs()));
+        repeat(() -> exchange.heartbeat(nodes), times.signMs());
         repeat(
                 () -> {
                     exchange.remind();
@@ -170,7 +167,7 @@ public final class GroupMembership implements AutoCloseable {
 
     /** Listens again: members get new ids when they merge, and topics are named after these. */
     private void afterMerge() {
-        exchange.begin();
+        exchange.beginAgain();
         exchange.remind();
         jobs.refresh();
     }
@@ -250,12 +247,14 @@ public final class GroupMembership implements AutoCloseable {
     @Override
     public void close() {
         thread.shutdownNow();
+        exchange.close();
         hazelcast.shutdown();
     }
 
     /** Leaves without notice, as a crash would. */
     void terminate() {
         thread.shutdownNow();
+        exchange.close();
         hazelcast.getLifecycleService().terminate();
     }
 

@@ -8,7 +8,6 @@ import com.hazelcast.topic.Message;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -21,7 +20,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Topics may lose messages. Every delta has a number, so the next delta or reminder shows a gap, and the node asks for the
  * whole. A node that joins asks all others. So nothing depends on any one message.
  */
-final class HoldingsExchange {
+final class HoldingsExchange implements AutoCloseable {
     private static final Logger LOG = System.getLogger(HoldingsExchange.class.getName());
     static final String TO_ALL = "holdings";
     private static final String TO_ONE = "holdings-";
@@ -32,7 +31,7 @@ final class HoldingsExchange {
     private final LifeSigns signs;
     private final int samples;
     private final long askNs;
-    private final Map<String, UUID> listening = new HashMap<>();
+    private final TopicListeners listeners;
     private final Map<UUID, Long> askedNs = new ConcurrentHashMap<>();
     private final Map<UUID, Long> toldNs = new ConcurrentHashMap<>();
 
@@ -49,20 +48,21 @@ final class HoldingsExchange {
         this.elsewhere = elsewhere;
         this.samples = samples;
         this.askNs = TimeUnit.MILLISECONDS.toNanos(times.askMs());
+        listeners = new TopicListeners(hazelcast, this::topics, this::received, this::askAll, times.signMs());
     }
 
-    /** Starts to listen, again for each new id of this node, and asks all nodes for what they hold. */
+    private List<String> topics() {
+        return List.of(TO_ALL, TO_ONE + hazelcast.getCluster().getLocalMember().getUuid());
+    }
+
+    /** Starts to listen, and asks all nodes for what they hold. */
     void begin() {
-        listening.forEach((topic, registration) -> hazelcast.getTopic(topic).removeMessageListener(registration));
-        listening.clear();
-        listen(TO_ALL);
-        listen(TO_ONE + hazelcast.getCluster().getLocalMember().getUuid());
-        askAll();
+        listeners.begin();
     }
 
-    private void listen(String topic) {
-        ITopic<byte[]> from = hazelcast.getTopic(topic);
-        listening.put(topic, from.addMessageListener(this::received));
+    /** The same under the new id that this node has got, soon. */
+    void beginAgain() {
+        listeners.again();
     }
 
     /** Sends all nodes what changed here. */
@@ -80,9 +80,15 @@ final class HoldingsExchange {
         send(TO_ONE + node, here.reminders());
     }
 
-    /** Sends all nodes a heartbeat. */
-    void sayHere() {
+    /** Sends all nodes a heartbeat, and makes sure that this node hears theirs. */
+    void heartbeat(List<Node> nodes) {
         send(TO_ALL, List.of(new HoldingsMessage.Here()));
+        long silentMs = nodes.stream()
+                .filter(node -> !node.self())
+                .mapToLong(node -> signs.silentMs(node.id()))
+                .max()
+                .orElse(0);
+        listeners.heartbeat(silentMs, nodes.size());
     }
 
     private void askAll() {
@@ -126,6 +132,11 @@ final class HoldingsExchange {
         } catch (HazelcastInstanceNotActiveException closing) {
             LOG.log(Level.DEBUG, "holdings while closing", closing);
         }
+    }
+
+    @Override
+    public void close() {
+        listeners.close();
     }
 
     private boolean isDue(Map<UUID, Long> last, UUID node) {

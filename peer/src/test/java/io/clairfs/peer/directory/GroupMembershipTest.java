@@ -8,7 +8,11 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import com.hazelcast.cluster.impl.MemberImpl;
 import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.instance.impl.HazelcastInstanceProxy;
+import com.hazelcast.spi.impl.eventservice.impl.EventServiceImpl;
+import com.hazelcast.topic.impl.TopicService;
 import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.Secret;
 import java.io.IOException;
@@ -167,6 +171,30 @@ final class GroupMembershipTest {
         eventually(() -> a.silentMs(other) < 1_500);
         assertThat(a.silentMs(a.nodes().getFirst())).isZero();
         assertThat(a.node(other.id())).isSameAs(other);
+    }
+
+    /** What a member does with the registrations of another when it takes it for gone, though it has joined again. */
+    @Test
+    @Execution(CONCURRENT)
+    void aNodeWhoseRegistrationIsLost_hearsAgain() throws Exception {
+        GroupMembership a = open(0);
+        GroupMembership b = open(1);
+        eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
+        MemberImpl deaf = (MemberImpl) b.hazelcast().getCluster().getLocalMember();
+        EventServiceImpl events = (EventServiceImpl) ((HazelcastInstanceProxy) a.hazelcast())
+                .getOriginal()
+                .node
+                .getNodeEngine()
+                .getEventService();
+        events.onMemberLeft(deaf);
+        assertThat(events.getRegistrations(TopicService.SERVICE_NAME, HoldingsExchange.TO_ALL))
+                .allMatch(one -> !one.getSubscriber().equals(deaf.getAddress()));
+        a.heldHere().added(0, 5);
+        eventually(() -> b.silentMs(b.nodes().getFirst()) > 500);
+        eventually(() -> holds(b, "node0", 0, 5) && b.silentMs(b.nodes().getFirst()) < 500);
+        a.heldHere().added(0, 6);
+        b.heldHere().added(0, 7);
+        eventually(() -> holds(b, "node0", 0, 6) && holds(a, "node1", 0, 7));
     }
 
     @Test
