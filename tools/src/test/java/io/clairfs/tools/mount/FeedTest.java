@@ -24,8 +24,13 @@ final class FeedTest {
     private static final List<String> CLASSES = List.of("a", "a-b", "ä");
 
     private static final int SAMPLES = 103;
-    /** A read that is reported late counts as one out of turn. */
-    private static final int MOST_OUT_OF_TURN = 4;
+    private static final int THREADS = 3;
+
+    /**
+     * A read counts as one out of turn when its thread stands still while the others read what the follower remembers. On a busy machine all but one
+     * may, again and again.
+     */
+    private static final int MOST_OUT_OF_TURN = (THREADS - 1) * 2 * SAMPLES / 16;
 
     private static final int HEADER_BYTES = 12;
     private static final int FLOATS = 6 * 5;
@@ -78,7 +83,7 @@ final class FeedTest {
     void bytes_labels_and_order_are_exact_over_two_epochs_with_an_incomplete_batch() throws Exception {
         mount.job("name=two seed=7 epochs=2 batch=16 subset=train");
         List<String> lines = train("""
-                with feed(job="two", decode="raw,dtype=float32,shape=6x5,offset=12", threads=3) as f:
+                with feed(job="two", decode="raw,dtype=float32,shape=6x5,offset=12", threads=%d) as f:
                     assert f.epochs == 2 and f.shape == (6, 5) and f.dtype == numpy.float32
                     for epoch in range(f.first_epoch, f.epochs):
                         assert len(f) == 7, len(f)
@@ -98,7 +103,7 @@ final class FeedTest {
                     except FeedError as e:
                         assert "has 2 epochs" in str(e), e
                     assert f.stats()["samples"] == 206 and f.stats()["feeder"]["samples"] == 206, f.stats()
-                """);
+                """.formatted(THREADS));
         assertThat(lines).hasSize(2);
         assertThat(List.of(lines.get(0).split(" ", -1))).isEqualTo(order("two", 0));
         assertThat(List.of(lines.get(1).split(" ", -1))).isEqualTo(order("two", 1));
@@ -106,6 +111,7 @@ final class FeedTest {
         JsonNode job = mount.await(
                 "followed",
                 s -> s.at("/jobs/0/done").asBoolean() || s.path("jobs").isEmpty());
+        assertThat(job.at("/jobs/0/in_sync").asBoolean(true)).isTrue();
         assertThat(job.at("/jobs/0/deviations").asInt()).isLessThanOrEqualTo(MOST_OUT_OF_TURN);
     }
 
