@@ -67,6 +67,11 @@ public interface LocalPlan {
         return null;
     }
 
+    /** What comes from other nodes and goes to them for the next epoch; null where samples do not move with their readers. */
+    default @Nullable Exchange exchange() {
+        return null;
+    }
+
     /** Whether it is time for another plan, though nothing has changed. */
     default boolean isStale() {
         ReplicaSpace copies = copies();

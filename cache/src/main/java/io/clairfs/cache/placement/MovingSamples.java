@@ -1,6 +1,7 @@
 package io.clairfs.cache.placement;
 
 import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.plan.model.StorageClass;
 import io.clairfs.cache.plan.request.Held;
 import io.clairfs.cache.plan.request.Need;
@@ -8,6 +9,7 @@ import io.clairfs.cache.plan.request.PlanRequest;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One epoch of a job whose samples move with their readers: what a plan for it looks at, and until when it holds.
@@ -55,6 +57,12 @@ record MovingSamples(JobRun job, int epoch, int end) {
         Need need = all.needs().getFirst();
         Need near = new Need(job.orders()::peek, need.sampleOf(), epoch, end, need.nodeOfRank());
         return new PlanRequest(all.samples(), all.sizes(), List.of(near), all.nodes(), all.model(), held, all.gone());
+    }
+
+    /** The exchange for the next epoch; null while its order is not known. */
+    @Nullable
+    Exchange exchange(int[] ranks) throws InvalidSpecException {
+        return end == epoch + 1 ? null : Exchange.after(epoch, job, ranks);
     }
 
     /** Whether another epoch runs, or the order of the next one has become known. */

@@ -135,7 +135,17 @@ public final class NodePlanner implements JobPlanner {
         Placement placement = place(between == null ? now : now.withoutMemory(between.roomBytes()), files, needs);
         BooleanSupplier isOver = () -> cuts.stream().anyMatch(BooleanSupplier::getAsBoolean);
         Placed placed = new Placed(
-                placement, now.self(), null, List.of(), 0, null, between, List.copyOf(readings), isOver, new int[0][]);
+                placement,
+                now.self(),
+                null,
+                List.of(),
+                0,
+                null,
+                between,
+                List.copyOf(readings),
+                null,
+                isOver,
+                new int[0][]);
         return placed.filledFromHere(admission.residents().tiers().size());
     }
 
@@ -229,6 +239,7 @@ public final class NodePlanner implements JobPlanner {
                 copies,
                 null,
                 List.copyOf(readings),
+                null,
                 () -> false,
                 new int[0][]);
         return placed.filledFromHere(admission.residents().tiers().size());
@@ -252,6 +263,7 @@ public final class NodePlanner implements JobPlanner {
                 null,
                 null,
                 List.of(new FillOrders.Reading(job, reading.ranks(), start)),
+                samples.exchange(reading.ranks()),
                 samples.isOver(),
                 new int[0][]);
         return placed.filledFromHere(admission.residents().tiers().size());

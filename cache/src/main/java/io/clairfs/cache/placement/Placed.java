@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param copies the room for replicas where the placement does not name them
  * @param between the room between trainings of one order, or null
  * @param readings the reads that the tiers are filled for
+ * @param exchange where samples move with their readers, while there is a next epoch; else null
  * @param isOver whether the jobs' orders are known further than the placement looks, and are needed
  * @param order by tier, the files to fill it with
  */
@@ -30,6 +31,7 @@ record Placed(
         @Nullable ReplicaSpace copies,
         @Nullable BetweenTrainings between,
         List<FillOrders.Reading> readings,
+        @Nullable Exchange exchange,
         BooleanSupplier isOver,
         int[][] order)
         implements LocalPlan {
@@ -44,7 +46,7 @@ record Placed(
                     .toArray();
         }
         int[][] now = FillOrders.of(planned, this::tierOf, readings);
-        return new Placed(placement, self, numbers, nodes, digest, copies, between, readings, isOver, now);
+        return new Placed(placement, self, numbers, nodes, digest, copies, between, readings, exchange, isOver, now);
     }
 
     private int number(int file) {

@@ -83,7 +83,7 @@ final class FeedTest {
     void bytes_labels_and_order_are_exact_over_two_epochs_with_an_incomplete_batch() throws Exception {
         mount.job("name=two seed=7 epochs=2 batch=16 subset=train");
         List<String> lines = train("""
-                with feed(job="two", decode="raw,dtype=float32,shape=6x5,offset=12", threads=%d) as f:
+                with feed(job="two", decode="raw,dtype=float32,shape=6x5,offset=12", threads=THREADS) as f:
                     assert f.epochs == 2 and f.shape == (6, 5) and f.dtype == numpy.float32
                     for epoch in range(f.first_epoch, f.epochs):
                         assert len(f) == 7, len(f)
@@ -103,7 +103,7 @@ final class FeedTest {
                     except FeedError as e:
                         assert "has 2 epochs" in str(e), e
                     assert f.stats()["samples"] == 206 and f.stats()["feeder"]["samples"] == 206, f.stats()
-                """.formatted(THREADS));
+                """.replace("THREADS", String.valueOf(THREADS)));
         assertThat(lines).hasSize(2);
         assertThat(List.of(lines.get(0).split(" ", -1))).isEqualTo(order("two", 0));
         assertThat(List.of(lines.get(1).split(" ", -1))).isEqualTo(order("two", 1));

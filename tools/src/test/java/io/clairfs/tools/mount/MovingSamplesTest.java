@@ -33,6 +33,13 @@ final class MovingSamplesTest {
     /** Beside (1 + Q) of a part, for what samples take beside their bytes. */
     private static final double ROOM = 1.03;
 
+    private static final long ROOM_BYTES = Math.round(DATASET * (1 + EXCHANGED) / NODES * ROOM);
+
+    /** A segment that is being written, and one that is being emptied. */
+    private static final long SSD_SEGMENTS_BYTES = 2 << 20;
+
+    private static final int MOST_EXCHANGED = (int) (SAMPLES * EXCHANGED);
+
     /** Those that are read; the job has more, and is planned for them. */
     private static final int EPOCHS = 4;
 
@@ -48,10 +55,30 @@ final class MovingSamplesTest {
     // Promise G17
     @Test
     void nodes_read_the_exchanged_samples_from_one_another_and_the_source_once() throws Exception {
+        requireExchange(NodeGroup.Storage.memory(ROOM_BYTES));
+    }
+
+    // Promise G17
+    @Tag("exhaustive")
+    @Test
+    void samples_on_an_ssd_are_exchanged_as_well() throws Exception {
+        requireExchange(node -> List.of(
+                "--memory",
+                "1MiB",
+                "--staging",
+                "1MiB",
+                "--loaders",
+                "4",
+                "--ssd",
+                fixture.newDirectory("disk" + node) + ":" + (ROOM_BYTES + SSD_SEGMENTS_BYTES) + "B",
+                "--ssd-reserve",
+                "1MiB"));
+    }
+
+    private void requireExchange(NodeGroup.Storage storage) throws Exception {
         Path dataset = NodeGroup.makeSamples(fixture, SAMPLES, SAMPLE_BYTES);
         try (SlowMount source = SlowMount.mount(
                 dataset, fixture.newDirectory("slow"), new SlowSourceSpec(100_000_000, Duration.ofMillis(8)))) {
-            NodeGroup.Storage storage = NodeGroup.Storage.memory(Math.round(DATASET * (1 + EXCHANGED) / NODES * ROOM));
             NodeGroup group = NodeGroup.of(fixture, dataset, SAMPLES, source.point(), null, storage)
                     .mount(NODES);
             group.nodes()
@@ -76,12 +103,14 @@ final class MovingSamplesTest {
                         epoch,
                         peers[epoch + 1] - peers[epoch],
                         (double) source.counted().bytes() / DATASET);
+                requireWholeExchange(group, epoch + 2);
             }
             for (LiveMount node : group.nodes()) {
                 System.out.println(node.status().path("fetched") + " " + node.lines("errors"));
                 assertThat(node.status().at("/jobs/0/in_sync").asBoolean()).isTrue();
             }
-            // What comes for an epoch comes in the one before; each of these has one exchange.
+            // Before the last wait each epoch that was read, and the next one, have got what comes for them: an
+            // exchange each.
             double exchanged = SAMPLES * EXCHANGED * (1 - 1.0 / NODES);
             long passedOver = group.peersPassedOver();
             System.out.println("slow peers passed over " + passedOver + " times");
@@ -90,6 +119,29 @@ final class MovingSamplesTest {
             assertThat(source.counted().bytes())
                     .isBetween(DATASET, Math.round(DATASET * (1 + MOST_TWICE)) + passedOver * SAMPLE_BYTES);
         }
+    }
+
+    /** All that a node reads in this epoch and not in the one before comes to it, while nobody reads; the status tells. */
+    private static void requireWholeExchange(NodeGroup group, int epoch) throws Exception {
+        int received = 0;
+        int sent = 0;
+        for (LiveMount node : group.nodes()) {
+            JsonNode exchange = node.await(
+                            "with all that comes for epoch " + epoch,
+                            s -> s.at("/jobs/0/exchange/epoch").asInt() == epoch
+                                    && s.at("/jobs/0/exchange/received").asInt()
+                                            == s.at("/jobs/0/exchange/receives").asInt()
+                                    && s.at("/jobs/0/exchange/sent").asInt()
+                                            == s.at("/jobs/0/exchange/sends").asInt())
+                    .at("/jobs/0/exchange");
+            assertThat(exchange.path("behind").asInt()).isZero();
+            assertThat(exchange.path("received_bytes").asLong())
+                    .isEqualTo(exchange.path("received").asLong() * SAMPLE_BYTES);
+            received += exchange.path("received").asInt();
+            sent += exchange.path("sent").asInt();
+        }
+        System.out.printf("for epoch %d: %d samples have come to the nodes%n", epoch, received);
+        assertThat(received).isEqualTo(sent).isBetween(MOST_EXCHANGED / 2, MOST_EXCHANGED);
     }
 
     private static long fetchedFromPeers(NodeGroup group) throws Exception {

@@ -224,6 +224,44 @@ final class TorchOrdersTest {
         assertThat(mount.lines("job").getFirst()).contains("world=2 ranks=0-1");
     }
 
+    /** The first process of each node writes the job, with the ranks of its node. */
+    @Tag("exhaustive")
+    @Test
+    void one_line_starts_the_job_on_two_nodes() throws Exception {
+        Path out = fixture.newDirectory("out").resolve("read");
+        String order = "sampler=partial-local exchange=0.5 seed=99 batch=4";
+        String twoNodes = TWO_RANKS
+                .replace("\"LOCAL_RANK\": rank", "\"LOCAL_RANK\": 0")
+                .replace("\"LOCAL_WORLD_SIZE\": 2", "\"LOCAL_WORLD_SIZE\": 1")
+                .replace("sys.argv[2:]", "[sys.argv[2], sys.argv[3 + rank]] + sys.argv[5:]");
+        NodeGroup group = NodeGroup.of(fixture, source, SAMPLES, source, null, NodeGroup.Storage.memory(4L << 20))
+                .mount(WORLD);
+        group.awaitWhole();
+        List<LiveMount> nodes = group.nodes();
+        Path script = training(line("job='name=own epochs=2 workers=1 " + order + "'"));
+        List<String> command = fixture.pythonCommand(
+                twoNodes,
+                TestPorts.free(1),
+                script,
+                nodes.get(0).point(),
+                nodes.get(1).point(),
+                source,
+                out,
+                EPOCHS);
+
+        Ended.run(command, environment()).succeeded();
+
+        requireOrders(out, order);
+        for (int rank = 0; rank < WORLD; rank++) {
+            JsonNode job = nodes.get(rank)
+                    .await("read", s -> s.at("/jobs/0/done").asBoolean())
+                    .at("/jobs/0");
+            assertThat(job.path("ranks").asString()).isEqualTo(Integer.toString(rank));
+            assertThat(job.path("in_sync").asBoolean()).isTrue();
+            assertThat(job.path("deviations").asInt()).isZero();
+        }
+    }
+
     private static String line(String arguments) {
         return "sys.path.insert(0, data + '/.clairfs/python'); from clairfs_torch import OrderSampler; sampler ="
                 + " OrderSampler(data, dataset=dataset, " + arguments + ")";

@@ -6,6 +6,7 @@ import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.placement.Exchange;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
@@ -253,7 +254,24 @@ public final class StatusReporter {
                 loading == null
                         ? null
                         : new Status.Loading(loading.workers(), loading.readSeconds(), loading.transformSeconds()),
-                loading == null ? null : loading.advice());
+                loading == null ? null : loading.advice(),
+                exchange(run));
+    }
+
+    private Status.@Nullable Exchange exchange(JobRun run) {
+        Exchange exchange = admission.plan().exchange();
+        if (exchange == null || exchange.job() != run) {
+            return null;
+        }
+        Exchange.Progress now = exchange.progress(admission.residents(), tree::fileSize);
+        return new Status.Exchange(
+                now.epoch(),
+                now.receives(),
+                now.received(),
+                now.receivedBytes(),
+                now.sends(),
+                now.sent(),
+                now.behind());
     }
 
     private Status.FindSeed findSeed() {

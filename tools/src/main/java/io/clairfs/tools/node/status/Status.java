@@ -68,7 +68,22 @@ public record Status(
             long steps,
             long imbalancedSteps,
             @Nullable Loading loading,
-            @Nullable String advice) {}
+            @Nullable String advice,
+            @Nullable Exchange exchange) {}
+
+    /**
+     * What comes from other nodes and goes to them while an epoch runs, where samples move with their readers.
+     *
+     * @param epoch for which samples come
+     * @param receives samples that this node gets for it
+     * @param received those that are here
+     * @param receivedBytes their bytes
+     * @param sends samples that this node reads now and others read then
+     * @param sent those that another node has
+     * @param behind how many fewer have come than would at an even pace
+     */
+    public record Exchange(
+            int epoch, int receives, int received, long receivedBytes, int sends, int sent, int behind) {}
 
     /**
      * What the workers of the ranks that read here report of themselves.

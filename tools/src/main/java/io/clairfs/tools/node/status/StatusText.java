@@ -145,6 +145,18 @@ public final class StatusText {
                     MS * job.loading().readSeconds(),
                     MS * job.loading().transformSeconds());
         }
+        if (job.exchange() != null) {
+            line(
+                    text,
+                    "",
+                    "for epoch %d: %,d of %,d samples have come (%,d behind), %,d of %,d have gone",
+                    job.exchange().epoch(),
+                    job.exchange().received(),
+                    job.exchange().receives(),
+                    job.exchange().behind(),
+                    job.exchange().sent(),
+                    job.exchange().sends());
+        }
         if (job.advice() != null) {
             line(text, "", "advice: %s", job.advice());
         }
