@@ -33,12 +33,12 @@ public final class Exchange {
     }
 
     /**
-     * The exchange for the epoch after {@code epoch}.
+     * The exchange of the ranks that read here, for the epoch after {@code epoch}.
      *
-     * @param ranks of this node
      * @throws InvalidSpecException when one of the two orders cannot be computed
      */
-    static Exchange after(int epoch, JobRun job, int[] ranks) throws InvalidSpecException {
+    static Exchange after(int epoch, JobRun job) throws InvalidSpecException {
+        int[] ranks = FillOrders.Reading.here(job, 0).ranks();
         BitSet now = read(job, epoch, ranks);
         BitSet next = read(job, epoch + 1, ranks);
         BitSet receives = (BitSet) next.clone();

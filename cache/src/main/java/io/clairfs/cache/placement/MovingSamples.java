@@ -59,10 +59,10 @@ record MovingSamples(JobRun job, int epoch, int end) {
         return new PlanRequest(all.samples(), all.sizes(), List.of(near), all.nodes(), all.model(), held, all.gone());
     }
 
-    /** The exchange for the next epoch; null while its order is not known. */
+    /** What the ranks that read here exchange for the next epoch; null while its order is not known. */
     @Nullable
-    Exchange exchange(int[] ranks) throws InvalidSpecException {
-        return end == epoch + 1 ? null : Exchange.after(epoch, job, ranks);
+    Exchange exchange() throws InvalidSpecException {
+        return end == epoch + 1 ? null : Exchange.after(epoch, job);
     }
 
     /** Whether another epoch runs, or the order of the next one has become known. */

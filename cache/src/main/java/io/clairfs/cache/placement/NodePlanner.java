@@ -263,7 +263,7 @@ public final class NodePlanner implements JobPlanner {
                 null,
                 null,
                 List.of(new FillOrders.Reading(job, reading.ranks(), start)),
-                samples.exchange(reading.ranks()),
+                samples.exchange(),
                 samples.isOver(),
                 new int[0][]);
         return placed.filledFromHere(admission.residents().tiers().size());
