@@ -36,7 +36,7 @@ final class MovingSamplesTest {
     private static final long ROOM_BYTES = Math.round(DATASET * (1 + EXCHANGED) / NODES * ROOM);
 
     /** A segment that is being written, and one that is being emptied. */
-    private static final long SSD_SEGMENTS_BYTES = 2 << 20;
+    private static final long SSD_SEGMENTS_BYTES = 1 << 19;
 
     private static final int MOST_EXCHANGED = (int) (SAMPLES * EXCHANGED);
 
@@ -64,7 +64,7 @@ final class MovingSamplesTest {
     void samples_on_an_ssd_are_exchanged_as_well() throws Exception {
         requireExchange(node -> List.of(
                 "--memory",
-                "1MiB",
+                "0B",
                 "--staging",
                 "1MiB",
                 "--loaders",
