@@ -15,6 +15,8 @@ public final class FeedFigures {
     private final LongAdder errors = new LongAdder();
     private final LongAdder waitedNs = new LongAdder();
     private final long begunNs = System.nanoTime();
+    private volatile int ready;
+    private volatile int threads;
 
     void loaded(long fileBytes, long ns) {
         samples.increment();
@@ -38,16 +40,38 @@ public final class FeedFigures {
         waitedNs.add(ns);
     }
 
-    void publish(BatchRing ring, int ready, int threads) {
+    void publish(BatchRing ring, int nowReady, int nowThreads) {
+        ready = nowReady;
+        threads = nowThreads;
         ring.publish(Figure.SAMPLES, samples.sum());
         ring.publish(Figure.BYTES, bytes.sum());
         ring.publish(Figure.LOAD_NS, loadNs.sum());
         ring.publish(Figure.DECODE_NS, decodeNs.sum());
         ring.publish(Figure.BATCHES, batches.sum());
-        ring.publish(Figure.READY, ready);
+        ring.publish(Figure.READY, nowReady);
         ring.publish(Figure.ERRORS, errors.sum());
-        ring.publish(Figure.THREADS, threads);
+        ring.publish(Figure.THREADS, nowThreads);
         ring.publish(Figure.WAITED_NS, waitedNs.sum());
+    }
+
+    /** One line for the control file {@code report} of the mount. */
+    String line(String job, int rank, int slots) {
+        return String.format(
+                Locale.ROOT,
+                "feeder=%d job=%s rank=%d slots=%d ready=%d threads=%d batches=%d bad=%d samples=%d bytes=%d read=%.6f decode=%.6f waited=%.6f%n",
+                ProcessHandle.current().pid(),
+                job,
+                rank,
+                slots,
+                ready,
+                threads,
+                batches.sum(),
+                errors.sum(),
+                samples.sum(),
+                bytes.sum(),
+                loadNs.sum() / 1e9,
+                decodeNs.sum() / 1e9,
+                waitedNs.sum() / 1e9);
     }
 
     /** One line for a person. */

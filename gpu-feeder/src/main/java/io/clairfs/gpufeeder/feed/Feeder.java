@@ -59,7 +59,8 @@ public final class Feeder {
         BatchRing ring = BatchRing.make(layout(), job.startEpoch(), job.startStep(), epochs);
         BatchQueue queue = new BatchQueue(job, samples::order, options, ring, trainer, figures);
         List<Thread> threads = new ArrayList<>();
-        try {
+        try (FeedReporter _ = FeedReporter.start(
+                job.control("report"), () -> figures.line(job.name(), job.rank(), options.slots()))) {
             trainer.send(ring);
             for (int number = 0; number < options.threads(); number++) {
                 int thread = number;
@@ -134,7 +135,7 @@ public final class Feeder {
         int sample = batch.sample(task.at());
         byte[] path = samples.path(sample);
         try {
-            load.load(path, key(batch.epoch, sample), ring.sample(batch.slot, task.at()));
+            load.load(path, key(job.seed(), batch.epoch, sample), ring.sample(batch.slot, task.at()));
             ring.describe(batch.slot, task.at(), samples.label(sample), sample);
             return null;
         } catch (IOException e) {
@@ -151,11 +152,20 @@ public final class Feeder {
         }
     }
 
-    /** Of a sample in an epoch: the same in every run, and far from those of its neighbours (the finalizer of SplitMix64). */
-    private static long key(int epoch, int sample) {
-        long mixed = ((long) epoch << 32 | sample) * 0x9e3779b97f4a7c15L;
+    /** Of a sample in an epoch: the same in every run with this seed, and far from those of its neighbours (the finalizer of SplitMix64). */
+    static long key(String seed, int epoch, int sample) {
+        long mixed = (fnv(seed) ^ ((long) epoch << 32 | sample)) * 0x9e3779b97f4a7c15L;
         mixed = (mixed ^ mixed >>> 30) * 0xbf58476d1ce4e5b9L;
         mixed = (mixed ^ mixed >>> 27) * 0x94d049bb133111ebL;
         return mixed ^ mixed >>> 31;
+    }
+
+    /** FNV-1a, of a seed as it is written: some are longer than 64 bits. */
+    private static long fnv(String text) {
+        long hash = 0xcbf29ce484222325L;
+        for (byte each : text.getBytes(UTF_8)) {
+            hash = (hash ^ (each & 0xff)) * 0x100000001b3L;
+        }
+        return hash;
     }
 }

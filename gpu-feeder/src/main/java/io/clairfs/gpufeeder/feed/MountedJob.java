@@ -27,10 +27,12 @@ public final class MountedJob {
             JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /** The keys of a job that matter here. */
-    private record Line(String name, int epochs, int batch, int world, int startEpoch, int startStep, String subset) {
+    private record Line(
+            String name, String seed, int epochs, int batch, int world, int startEpoch, int startStep, String subset) {
         private static Line of(Keys keys) throws InvalidSpecException {
             return new Line(
                     keys.text("name", ""),
+                    keys.text("seed", ""),
                     keys.integer("epochs", JobSpec.UNLIMITED, 1, JobSpec.UNLIMITED),
                     keys.integer("batch", 0, 0, Integer.MAX_VALUE),
                     keys.integer("world", 1, 1, Integer.MAX_VALUE),
@@ -135,6 +137,11 @@ public final class MountedJob {
         return line.startStep();
     }
 
+    /** As the job's line has it. */
+    String seed() {
+        return line.seed();
+    }
+
     String subset() {
         return line.subset();
     }
@@ -186,7 +193,8 @@ public final class MountedJob {
         };
     }
 
-    private Path control(String file) {
+    /** A control file of the mount. */
+    Path control(String file) {
         return mountPoint.resolve(".clairfs").resolve(file);
     }
 }

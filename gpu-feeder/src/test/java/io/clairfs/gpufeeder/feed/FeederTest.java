@@ -1,5 +1,6 @@
 package io.clairfs.gpufeeder.feed;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.gpufeeder.decode.ElementType;
@@ -8,12 +9,17 @@ import io.clairfs.gpufeeder.decode.SampleFormat;
 import io.clairfs.gpufeeder.ring.TrainerEnd;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a feeder refuses, over a directory that looks like a mount. FeedTest feeds from a real one. */
 final class FeederTest {
+    /** By the formulas of FNV-1a and SplitMix64, in Python. */
+    private static final long KEY_OF_1_2_3 = 0x5798631a8ae4e35aL;
+
     @TempDir
     private Path root;
 
@@ -33,5 +39,19 @@ final class FeederTest {
                     .hasMessageContaining(
                             "2 batches of 10 samples of 100 bytes takes 16384 bytes, and 10000 are available");
         }
+    }
+
+    @Test
+    void random_crops_follow_from_seed_epoch_and_sample() {
+        Set<Long> keys = new HashSet<>();
+        for (String seed : List.of("1", "2", "18446744073709551617")) { // the last one is 1 in 64 bits
+            for (int epoch = 0; epoch < 10; epoch++) {
+                for (int sample = 0; sample < 1_000; sample++) {
+                    keys.add(Feeder.key(seed, epoch, sample));
+                }
+            }
+        }
+        assertThat(keys).hasSize(3 * 10 * 1_000);
+        assertThat(Feeder.key("1", 2, 3)).isEqualTo(KEY_OF_1_2_3);
     }
 }

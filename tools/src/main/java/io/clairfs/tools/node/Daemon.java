@@ -44,6 +44,7 @@ import io.clairfs.tools.node.control.ReportControl;
 import io.clairfs.tools.node.control.StatusReporter;
 import io.clairfs.tools.node.control.TrainerNotes;
 import io.clairfs.tools.node.control.WhereFiles;
+import io.clairfs.tools.node.job.FeederReports;
 import io.clairfs.tools.node.job.Indexes;
 import io.clairfs.tools.node.job.JobTable;
 import io.clairfs.tools.node.job.LateSteps;
@@ -186,6 +187,7 @@ public final class Daemon implements AutoCloseable {
             SeedFinder seedFinder =
                     started(new SeedFinder(config.findSeed(), config.mountPoint(), tree, indexes, jobs, errors));
             requests.tell(seedFinder);
+            FeederReports feeders = new FeederReports(System::nanoTime);
             LoaderReports reports =
                     new LoaderReports(config.model(), Runtime.getRuntime().availableProcessors());
             TrainerNotes notes = new TrainerNotes(clock);
@@ -195,6 +197,7 @@ public final class Daemon implements AutoCloseable {
                     indexes,
                     prefetcher,
                     reports,
+                    feeders,
                     seedFinder,
                     notes,
                     admission,
@@ -205,7 +208,7 @@ public final class Daemon implements AutoCloseable {
             ControlMount control = new ControlMount(
                     new ControlFiles(
                             new JobControl(indexes, jobs, errors),
-                            new ReportControl(jobs, reports, errors),
+                            new ReportControl(jobs, reports, feeders, errors),
                             notes,
                             status,
                             errors,

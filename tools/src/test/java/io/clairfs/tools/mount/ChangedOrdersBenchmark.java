@@ -45,8 +45,10 @@ final class ChangedOrdersBenchmark {
      * What a training took and moved, in datasets.
      *
      * @param peer from peers in each epoch after the first; what comes for an epoch may come in the one before, so it is an average over all
+     * @param exchanged what nodes read in the last epoch and others did in the one before; 0 where samples do not move with their readers
      */
-    private record Run(double[] seconds, double peer, double firstFromSource, double laterFromSource) {
+    private record Run(
+            double[] seconds, double peer, double exchanged, double firstFromSource, double laterFromSource) {
         double mean() {
             return Arrays.stream(seconds).skip(1).average().orElseThrow();
         }
@@ -89,8 +91,8 @@ final class ChangedOrdersBenchmark {
                 Run run = train("q" + (int) (100 * share), partial(share), dataset, source, cache, FAST_LINK);
                 System.out.printf("Q = %.1f: %s%n", share, run.text());
                 System.out.printf(
-                        "  Q (1 - 1/M) is %.4f, without those that come back at once %.4f%n",
-                        share * (1 - 1.0 / NODES), share * (1 - 1.0 / NODES) * (1 - share / NODES));
+                        "  samples of another node for the last epoch %.4f; Q (1 - 1/M) is %.4f, without those that come back at once %.4f%n",
+                        run.exchanged, share * (1 - 1.0 / NODES), share * (1 - 1.0 / NODES) * (1 - share / NODES));
             }
         }
     }
@@ -178,6 +180,7 @@ final class ChangedOrdersBenchmark {
         }
         long all = source.counted().bytes() - before;
         long peer = fromPeers(group) - peerFirst;
+        long exchanged = exchanged(group);
         for (LiveMount node : group.nodes()) {
             assertThat(node.status().at("/jobs/0/in_sync").asBoolean()).isTrue();
             fixture.clairfs("umount", node.point()).succeeded();
@@ -185,6 +188,7 @@ final class ChangedOrdersBenchmark {
         return new Run(
                 RankTrainer.epochSeconds(trainers),
                 (double) peer * NODES / (read - NODES) / DATASET,
+                (double) exchanged / SAMPLES,
                 (double) first / DATASET,
                 (double) (all - first) / DATASET);
     }
@@ -208,6 +212,14 @@ final class ChangedOrdersBenchmark {
             trainer.awaitReady();
         }
         group.start(training);
+    }
+
+    private static long exchanged(NodeGroup group) throws Exception {
+        long samples = 0;
+        for (LiveMount node : group.nodes()) {
+            samples += node.status().at("/jobs/0/exchange/receives").asLong();
+        }
+        return samples;
     }
 
     private static long fromPeers(NodeGroup group) throws Exception {

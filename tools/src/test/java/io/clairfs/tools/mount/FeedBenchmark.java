@@ -26,6 +26,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(900)
 final class FeedBenchmark {
     private static final int EPOCHS = 4;
+    private static final int JPEGS = 1_200;
     private static final JsonMapper JSON = new JsonMapper();
 
     @RegisterExtension
@@ -53,7 +54,7 @@ final class FeedBenchmark {
         LiveMount mount = mountSamples(10_000, bytes);
         double inC = loopInC(mount, bytes);
         System.out.printf("10,000 samples of 110 KB from tmpfs into one buffer in C: %,.0f samples/s%n", inC);
-        JsonNode fed = staged(mount, "feed", bytes);
+        JsonNode fed = staged(mount, "feed", Integer.toString(bytes));
         for (JsonNode epoch : fed) {
             double rate = epoch.path("rate").asDouble();
             System.out.printf(
@@ -69,33 +70,47 @@ final class FeedBenchmark {
     @Test
     void raw_floats_beside_a_loader() throws Exception {
         int bytes = 600_000;
-        LiveMount mount = mountSamples(2_000, bytes);
-        JsonNode loaded = staged(mount, "loader", bytes);
-        JsonNode fed = staged(mount, "feed", bytes);
+        besideALoader("2,000 samples of 600 KB", mountSamples(2_000, bytes), Integer.toString(bytes));
+    }
+
+    @Test
+    void jpegs_beside_a_loader() throws Exception {
+        Path images = Files.createDirectory(shared.resolve("a"));
+        fixture.python("make_jpegs.py", images, JPEGS);
+        besideALoader(JPEGS + " JPEG files to 224 pixels", mount(), "jpeg");
+    }
+
+    private void besideALoader(String samples, LiveMount mount, String what) throws Exception {
+        JsonNode loaded = staged(mount, "loader", what);
+        JsonNode fed = staged(mount, "feed", what);
         for (int epoch = 0; epoch < EPOCHS; epoch++) {
             double loader = loaded.get(epoch).path("rate").asDouble();
             double feeder = fed.get(epoch).path("rate").asDouble();
             System.out.printf(
-                    "2,000 samples of 600 KB: DataLoader with 2 workers %,.0f samples/s, fed %,.0f, %.1f times%n",
-                    loader, feeder, feeder / loader);
+                    "%s: DataLoader with 2 workers %,.0f samples/s, fed %,.0f, %.1f times%n",
+                    samples, loader, feeder, feeder / loader);
         }
     }
 
     private LiveMount mountSamples(int samples, int bytes) throws IOException, InterruptedException {
         Images.make(shared.resolve("a"), samples, bytes);
+        return mount();
+    }
+
+    private LiveMount mount() throws IOException, InterruptedException {
         LiveMount mount = fixture.mount(shared, "--memory", "64MiB", "--staging", "1400MiB");
         mount.awaitReady();
         return mount;
     }
 
     /** Measures the epochs of a new job, all of whose samples are staged. In the first the feeder's JVM compiles itself. */
-    private JsonNode staged(LiveMount mount, String how, int bytes) throws Exception {
-        mount.job("name=bench seed=" + bytes + " batch=64 epochs=" + EPOCHS);
+    private JsonNode staged(LiveMount mount, String how, String what) throws Exception {
+        mount.job("name=bench seed=1 batch=64 epochs=" + EPOCHS);
         mount.await(
                 "staged",
                 s -> s.at("/jobs/0/staged_ahead").asInt() >= s.at("/samples").asInt());
         List<String> command =
-                new ArrayList<>(fixture.pythonCommand("feed_rates.py", mount.point(), how, "bench", bytes, EPOCHS));
+                new ArrayList<>(fixture.pythonCommand("feed_rates.py", mount.point(), how, "bench", what, EPOCHS));
         command.addAll(Clairfs.command());
         JsonNode said = JSON.readTree(Ended.run(command, fixture.environment()).succeeded());
         assertThat(said.path(0).path("samples").asInt())

@@ -159,6 +159,38 @@ final class FeedTest {
     }
 
     @Test
+    void two_ranks_are_fed_at_once_and_the_status_shows_their_feeders_while_they_run() throws Exception {
+        mount.job("name=both seed=5 epochs=1 batch=8 world=2 ranks=0-1 subset=train");
+        List<String> lines = train("""
+                import json, time
+                def feeders():
+                    with open(mount + "/.clairfs/status.json", "rb", buffering=0) as status:
+                        return {f["rank"]: f for f in json.loads(status.readall())["jobs"][0]["feeders"]}
+                def wait(what, condition):
+                    end = time.monotonic() + 30
+                    while not condition(feeders()):
+                        assert time.monotonic() < end, (what, feeders())
+                        time.sleep(0.1)
+                options = dict(job="both", decode="raw,dtype=uint8,shape=132", threads=2)
+                with feed(rank=0, **options) as first, feed(rank=1, **options) as second:
+                    for f in (first, second):
+                        print(*[int(i) for _, _, indices in f for i in indices])
+                    wait("both have fed all", lambda now: [now[r]["samples"] for r in sorted(now)] == [52, 52])
+                    for rank, of in feeders().items():
+                        assert of["batches"] == 7 and of["bad"] == 0 and of["bytes"] == 52 * 132, of
+                        assert of["slots"] == 4 and of["pid"] > 0 and of["read_seconds"] > 0 and of["waited_seconds"] > 0, of
+                    with open(mount + "/.clairfs/status", "rb", buffering=0) as status:
+                        print(*[l.strip() for l in status.readall().decode().splitlines() if "feeder of rank" in l], sep="; ")
+                wait("both are gone", lambda now: now == {})
+                """);
+        assertThat(lines).hasSize(3);
+        assertThat(lines.get(0)).isEqualTo(String.join(" ", mount.order("both", 0, 0)));
+        assertThat(lines.get(1)).isEqualTo(String.join(" ", mount.order("both", 0, 1)));
+        assertThat(lines.get(2))
+                .matches("feeder of rank 0: \\d of 4 batches ready, 7 fed \\(0 bad\\), .*; feeder of rank 1: .*");
+    }
+
+    @Test
     void a_bad_sample_is_an_error_of_its_batch_alone_with_its_path() throws Exception {
         mount.job("name=bad sampler=sequential epochs=1 batch=2 subset=bad");
         List<String> lines = train("""

@@ -8,17 +8,20 @@ import io.clairfs.cache.order.Keys;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlContent;
 import io.clairfs.fs.control.ControlFile;
+import io.clairfs.tools.node.job.FeederReport;
+import io.clairfs.tools.node.job.FeederReports;
 import io.clairfs.tools.node.job.JobTable;
 import io.clairfs.tools.node.job.LoaderReport;
 import io.clairfs.tools.node.job.LoaderReports;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The control file {@code report}: lines in which the workers of a trainer's loader say how long they read and transform a sample. They
- * change nothing; status shows what follows from them. All lines of one write are checked before any counts.
+ * The control file {@code report}: lines in which the workers of a trainer's loader say how long they read and transform a sample, and feeders
+ * how far they are. They change nothing; status shows what follows from them. All lines of one write are checked before any counts.
  */
 public final class ReportControl implements ControlFile {
     private static final int MOST_WORKERS = 4096;
@@ -26,11 +29,13 @@ public final class ReportControl implements ControlFile {
 
     private final JobTable jobs;
     private final LoaderReports reports;
+    private final FeederReports feeders;
     private final ErrorLog errors;
 
-    public ReportControl(JobTable jobs, LoaderReports reports, ErrorLog errors) {
+    public ReportControl(JobTable jobs, LoaderReports reports, FeederReports feeders, ErrorLog errors) {
         this.jobs = jobs;
         this.reports = reports;
+        this.feeders = feeders;
         this.errors = errors;
     }
 
@@ -44,33 +49,31 @@ public final class ReportControl implements ControlFile {
         return ControlContent.of(reports.text().getBytes(UTF_8));
     }
 
-    private record Parsed(JobSpec spec, LoaderReport report) {}
-
     @Override
     public void accept(String text) throws RejectedException {
-        List<Parsed> parsed = new ArrayList<>();
+        Set<String> present = jobs.present().stream().map(JobSpec::name).collect(Collectors.toSet());
+        List<Runnable> parsed = new ArrayList<>();
         for (String line :
                 text.lines().map(String::strip).filter(l -> !l.isEmpty()).toList()) {
             try {
-                parsed.add(parse(line));
+                parsed.add(parse(line, present));
             } catch (InvalidSpecException e) {
                 String reason = String.valueOf(e.getMessage());
                 errors.add("report line '" + Keys.shorten(line) + "': " + reason);
                 throw new RejectedException(reason);
             }
         }
-        Set<String> present = jobs.present().stream().map(JobSpec::name).collect(Collectors.toSet());
-        parsed.forEach(each -> reports.add(each.spec, each.report, present));
+        parsed.forEach(Runnable::run);
     }
 
-    private Parsed parse(String line) throws InvalidSpecException {
+    /** What a line changes, if it is right. */
+    private Runnable parse(String line, Set<String> present) throws InvalidSpecException {
         Keys keys = Keys.parse(line);
+        boolean isOfFeeder = keys.has("feeder");
         String name = keys.text("job", JobSpec.DEFAULT_NAME);
         int rank = keys.integer("rank", 0, 0, Integer.MAX_VALUE);
-        int workers = keys.integer("workers", 1, 1, MOST_WORKERS);
-        int samples = keys.integer("samples", 1, 1, MOST_SAMPLES);
-        double read = seconds(keys, "read");
-        double transform = seconds(keys, "transform");
+        LoaderReport ofLoader = isOfFeeder ? null : ofLoader(keys, rank);
+        FeederReport ofFeeder = isOfFeeder ? ofFeeder(keys, rank) : null;
         keys.requireAllUsed();
         JobSpec spec = jobs.present(name);
         if (spec == null) {
@@ -81,13 +84,44 @@ public final class ReportControl implements ControlFile {
             throw new InvalidSpecException("rank=" + rank + " of the job '" + name + "' does not read here; ranks="
                     + spec.ranks().text() + " do");
         }
-        return new Parsed(spec, new LoaderReport(rank, workers, samples, read, transform));
+        return ofFeeder != null
+                ? () -> feeders.add(spec, ofFeeder)
+                : () -> reports.add(spec, Objects.requireNonNull(ofLoader), present);
     }
 
-    /** Seconds per sample, which have to be there. */
+    private static LoaderReport ofLoader(Keys keys, int rank) throws InvalidSpecException {
+        return new LoaderReport(
+                rank,
+                keys.integer("workers", 1, 1, MOST_WORKERS),
+                keys.integer("samples", 1, 1, MOST_SAMPLES),
+                seconds(keys, "read"),
+                seconds(keys, "transform"));
+    }
+
+    private static FeederReport ofFeeder(Keys keys, int rank) throws InvalidSpecException {
+        return new FeederReport(
+                count(keys, "feeder"),
+                rank,
+                keys.integer("slots", 1, 1, MOST_WORKERS),
+                keys.integer("ready", 0, 0, MOST_WORKERS),
+                keys.integer("threads", 1, 0, MOST_WORKERS),
+                count(keys, "batches"),
+                count(keys, "bad"),
+                count(keys, "samples"),
+                count(keys, "bytes"),
+                seconds(keys, "read"),
+                seconds(keys, "decode"),
+                seconds(keys, "waited"));
+    }
+
+    private static long count(Keys keys, String key) throws InvalidSpecException {
+        return keys.integer(key, 0, 0, Long.MAX_VALUE);
+    }
+
+    /** Seconds, which have to be there. */
     private static double seconds(Keys keys, String key) throws InvalidSpecException {
         if (!keys.has(key)) {
-            throw new InvalidSpecException(key + "= is missing: seconds per sample, such as 0.0021");
+            throw new InvalidSpecException(key + "= is missing: seconds, such as 0.0021");
         }
         return keys.decimal(key, 0);
     }

@@ -18,6 +18,8 @@ import io.clairfs.fs.mount.FuseCallbacks.Operation;
 import io.clairfs.tools.Version;
 import io.clairfs.tools.node.cluster.PeerGroup;
 import io.clairfs.tools.node.config.MountConfig;
+import io.clairfs.tools.node.job.FeederReport;
+import io.clairfs.tools.node.job.FeederReports;
 import io.clairfs.tools.node.job.Indexes;
 import io.clairfs.tools.node.job.LoaderReports;
 import io.clairfs.tools.node.seed.SeedFinder;
@@ -49,6 +51,7 @@ public final class StatusReporter {
     private final Indexes indexes;
     private final Prefetcher prefetcher;
     private final LoaderReports reports;
+    private final FeederReports feeders;
     private final SeedFinder seedFinder;
     private final TrainerNotes notes;
     private final Admission admission;
@@ -64,6 +67,7 @@ public final class StatusReporter {
             Indexes indexes,
             Prefetcher prefetcher,
             LoaderReports reports,
+            FeederReports feeders,
             SeedFinder seedFinder,
             TrainerNotes notes,
             Admission admission,
@@ -76,6 +80,7 @@ public final class StatusReporter {
         this.indexes = indexes;
         this.prefetcher = prefetcher;
         this.reports = reports;
+        this.feeders = feeders;
         this.seedFinder = seedFinder;
         this.notes = notes;
         this.admission = admission;
@@ -255,7 +260,24 @@ public final class StatusReporter {
                         ? null
                         : new Status.Loading(loading.workers(), loading.readSeconds(), loading.transformSeconds()),
                 loading == null ? null : loading.advice(),
-                exchange(run));
+                exchange(run),
+                feeders.of(spec).stream().map(StatusReporter::feeder).toList());
+    }
+
+    private static Status.Feeder feeder(FeederReport report) {
+        return new Status.Feeder(
+                report.pid(),
+                report.rank(),
+                report.slots(),
+                report.ready(),
+                report.threads(),
+                report.batches(),
+                report.bad(),
+                report.samples(),
+                report.bytes(),
+                report.readSeconds(),
+                report.decodeSeconds(),
+                report.waitedSeconds());
     }
 
     private Status.@Nullable Exchange exchange(JobRun run) {

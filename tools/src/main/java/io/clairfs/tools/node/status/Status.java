@@ -69,7 +69,38 @@ public record Status(
             long imbalancedSteps,
             @Nullable Loading loading,
             @Nullable String advice,
-            @Nullable Exchange exchange) {}
+            @Nullable Exchange exchange,
+            List<Feeder> feeders) {}
+
+    /**
+     * A feeder of a rank that reads here, as it reports itself; all since it began but for the first numbers.
+     *
+     * @param pid of its process
+     * @param rank that it feeds
+     * @param slots of its ring
+     * @param ready batches that the trainer has or can have at once
+     * @param threads that read and decode now
+     * @param batches that were sent to the trainer
+     * @param bad batches that failed
+     * @param samples that were read
+     * @param bytes of their files
+     * @param readSeconds of its threads for reading
+     * @param decodeSeconds of its threads for decoding
+     * @param waitedSeconds that the trainer waited for batches
+     */
+    public record Feeder(
+            long pid,
+            int rank,
+            int slots,
+            int ready,
+            int threads,
+            long batches,
+            long bad,
+            long samples,
+            long bytes,
+            double readSeconds,
+            double decodeSeconds,
+            double waitedSeconds) {}
 
     /**
      * What comes from other nodes and goes to them while an epoch runs, where samples move with their readers.

@@ -145,6 +145,20 @@ public final class StatusText {
                     MS * job.loading().readSeconds(),
                     MS * job.loading().transformSeconds());
         }
+        for (Status.Feeder feeder : job.feeders()) {
+            line(
+                    text,
+                    "",
+                    "feeder of rank %d: %d of %d batches ready, %,d fed (%,d bad), waited for %.1f s; per sample %.2f ms to read, %.2f ms to decode",
+                    feeder.rank(),
+                    feeder.ready(),
+                    feeder.slots(),
+                    feeder.batches(),
+                    feeder.bad(),
+                    feeder.waitedSeconds(),
+                    MS * feeder.readSeconds() / Math.max(1, feeder.samples()),
+                    MS * feeder.decodeSeconds() / Math.max(1, feeder.samples()));
+        }
         if (job.exchange() != null) {
             line(
                     text,

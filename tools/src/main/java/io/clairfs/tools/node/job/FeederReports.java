@@ -1,0 +1,46 @@
+package io.clairfs.tools.node.job;
+
+import io.clairfs.cache.job.JobSpec;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/** The last reports of the feeders of this node. One that has not reported for some seconds has ended. Thread-safe. */
+public final class FeederReports {
+    /** Feeders report every second. */
+    private static final long KEPT_NS = TimeUnit.SECONDS.toNanos(5);
+
+    private final LongSupplier clockNs;
+    private final Map<String, Map<Integer, Timed>> jobs = new HashMap<>();
+
+    private record Timed(FeederReport report, long atNs) {}
+
+    /** None so far. {@code clockNs} only runs forward, nanoseconds. */
+    public FeederReports(LongSupplier clockNs) {
+        this.clockNs = clockNs;
+    }
+
+    /** Takes the report of a feeder of one of the job's ranks here. */
+    public synchronized void add(JobSpec spec, FeederReport report) {
+        removeOld();
+        jobs.computeIfAbsent(spec.name(), _ -> new TreeMap<>())
+                .put(report.rank(), new Timed(report, clockNs.getAsLong()));
+    }
+
+    /** Of the feeders of a job, by rank. */
+    public synchronized List<FeederReport> of(JobSpec spec) {
+        removeOld();
+        return jobs.getOrDefault(spec.name(), Map.of()).values().stream()
+                .map(Timed::report)
+                .toList();
+    }
+
+    private void removeOld() {
+        long now = clockNs.getAsLong();
+        jobs.values().forEach(byRank -> byRank.values().removeIf(each -> now - each.atNs > KEPT_NS));
+        jobs.values().removeIf(Map::isEmpty);
+    }
+}
