@@ -26,6 +26,7 @@ public final class Main {
             JobCommand.class,
             RunCommand.class,
             StatusCommand.class,
+            TopCommand.class,
             WhereCommand.class,
             OrderCommand.class,
             FeedCommand.class,

@@ -109,6 +109,7 @@ public final class Metrics {
             gauge("process.descriptors", "descriptors", "open"),
             gauge("process.threads", "threads", "of the JVM"),
             gauge("process.native_bytes", "bytes", "of samples outside the heap"),
+            counter("process.cpu_seconds", "seconds", "of processor time"),
             counter("uptime_seconds", "seconds", "since the daemon began"));
 
     private Metrics() {}

@@ -163,8 +163,10 @@ public record Status(
      * @param allocatedBytes on the heap since it began, by all threads
      * @param descriptors open now
      * @param nativeBytes of samples outside the heap, in tiers and in flight
+     * @param cpuSeconds of processor time since it began
      */
-    public record Resources(long heapBytes, long allocatedBytes, long descriptors, int threads, long nativeBytes) {
+    public record Resources(
+            long heapBytes, long allocatedBytes, long descriptors, int threads, long nativeBytes, double cpuSeconds) {
         /** The figures of this process now. */
         public static Resources now() {
             Runtime runtime = Runtime.getRuntime();
@@ -175,7 +177,8 @@ public record Status(
                     threads.getTotalThreadAllocatedBytes(),
                     system.getOpenFileDescriptorCount(),
                     threads.getThreadCount(),
-                    NativeMemory.heldBytes());
+                    NativeMemory.heldBytes(),
+                    system.getProcessCpuTime() / 1e9);
         }
     }
 

@@ -255,7 +255,8 @@ public final class StatusText {
         return String.format(Locale.ROOT, unit == 0 ? "%.0f %s" : "%.1f %s", value, UNITS[unit]);
     }
 
-    private static String duration(double seconds) {
+    /** Such as {@code 3 min 20 s}. */
+    public static String duration(double seconds) {
         long s = (long) seconds;
         if (s < 60) {
             return s + " s";
