@@ -8,11 +8,11 @@ import io.clairfs.cache.order.Keys;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlContent;
 import io.clairfs.fs.control.ControlFile;
-import io.clairfs.tools.node.job.FeederReport;
 import io.clairfs.tools.node.job.FeederReports;
 import io.clairfs.tools.node.job.JobTable;
 import io.clairfs.tools.node.job.LoaderReport;
 import io.clairfs.tools.node.job.LoaderReports;
+import io.clairfs.tools.node.status.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -73,7 +73,7 @@ public final class ReportControl implements ControlFile {
         String name = keys.text("job", JobSpec.DEFAULT_NAME);
         int rank = keys.integer("rank", 0, 0, Integer.MAX_VALUE);
         LoaderReport ofLoader = isOfFeeder ? null : ofLoader(keys, rank);
-        FeederReport ofFeeder = isOfFeeder ? ofFeeder(keys, rank) : null;
+        Status.Feeder ofFeeder = isOfFeeder ? ofFeeder(keys, rank) : null;
         keys.requireAllUsed();
         JobSpec spec = jobs.present(name);
         if (spec == null) {
@@ -98,8 +98,8 @@ public final class ReportControl implements ControlFile {
                 seconds(keys, "transform"));
     }
 
-    private static FeederReport ofFeeder(Keys keys, int rank) throws InvalidSpecException {
-        return new FeederReport(
+    private static Status.Feeder ofFeeder(Keys keys, int rank) throws InvalidSpecException {
+        return new Status.Feeder(
                 count(keys, "feeder"),
                 rank,
                 keys.integer("slots", 1, 1, MOST_WORKERS),

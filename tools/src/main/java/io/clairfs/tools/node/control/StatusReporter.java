@@ -18,7 +18,6 @@ import io.clairfs.fs.mount.FuseCallbacks.Operation;
 import io.clairfs.tools.Version;
 import io.clairfs.tools.node.cluster.PeerGroup;
 import io.clairfs.tools.node.config.MountConfig;
-import io.clairfs.tools.node.job.FeederReport;
 import io.clairfs.tools.node.job.FeederReports;
 import io.clairfs.tools.node.job.Indexes;
 import io.clairfs.tools.node.job.LoaderReports;
@@ -261,23 +260,7 @@ public final class StatusReporter {
                         : new Status.Loading(loading.workers(), loading.readSeconds(), loading.transformSeconds()),
                 loading == null ? null : loading.advice(),
                 exchange(run),
-                feeders.of(spec).stream().map(StatusReporter::feeder).toList());
-    }
-
-    private static Status.Feeder feeder(FeederReport report) {
-        return new Status.Feeder(
-                report.pid(),
-                report.rank(),
-                report.slots(),
-                report.ready(),
-                report.threads(),
-                report.batches(),
-                report.bad(),
-                report.samples(),
-                report.bytes(),
-                report.readSeconds(),
-                report.decodeSeconds(),
-                report.waitedSeconds());
+                feeders.of(spec));
     }
 
     private Status.@Nullable Exchange exchange(JobRun run) {

@@ -1,6 +1,7 @@
 package io.clairfs.tools.node.job;
 
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.tools.node.status.Status;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +17,7 @@ public final class FeederReports {
     private final LongSupplier clockNs;
     private final Map<String, Map<Integer, Timed>> jobs = new HashMap<>();
 
-    private record Timed(FeederReport report, long atNs) {}
+    private record Timed(Status.Feeder report, long atNs) {}
 
     /** None so far. {@code clockNs} only runs forward, nanoseconds. */
     public FeederReports(LongSupplier clockNs) {
@@ -24,14 +25,14 @@ public final class FeederReports {
     }
 
     /** Takes the report of a feeder of one of the job's ranks here. */
-    public synchronized void add(JobSpec spec, FeederReport report) {
+    public synchronized void add(JobSpec spec, Status.Feeder report) {
         removeOld();
         jobs.computeIfAbsent(spec.name(), _ -> new TreeMap<>())
                 .put(report.rank(), new Timed(report, clockNs.getAsLong()));
     }
 
     /** Of the feeders of a job, by rank. */
-    public synchronized List<FeederReport> of(JobSpec spec) {
+    public synchronized List<Status.Feeder> of(JobSpec spec) {
         removeOld();
         return jobs.getOrDefault(spec.name(), Map.of()).values().stream()
                 .map(Timed::report)
