@@ -37,7 +37,7 @@ final class FeedReporter implements AutoCloseable {
             try {
                 Files.write(file, line.get().getBytes(UTF_8), StandardOpenOption.WRITE);
             } catch (IOException e) {
-                // the mount is gone, or its job: what is fed tells the trainer so
+                return; // the mount or its job is gone, or the rank is not of this node: no line a second in its errors
             }
             try {
                 TimeUnit.MILLISECONDS.sleep(EVERY_MS);

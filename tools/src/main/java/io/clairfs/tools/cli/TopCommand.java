@@ -101,6 +101,9 @@ final class TopCommand implements Callable<Integer> {
             if (interval.isOfOneDaemon()) {
                 shown.show(interval, number);
             }
+            if (System.out.checkError()) {
+                return; // nobody reads it any more, as behind `| head`
+            }
             before = now;
         }
     }

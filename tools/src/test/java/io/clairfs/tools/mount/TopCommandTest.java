@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
@@ -38,6 +39,10 @@ final class TopCommandTest {
 
         Ended two = fixture.clairfs("top", mount.point(), "--every", "100ms", "--count", "2");
         assertThat(two.succeeded().lines()).hasSize(3);
+        List<String> all = Clairfs.command("top", mount.point().toString(), "--every", "100ms");
+        List<String> behindHead = new ArrayList<>(List.of("sh", "-c", "\"$@\" | head -n 1", "sh"));
+        behindHead.addAll(all);
+        assertThat(Ended.run(behindHead, fixture.environment()).succeeded()).contains("source_MB");
         assertThat(fixture.clairfs("top", mount.point(), "--every", "soon").complainedWith(2))
                 .contains("'soon' is not a time like 1s");
         assertThat(fixture.clairfs("top", fixture.directory()).complainedWith(1))
