@@ -69,6 +69,25 @@ public final class DatasetTree implements AutoCloseable {
         lister.begin(root);
     }
 
+    /**
+     * The tree of {@code known}, completely listed, without a call to {@code source}. A directory that is not in it is listed when it is needed.
+     *
+     * @param parallelism as in the constructor
+     * @param warnings as in the constructor
+     */
+    public static DatasetTree restored(
+            NumberedListings known, Source source, int parallelism, Consumer<String> warnings) {
+        return new DatasetTree(known, source, parallelism, warnings);
+    }
+
+    private DatasetTree(NumberedListings known, Source source, int parallelism, Consumer<String> warnings) {
+        waits = new SharedWaits(System::nanoTime);
+        rootStatus = known.root();
+        lister = new TreeLister(source, this, SavedListings.none(), parallelism, warnings);
+        known.restore(this);
+        allListed();
+    }
+
     public Directory root() {
         return root;
     }

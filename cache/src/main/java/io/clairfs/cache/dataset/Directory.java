@@ -44,6 +44,11 @@ public final class Directory {
         listing.set(outcome);
     }
 
+    /** Sets the listing, which no call to the source has made. */
+    void listed(Listing known) {
+        listing.set(CompletableFuture.completedFuture(known));
+    }
+
     /** The future of the listing; {@code start} is true when the caller must make it. */
     Claim claim() {
         CompletableFuture<Listing> present = listing.get();

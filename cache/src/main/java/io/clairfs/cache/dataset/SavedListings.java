@@ -4,25 +4,17 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.clairfs.cache.posix.FileStatus;
 import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
-import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.zip.CRC32C;
-import java.util.zip.CheckedOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +33,6 @@ public final class SavedListings {
     private static final long NO_STAMP = Long.MIN_VALUE;
     private static final int END = -1;
     private static final int BUFFER = 1 << 18;
-    private static final int MOST = 1 << 30;
     private static final long LISTED_ALREADY_MS = 1_000;
 
     private final ConcurrentHashMap<Name, Saved> saved = new ConcurrentHashMap<>();
@@ -86,12 +77,12 @@ public final class SavedListings {
     /** The state of a directory when it was listed; {@link #NO_STAMP} in place of an unreliable time. */
     private record Stamp(long inode, long mtimeNs) {}
 
-    private record Saved(Stamp stamp, Listing.Columns columns, byte[][] targets) {}
+    private record Saved(Stamp stamp, StoredListing listing) {}
 
     /** Reads the saved listings of {@code source}; none when the file is absent, of another source, or damaged. */
     public static SavedListings read(Path file, byte[] source, Use use) {
         try {
-            if (isWhole(file)) {
+            if (CheckedFile.isWhole(file)) {
                 SavedListings found = new SavedListings(use);
                 try (DataInputStream in =
                         new DataInputStream(new BufferedInputStream(Files.newInputStream(file), BUFFER))) {
@@ -109,77 +100,18 @@ public final class SavedListings {
         return new SavedListings(use);
     }
 
-    private static boolean isWhole(Path file) throws IOException {
-        long left = Files.size(file) - Long.BYTES;
-        try (InputStream in = Files.newInputStream(file)) {
-            CRC32C crc = new CRC32C();
-            byte[] buffer = new byte[BUFFER];
-            while (left > 0) {
-                int n = in.read(buffer, 0, (int) Math.min(left, buffer.length));
-                if (n < 0) {
-                    return false;
-                }
-                crc.update(buffer, 0, n);
-                left -= n;
-            }
-            byte[] end = in.readNBytes(Long.BYTES);
-            return left == 0 && end.length == Long.BYTES && ByteBuffer.wrap(end).getLong() == crc.getValue();
-        }
-    }
-
     private boolean read(DataInputStream in, byte[] source) throws IOException {
-        if (!Arrays.equals(in.readNBytes(MAGIC.length), MAGIC) || !Arrays.equals(bytes(in, in.readInt()), source)) {
+        if (!Arrays.equals(in.readNBytes(MAGIC.length), MAGIC)
+                || !Arrays.equals(StoredListing.bytes(in, in.readInt()), source)) {
             return false;
         }
-        for (int left = in.readInt(); left > 0; left--) {
-            attributes.add(new Attributes(in.readInt(), in.readInt(), in.readInt()));
-        }
+        attributes.addAll(StoredListing.readAttributes(in));
         for (int length = in.readInt(); length != END; length = in.readInt()) {
-            Name name = new Name(bytes(in, length));
+            Name name = new Name(StoredListing.bytes(in, length));
             Stamp stamp = new Stamp(in.readLong(), in.readLong());
-            Listing.Columns columns = readColumns(in, in.readInt());
-            byte[][] targets = new byte[in.readInt()][];
-            for (int i = 0; i < targets.length; i++) {
-                targets[i] = bytes(in, in.readInt());
-            }
-            saved.put(name, new Saved(stamp, columns, targets));
+            saved.put(name, new Saved(stamp, StoredListing.read(in)));
         }
         return true;
-    }
-
-    private static Listing.Columns readColumns(DataInputStream in, int count) throws IOException {
-        byte[] names = bytes(in, in.readInt());
-        int[] nameEnds = ints(in, count);
-        byte[] kinds = bytes(in, count);
-        int[] attributes = ints(in, count);
-        return new Listing.Columns(names, nameEnds, kinds, attributes, longs(in, count), longs(in, count));
-    }
-
-    private static byte[] bytes(DataInputStream in, int count) throws IOException {
-        if (count < 0 || count > MOST) {
-            throw new IOException("a length of " + count);
-        }
-        byte[] bytes = in.readNBytes(count);
-        if (bytes.length < count) {
-            throw new EOFException();
-        }
-        return bytes;
-    }
-
-    private static int[] ints(DataInputStream in, int count) throws IOException {
-        int[] values = new int[count];
-        ByteBuffer.wrap(bytes(in, Math.multiplyExact(count, Integer.BYTES)))
-                .asIntBuffer()
-                .get(values);
-        return values;
-    }
-
-    private static long[] longs(DataInputStream in, int count) throws IOException {
-        long[] values = new long[count];
-        ByteBuffer.wrap(bytes(in, Math.multiplyExact(count, Long.BYTES)))
-                .asLongBuffer()
-                .get(values);
-        return values;
     }
 
     /** Whether {@link #find} and {@link #listed} need a directory's status. */
@@ -200,33 +132,11 @@ public final class SavedListings {
         }
         isUsed = true;
         stamps.put(new Name(directory.path()), found.stamp);
-        int[] numbers = found.columns.attributes();
-        for (int at = 0; at < numbers.length; at++) {
-            numbers[at] = tree.attributesNumber(attributes.get(numbers[at]));
-        }
-        return new Listing(directory, found.columns, extras(directory, found));
+        return found.listing.of(directory, number -> tree.attributesNumber(attributes.get(number)));
     }
 
     private static boolean holds(Stamp stamp, FileStatus now) {
         return stamp.mtimeNs != NO_STAMP && stamp.mtimeNs == now.mtimeNs() && stamp.inode == now.inode();
-    }
-
-    private static @Nullable Object[] extras(Directory directory, Saved found) {
-        byte[] kinds = found.columns.kinds();
-        @Nullable Object[] extras = null;
-        int link = 0;
-        int from = 0;
-        for (int at = 0; at < kinds.length; at++) {
-            int to = found.columns.nameEnds()[at];
-            if (kinds[at] != Listing.Kind.FILE.ordinal()) {
-                extras = extras == null ? new @Nullable Object[kinds.length] : extras;
-                extras[at] = kinds[at] == Listing.Kind.LINK.ordinal()
-                        ? found.targets[link++]
-                        : new Directory(directory, Directory.join(directory.path(), found.columns.names(), from, to));
-            }
-            from = to;
-        }
-        return extras == null ? new Object[0] : extras;
     }
 
     /**
@@ -258,19 +168,9 @@ public final class SavedListings {
 
     /** Saves all listings of {@code tree}, which must be complete. To be called once. */
     public void write(Path file, byte[] source, DatasetTree tree) throws IOException {
-        Path fresh = Files.createTempFile(file.toAbsolutePath().getParent(), "index-", ".new");
         try {
-            CRC32C crc = new CRC32C();
-            try (OutputStream to = Files.newOutputStream(fresh);
-                    DataOutputStream out =
-                            new DataOutputStream(new BufferedOutputStream(new CheckedOutputStream(to, crc), BUFFER))) {
-                write(out, source, tree);
-                out.flush();
-                out.writeLong(crc.getValue());
-            }
-            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            CheckedFile.write(file, out -> write(out, source, tree));
         } finally {
-            Files.deleteIfExists(fresh);
             forget();
         }
     }
@@ -285,13 +185,7 @@ public final class SavedListings {
         out.write(MAGIC);
         out.writeInt(source.length);
         out.write(source);
-        List<Attributes> table = tree.attributesTable();
-        out.writeInt(table.size());
-        for (Attributes one : table) {
-            out.writeInt(one.mode());
-            out.writeInt(one.uid());
-            out.writeInt(one.gid());
-        }
+        StoredListing.writeAttributes(out, tree.attributesTable());
         writeAll(out, tree, tree.root());
         out.writeInt(END);
     }
@@ -317,37 +211,6 @@ public final class SavedListings {
         out.write(directory.path());
         out.writeLong(stamp.inode);
         out.writeLong(stamp.mtimeNs);
-        Listing.Columns columns = listing.columns();
-        out.writeInt(listing.count());
-        out.writeInt(columns.names().length);
-        out.write(columns.names());
-        writeInts(out, columns.nameEnds());
-        out.write(columns.kinds());
-        writeInts(out, columns.attributes());
-        writeLongs(out, columns.sizes());
-        writeLongs(out, columns.mtimesNs());
-        int links = 0;
-        for (byte kind : columns.kinds()) {
-            links += kind == Listing.Kind.LINK.ordinal() ? 1 : 0;
-        }
-        out.writeInt(links);
-        for (int at = 0; links > 0 && at < listing.count(); at++) {
-            if (listing.kind(at) == Listing.Kind.LINK) {
-                out.writeInt(listing.linkTarget(at).length);
-                out.write(listing.linkTarget(at));
-            }
-        }
-    }
-
-    private static void writeInts(DataOutputStream out, int[] values) throws IOException {
-        ByteBuffer bytes = ByteBuffer.allocate(values.length * Integer.BYTES);
-        bytes.asIntBuffer().put(values);
-        out.write(bytes.array());
-    }
-
-    private static void writeLongs(DataOutputStream out, long[] values) throws IOException {
-        ByteBuffer bytes = ByteBuffer.allocate(values.length * Long.BYTES);
-        bytes.asLongBuffer().put(values);
-        out.write(bytes.array());
+        StoredListing.write(out, listing);
     }
 }

@@ -81,6 +81,23 @@ public final class JobRun {
             EpochOrders orders,
             LongSupplier clockNs)
             throws InvalidSpecException {
+        this(spec, index, tree, staging, orders, clockNs, new long[0]);
+    }
+
+    /**
+     * A job whose trainers are somewhere in their streams.
+     *
+     * @param positions of the ranks that read here, as {@link #positions} told; empty for the beginning
+     */
+    public JobRun(
+            JobSpec spec,
+            SampleIndex index,
+            DatasetTree tree,
+            StagingBuffer staging,
+            EpochOrders orders,
+            LongSupplier clockNs,
+            long[] positions)
+            throws InvalidSpecException {
         this.spec = spec;
         this.index = index;
         this.staging = staging;
@@ -89,7 +106,9 @@ public final class JobRun {
         firstLength = first.length(spec.firstRank());
         start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
         for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
-            windows.add(new StreamWindow(new AccessStream(orders, rank, spec.epochs()), index, tree, staging, start));
+            int at = rank - spec.firstRank();
+            long from = at < positions.length ? Math.max(start, positions[at]) : start;
+            windows.add(new StreamWindow(new AccessStream(orders, rank, spec.epochs()), index, tree, staging, from));
         }
         extendTogether();
         follower = new TrainerFollower(spec, index, windows, firstLength, clockNs);
@@ -98,7 +117,8 @@ public final class JobRun {
     /** Extends all windows epoch by epoch, so that each order is computed once for all ranks, however many epochs a window covers. */
     private void extendTogether() throws InvalidSpecException {
         boolean more = true;
-        for (int epoch = spec.startEpoch(); more; epoch++) {
+        long first = windows.stream().mapToLong(StreamWindow::position).min().orElse(start);
+        for (int epoch = AccessStream.epoch(Math.min(first, AccessStream.position(spec.epochs(), 0))); more; epoch++) {
             more = false;
             for (StreamWindow window : windows) {
                 more |= window.extend(epoch);
@@ -212,6 +232,11 @@ public final class JobRun {
     /** The position of the hindmost rank of this node; {@link AccessStream#END} when all is read. Where no rank reads here, the beginning. */
     public synchronized long position() {
         return windows.stream().mapToLong(StreamWindow::position).min().orElse(start);
+    }
+
+    /** The position of each rank that reads here, in the order of the ranks; {@link AccessStream#END} where all is read. */
+    public synchronized long[] positions() {
+        return windows.stream().mapToLong(StreamWindow::position).toArray();
     }
 
     /**

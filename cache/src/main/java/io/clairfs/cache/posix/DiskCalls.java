@@ -16,6 +16,7 @@ import java.lang.invoke.MethodHandle;
 @SuppressWarnings("restricted")
 public final class DiskCalls {
     private static final int STATVFS_SIZE = 112;
+    private static final int LOCK_EXCLUSIVE = 2;
     private static final int LOCK_EXCLUSIVE_NO_WAIT = 2 | 4;
 
     private static final MethodHandle PWRITE =
@@ -109,6 +110,21 @@ public final class DiskCalls {
             throw new PosixException("flock", NativeCall.errno());
         }
         return rc == 0;
+    }
+
+    /** As {@link #tryLock}, but waits for the other holder. */
+    public static void lock(int fd) throws PosixException {
+        int rc;
+        do {
+            try {
+                rc = (int) FLOCK.invokeExact(NativeCall.state(), fd, LOCK_EXCLUSIVE);
+            } catch (Throwable t) {
+                throw NativeCall.bug(t);
+            }
+        } while (rc != 0 && NativeCall.errno() == Errno.EINTR);
+        if (rc != 0) {
+            throw new PosixException("flock", NativeCall.errno());
+        }
     }
 
     /** Bytes that this user may still write to the filesystem that holds {@code path}. */

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Binds functions of the C library.
@@ -35,6 +36,14 @@ public final class NativeCall {
     /** A handle of {@code function} that cannot fail with an errno. */
     public static MethodHandle bindPlain(String function, FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(address(function), descriptor);
+    }
+
+    /** As {@link #bindPlain}; null where the C library does not have {@code function}. */
+    public static @Nullable MethodHandle bindIfThere(String function, FunctionDescriptor descriptor) {
+        return LINKER.defaultLookup()
+                .find(function)
+                .map(address -> LINKER.downcallHandle(address, descriptor))
+                .orElse(null);
     }
 
     /** The segment that receives the errno of the calling thread's calls. */

@@ -158,9 +158,14 @@ public final class Posix {
 
     /** A second descriptor of the open file of {@code fd}. The caller closes it. */
     public static int duplicate(int fd) throws PosixException {
+        return duplicateFrom(fd, 0);
+    }
+
+    /** As {@link #duplicate}; the new descriptor's number is {@code lowest} or higher. */
+    public static int duplicateFrom(int fd, int lowest) throws PosixException {
         int copy;
         try {
-            copy = (int) FCNTL.invokeExact(NativeCall.state(), fd, F_DUPFD_CLOEXEC, 0);
+            copy = (int) FCNTL.invokeExact(NativeCall.state(), fd, F_DUPFD_CLOEXEC, lowest);
         } catch (Throwable t) {
             throw NativeCall.bug(t);
         }

@@ -7,6 +7,7 @@ import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.follow.SampleLocation;
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.JobPlanner;
@@ -200,11 +201,27 @@ public final class Prefetcher implements AutoCloseable {
      */
     public JobRun start(JobSpec spec, SampleIndex index, boolean reported, int[] read) throws InvalidSpecException {
         JobRun run = new JobRun(spec, index, tree, staging, System::nanoTime);
-        if (!reported) {
-            run.followByRequests();
-        }
         for (int file : read) {
             run.read(file);
+        }
+        return start(run, reported);
+    }
+
+    /**
+     * Starts a job that another process has begun.
+     *
+     * @param positions of its trainers, as {@link JobRun#positions} told there
+     */
+    public JobRun goOn(JobSpec spec, SampleIndex index, boolean reported, long[] positions)
+            throws InvalidSpecException {
+        EpochOrders orders = new EpochOrders(spec.sampler(index), index.size(), System::nanoTime);
+        return start(new JobRun(spec, index, tree, staging, orders, System::nanoTime, positions), reported);
+    }
+
+    private JobRun start(JobRun run, boolean reported) {
+        JobSpec spec = run.spec();
+        if (!reported) {
+            run.followByRequests();
         }
         remove(spec.name());
         jobs.add(run);

@@ -87,10 +87,37 @@ public final class SsdTier implements Tier {
             Consumer<String> errors,
             long pinsEndWithinNs)
             throws IOException {
+        this(new TierDirectory(root, sourcePath, false), capacityBytes, reserveBytes, clock, errors, pinsEndWithinNs);
+    }
+
+    /**
+     * As the constructor, where the last mount's process was killed: it may keep the directory locked until its last thread has ended, and writes
+     * nothing any more.
+     */
+    public static SsdTier inherited(
+            Path root,
+            String sourcePath,
+            long capacityBytes,
+            long reserveBytes,
+            LongSupplier clock,
+            Consumer<String> errors)
+            throws IOException {
+        TierDirectory directory = new TierDirectory(root, sourcePath, true);
+        return new SsdTier(directory, capacityBytes, reserveBytes, clock, errors, PINS_END_WITHIN_NS);
+    }
+
+    private SsdTier(
+            TierDirectory directory,
+            long capacityBytes,
+            long reserveBytes,
+            LongSupplier clock,
+            Consumer<String> errors,
+            long pinsEndWithinNs)
+            throws IOException {
+        this.directory = directory;
         pins = new SegmentPins(pinsEndWithinNs);
         this.capacityBytes = capacityBytes;
         this.clock = clock;
-        directory = new TierDirectory(root, sourcePath);
         health = new MediumHealth(clock, errors);
         freeSpace = new FreeSpace(directory::freeBytes, reserveBytes, clock);
         log = new SegmentLog(directory, capacityBytes);

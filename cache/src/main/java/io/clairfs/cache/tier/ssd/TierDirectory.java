@@ -36,9 +36,11 @@ final class TierDirectory implements AutoCloseable {
     /**
      * Opens the directory below {@code root} for the dataset at {@code sourcePath}; makes it if needed.
      *
+     * @param inherited whether its last user was killed and may keep the lock until its last thread has ended; it writes nothing any more, so its lock is
+     *     waited for by a thread, and not here
      * @throws IOException when it cannot be made or another mount uses it; the message says what to do
      */
-    TierDirectory(Path root, String sourcePath) throws IOException {
+    TierDirectory(Path root, String sourcePath, boolean inherited) throws IOException {
         path = root.resolve(SampleIdentity.hexOf(sourcePath.getBytes(UTF_8)));
         makeDirectory(root);
         makeDirectory(path);
@@ -46,7 +48,7 @@ final class TierDirectory implements AutoCloseable {
         lock = openLock();
         boolean ready = false;
         try {
-            if (!DiskCalls.tryLock(lock)) {
+            if (!DiskCalls.tryLock(lock) && !(inherited && lockLater())) {
                 throw new IOException("SSD directory " + path + " is in use by another mount of " + sourcePath
                         + "; give this mount another directory or unmount the other one");
             }
@@ -57,6 +59,18 @@ final class TierDirectory implements AutoCloseable {
                 Posix.close(lock);
             }
         }
+    }
+
+    private boolean lockLater() {
+        Thread.ofPlatform().daemon().name("ssd-lock").start(() -> {
+            try {
+                DiskCalls.lock(lock);
+            } catch (PosixException e) {
+                System.getLogger(TierDirectory.class.getName())
+                        .log(System.Logger.Level.WARNING, path + " is not locked: " + e.getMessage());
+            }
+        });
+        return true;
     }
 
     private static void makeDirectory(Path directory) throws IOException {

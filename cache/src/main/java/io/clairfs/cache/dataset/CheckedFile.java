@@ -1,0 +1,63 @@
+package io.clairfs.cache.dataset;
+
+import java.io.BufferedOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.zip.CRC32C;
+import java.util.zip.CheckedOutputStream;
+
+/** A file that is written whole and then renamed. It ends with a CRC-32C of all bytes before it. */
+final class CheckedFile {
+    private static final int BUFFER = 1 << 18;
+
+    private CheckedFile() {}
+
+    /** Writes the bytes before the checksum. */
+    @FunctionalInterface
+    interface Content {
+        void write(DataOutputStream out) throws IOException;
+    }
+
+    /** Replaces {@code file}. */
+    static void write(Path file, Content content) throws IOException {
+        Path fresh = Files.createTempFile(file.toAbsolutePath().getParent(), "index-", ".new");
+        try {
+            CRC32C crc = new CRC32C();
+            try (OutputStream to = Files.newOutputStream(fresh);
+                    DataOutputStream out =
+                            new DataOutputStream(new BufferedOutputStream(new CheckedOutputStream(to, crc), BUFFER))) {
+                content.write(out);
+                out.flush();
+                out.writeLong(crc.getValue());
+            }
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(fresh);
+        }
+    }
+
+    /** Whether the checksum is right. */
+    static boolean isWhole(Path file) throws IOException {
+        long left = Files.size(file) - Long.BYTES;
+        try (InputStream in = Files.newInputStream(file)) {
+            CRC32C crc = new CRC32C();
+            byte[] buffer = new byte[BUFFER];
+            while (left > 0) {
+                int n = in.read(buffer, 0, (int) Math.min(left, buffer.length));
+                if (n < 0) {
+                    return false;
+                }
+                crc.update(buffer, 0, n);
+                left -= n;
+            }
+            byte[] end = in.readNBytes(Long.BYTES);
+            return left == 0 && end.length == Long.BYTES && ByteBuffer.wrap(end).getLong() == crc.getValue();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package io.clairfs.cache.posix;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.List;
+
+/**
+ * Programs that inherit descriptors of this process. The JDK closes all descriptors but the first three in the processes that it starts.
+ *
+ * <p>The caller of {@link #start} waits for the end by {@link #awaitEnd}, once; the JDK does not know these processes.
+ */
+public final class ChildProcess {
+    private static final int FIRST_UNUSED = 3;
+
+    /** {@code posix_spawn_file_actions_t} has 80 bytes in glibc and musl. */
+    private static final int FILE_ACTIONS_BYTES = 256;
+
+    private static final MethodHandle ACTIONS_INIT =
+            NativeCall.bindPlain("posix_spawn_file_actions_init", FunctionDescriptor.of(JAVA_INT, ADDRESS));
+    private static final MethodHandle ACTIONS_DUP2 = NativeCall.bindPlain(
+            "posix_spawn_file_actions_adddup2", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
+    private static final MethodHandle ACTIONS_DESTROY =
+            NativeCall.bindPlain("posix_spawn_file_actions_destroy", FunctionDescriptor.of(JAVA_INT, ADDRESS));
+    private static final MethodHandle SPAWN = NativeCall.bindPlain(
+            "posix_spawn", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS));
+    private static final MethodHandle WAITPID =
+            NativeCall.bind("waitpid", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+
+    private ChildProcess() {}
+
+    /**
+     * Starts a program with {@code error} as its standard error. It inherits all descriptors that are not closed at an exec. Returns the process's
+     * number.
+     */
+    public static int start(List<String> command, List<String> environment, int error) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment actions = arena.allocate(FILE_ACTIONS_BYTES, 16);
+            returned("posix_spawn", (int) ACTIONS_INIT.invokeExact(actions));
+            try {
+                returned("posix_spawn", (int) ACTIONS_DUP2.invokeExact(actions, error, FIRST_UNUSED - 1));
+                return spawn(arena, command, environment, actions);
+            } finally {
+                int _ = (int) ACTIONS_DESTROY.invokeExact(actions);
+            }
+        } catch (PosixException e) {
+            throw e;
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+
+    /**
+     * Starts a program with {@code descriptors} as its descriptors 0, 1, 2 and so on, and no others. Returns the process's number.
+     *
+     * @throws PosixException with ENOSYS where the C library is too old: before glibc 2.34
+     */
+    public static int startWith(List<String> command, List<String> environment, int... descriptors)
+            throws PosixException {
+        MethodHandle closeFrom = NativeCall.bindIfThere(
+                "posix_spawn_file_actions_addclosefrom_np", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
+        if (closeFrom == null) {
+            throw new PosixException("posix_spawn_file_actions_addclosefrom_np", Errno.ENOSYS);
+        }
+        int[] copies = new int[descriptors.length];
+        int made = 0;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment actions = arena.allocate(FILE_ACTIONS_BYTES, 16);
+            returned("posix_spawn", (int) ACTIONS_INIT.invokeExact(actions));
+            try {
+                for (; made < copies.length; made++) {
+                    // Above all targets, so that no target is a descriptor that is still to be copied.
+                    copies[made] = Posix.duplicateFrom(descriptors[made], descriptors.length);
+                    returned("posix_spawn", (int) ACTIONS_DUP2.invokeExact(actions, copies[made], made));
+                }
+                returned("posix_spawn", (int) closeFrom.invokeExact(actions, copies.length));
+                return spawn(arena, command, environment, actions);
+            } finally {
+                int _ = (int) ACTIONS_DESTROY.invokeExact(actions);
+            }
+        } catch (PosixException e) {
+            throw e;
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        } finally {
+            for (int i = 0; i < made; i++) {
+                Posix.close(copies[i]);
+            }
+        }
+    }
+
+    private static int spawn(Arena arena, List<String> command, List<String> environment, MemorySegment actions)
+            throws Throwable {
+        MemorySegment pid = arena.allocate(JAVA_INT);
+        MemorySegment arguments = strings(arena, command);
+        MemorySegment program = arena.allocateFrom(command.getFirst());
+        returned("posix_spawn", (int)
+                SPAWN.invokeExact(pid, program, actions, MemorySegment.NULL, arguments, strings(arena, environment)));
+        return pid.get(JAVA_INT, 0);
+    }
+
+    private static MemorySegment strings(Arena arena, List<String> texts) {
+        MemorySegment array = arena.allocate(ADDRESS, texts.size() + 1L);
+        for (int i = 0; i < texts.size(); i++) {
+            array.setAtIndex(ADDRESS, i, arena.allocateFrom(texts.get(i)));
+        }
+        return array; // its last pointer is null
+    }
+
+    /** Waits for the end of a process that was started here. */
+    public static void awaitEnd(int process) throws PosixException {
+        int rc;
+        do {
+            try {
+                rc = (int) WAITPID.invokeExact(NativeCall.state(), process, MemorySegment.NULL, 0);
+            } catch (Throwable t) {
+                throw NativeCall.bug(t);
+            }
+        } while (rc < 0 && NativeCall.errno() == Errno.EINTR);
+        if (rc < 0) {
+            throw new PosixException("waitpid", NativeCall.errno());
+        }
+    }
+
+    /** Throws if a call returned an errno. */
+    private static void returned(String call, int errno) throws PosixException {
+        if (errno != 0) {
+            throw new PosixException(call, errno);
+        }
+    }
+}
