@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One FUSE mount of this process, from mount to unmount.
@@ -46,6 +47,7 @@ public abstract class MountedSession implements AutoCloseable {
     private final Path point;
     private final CompletableFuture<Integer> ended;
     private final SharedDescriptor channel;
+    private volatile Watchdog.@Nullable Watch watch;
 
     /**
      * A session that the kernel has accepted.
@@ -111,11 +113,26 @@ public abstract class MountedSession implements AutoCloseable {
 
     private void watch() {
         try {
-            Watchdog.Watch watch = Watchdog.over(point, FuseConnection.device(point));
-            var _ = ended.whenComplete((_, _) -> watch.close());
+            Watchdog.Watch fresh = Watchdog.over(point, FuseConnection.device(point));
+            watch = fresh;
+            var _ = ended.whenComplete((_, _) -> fresh.close());
         } catch (IOException e) {
             LOG.log(Level.WARNING, "if this process is killed, it may stay until " + point + " is unmounted", e);
         }
+    }
+
+    /**
+     * Has the process started again if it dies, from the directory of what that needs. The connection then stays, and the watchdog leaves it alone.
+     *
+     * @param restarts most restarts within a minute
+     */
+    protected Supervisor supervise(Path directory, int restarts) throws IOException {
+        Supervisor supervisor = Supervisor.start(point, channel, FuseConnection.device(point), directory, restarts);
+        Watchdog.Watch before = watch;
+        if (before != null) {
+            before.close();
+        }
+        return supervisor;
     }
 
     /** Checks that the new mount answers. */

@@ -1,5 +1,7 @@
 package io.clairfs.fs.mount;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ProcessBuilder.Redirect;
@@ -24,8 +26,6 @@ import org.jspecify.annotations.Nullable;
  * guards both.
  */
 final class Watchdog {
-    private static final String SCRIPT = "watchdog.sh";
-
     /** Starts the shell with that signal, if possible. The script's first argument says whether the signal comes. */
     private static final String BEGIN =
             "setpriv --pdeathsig URG true && exec setpriv --pdeathsig URG /bin/sh -s told \"$@\";"
@@ -135,12 +135,24 @@ final class Watchdog {
     }
 
     private static void script(Process fresh) throws IOException {
-        try (InputStream script = Watchdog.class.getResourceAsStream(SCRIPT)) {
-            script.transferTo(fresh.getOutputStream());
+        try {
+            fresh.getOutputStream().write(script().getBytes(UTF_8));
             fresh.getOutputStream().flush();
         } catch (IOException e) {
             fresh.destroyForcibly();
             throw e;
+        }
+    }
+
+    /** What the shell runs. */
+    static String script() throws IOException {
+        return script("connection.sh") + script("watchdog.sh");
+    }
+
+    /** A script of this package. */
+    static String script(String name) throws IOException {
+        try (InputStream script = Watchdog.class.getResourceAsStream(name)) {
+            return new String(script.readAllBytes(), UTF_8);
         }
     }
 }

@@ -2,10 +2,12 @@ package io.clairfs.fs.protocol;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.cache.posix.ChildProcess;
 import io.clairfs.cache.posix.MessageIo;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.Readiness;
+import io.clairfs.cache.posix.SocketPair;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountException;
 import java.lang.foreign.Arena;
@@ -17,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Mounts by fusermount, which may mount for an ordinary user. It opens the device, mounts, and hands the descriptor over on the socket that the
- * variable {@code _FUSE_COMMFD} names. The JDK passes no socket to a process that it starts, so {@link HelperCalls} starts fusermount.
+ * variable {@code _FUSE_COMMFD} names. The JDK passes no socket to a process that it starts, so {@link ChildProcess} starts fusermount.
  */
 final class HelperMount {
     private static final long TIMEOUT_MS = 10_000;
@@ -40,20 +42,20 @@ final class HelperMount {
     }
 
     private static int run(Path point, List<String> command) throws PosixException, MountException {
-        int[] handOver = HelperCalls.socketPair();
+        int[] handOver = SocketPair.open();
         int[] complaints = new int[0];
         boolean told = false;
         try {
-            complaints = HelperCalls.socketPair();
+            complaints = SocketPair.open();
             HelperCalls.inherit(handOver[1]);
             List<String> environment = List.of(
                     "_FUSE_COMMFD=" + handOver[1], "PATH=" + System.getenv().getOrDefault("PATH", ""));
-            int process = HelperCalls.spawn(command, environment, complaints[1]);
+            int process = ChildProcess.start(command, environment, complaints[1]);
             Posix.close(handOver[1]);
             Posix.close(complaints[1]);
             told = true;
             String said = said(point, complaints[0]);
-            HelperCalls.awaitEnd(process);
+            ChildProcess.awaitEnd(process);
             int device = HelperCalls.receiveDescriptor(handOver[0]);
             if (device < 0) {
                 throw new MountException(said.isEmpty() ? "fusermount failed to mount " + point : said);

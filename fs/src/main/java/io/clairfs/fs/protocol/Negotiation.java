@@ -14,8 +14,9 @@ import java.lang.foreign.MemorySegment;
  * @param major the version of the protocol that the kernel speaks
  * @param maxReadAhead bytes
  * @param flags what the kernel offers
+ * @param moreFlags the flags from bit 32 on
  */
-record Negotiation(int major, int minor, int maxReadAhead, int flags) {
+record Negotiation(int major, int minor, int maxReadAhead, int flags, int moreFlags) {
     /** The version in whose layouts is spoken here; Linux 5.4. */
     static final int MAJOR = 7;
 
@@ -30,11 +31,19 @@ record Negotiation(int major, int minor, int maxReadAhead, int flags) {
     static final int MAX_PAGES = 1 << 22;
     static final int CACHE_SYMLINKS = 1 << 23;
 
+    /** There are flags from bit 32 on; Linux 5.17. */
+    static final int MORE_FLAGS = 1 << 30;
+
+    /** Of the flags from bit 32 on: requests that were taken and not answered can be had once more; Linux 6.9. */
+    static final int RESEND = 1 << 7;
+
     /**
      * What is asked for where the kernel offers it. The kernel always takes attributes with names; {@link AttributesAdvice} decides when it gets them.
      * Not asked for: that reads past the page cache be asynchronous, for then they would wait behind those that read ahead.
      */
-    static final int WANTED = ASYNC_READ | DO_READDIRPLUS | PARALLEL_DIROPS | MAX_PAGES | CACHE_SYMLINKS;
+    static final int WANTED = ASYNC_READ | DO_READDIRPLUS | PARALLEL_DIROPS | MAX_PAGES | CACHE_SYMLINKS | MORE_FLAGS;
+
+    private static final int MORE_FLAGS_AT = 16;
 
     /** Pages of the largest request: a MiB. */
     static final int LARGEST_REQUEST_PAGES = 256;
@@ -51,7 +60,20 @@ record Negotiation(int major, int minor, int maxReadAhead, int flags) {
     private static final int LARGEST_WRITE = 4096;
 
     static Negotiation of(KernelRequest request) {
-        return new Negotiation(request.integer(0), request.integer(4), request.integer(8), request.integer(12));
+        int flags = request.integer(12);
+        boolean more = (flags & MORE_FLAGS) != 0
+                && request.length() >= KernelRequest.HEADER_BYTES + MORE_FLAGS_AT + Integer.BYTES;
+        return new Negotiation(
+                request.integer(0),
+                request.integer(4),
+                request.integer(8),
+                flags,
+                more ? request.integer(MORE_FLAGS_AT) : 0);
+    }
+
+    /** Whether another process can go on with the session: the kernel repeats the requests that this one leaves unanswered. */
+    boolean canBeTakenOver() {
+        return (moreFlags & RESEND) != 0;
     }
 
     /** Whether the kernel has all that is needed. */
@@ -75,5 +97,6 @@ record Negotiation(int major, int minor, int maxReadAhead, int flags) {
         reply.set(JAVA_INT, 20, LARGEST_WRITE);
         reply.set(JAVA_INT, 24, 1); // nanoseconds are what times are told in
         reply.set(JAVA_SHORT, 28, (short) LARGEST_REQUEST_PAGES);
+        reply.set(JAVA_INT, 32, moreFlags & RESEND);
     }
 }

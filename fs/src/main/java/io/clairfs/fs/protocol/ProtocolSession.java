@@ -1,5 +1,6 @@
 package io.clairfs.fs.protocol;
 
+import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.SharedDescriptor;
 import io.clairfs.fs.mount.ErrnoTable;
 import io.clairfs.fs.mount.FuseCallbacks.Operation;
@@ -7,6 +8,7 @@ import io.clairfs.fs.mount.FuseConnection;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountException;
 import io.clairfs.fs.mount.MountedSession;
+import io.clairfs.fs.mount.Supervisor;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -38,11 +40,17 @@ public final class ProtocolSession extends MountedSession {
     private static final String READ_AHEAD_KB = "1024";
 
     private final RequestDispatcher dispatcher;
+    private final boolean canBeTakenOver;
 
     private ProtocolSession(
-            Path point, CompletableFuture<Integer> ended, SharedDescriptor channel, RequestDispatcher dispatcher) {
+            Path point,
+            CompletableFuture<Integer> ended,
+            SharedDescriptor channel,
+            RequestDispatcher dispatcher,
+            boolean canBeTakenOver) {
         super(point, ended, channel);
         this.dispatcher = dispatcher;
+        this.canBeTakenOver = canBeTakenOver;
     }
 
     /**
@@ -63,21 +71,52 @@ public final class ProtocolSession extends MountedSession {
         CompletableFuture<Negotiation> accepted = new CompletableFuture<>();
         RequestDispatcher dispatcher = new RequestDispatcher(filesystem, errnos, channel, accepted);
         RequestThreads threads = new RequestThreads("fuse-request", channel, dispatcher::dispatch, MOST_THREADS);
-        ProtocolSession session = new ProtocolSession(point, threads.ended(), channel, dispatcher);
         threads.start();
+        Negotiation agreed;
         try {
-            awaitAgreement(point, accepted);
+            agreed = awaitAgreement(point, accepted);
         } catch (MountException e) {
             Fusermount.detach(point);
             throw e;
         }
         readAhead(point);
-        return session;
+        return new ProtocolSession(point, threads.ended(), channel, dispatcher, agreed.canBeTakenOver());
     }
 
-    private static void awaitAgreement(Path point, CompletableFuture<Negotiation> accepted) throws MountException {
+    /**
+     * Goes on with the session of a process that has died. {@code filesystem} must have the same numbers as that one's.
+     *
+     * @param device the session's descriptor, which this process has inherited
+     * @param predecessor the number of that process, some threads of which may not have ended yet
+     */
+    public static ProtocolSession takeOver(
+            Path point, int device, NodeFilesystem filesystem, ErrnoTable errnos, long predecessor) throws IOException {
+        return begin(() -> {
+            SharedDescriptor channel = new SharedDescriptor(Posix.duplicate(device));
+            Posix.close(device);
+            RequestDispatcher dispatcher =
+                    new RequestDispatcher(filesystem, errnos, channel, new CompletableFuture<>());
+            RequestThreads threads = new RequestThreads("fuse-request", channel, dispatcher::dispatch, MOST_THREADS);
+            threads.start();
+            UnansweredRequests.begin(channel, predecessor);
+            return new ProtocolSession(point, threads.ended(), channel, dispatcher, true);
+        });
+    }
+
+    /** Whether the kernel lets another process go on with the session: Linux 6.9 or newer. */
+    public boolean canBeTakenOver() {
+        return canBeTakenOver;
+    }
+
+    @Override
+    public Supervisor supervise(Path directory, int restarts) throws IOException {
+        return super.supervise(directory, restarts);
+    }
+
+    private static Negotiation awaitAgreement(Path point, CompletableFuture<Negotiation> accepted)
+            throws MountException {
         try {
-            accepted.get(START_TIMEOUT_MS, TimeUnit.MILLISECONDS);
+            return accepted.get(START_TIMEOUT_MS, TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof MountException refused
                     ? refused

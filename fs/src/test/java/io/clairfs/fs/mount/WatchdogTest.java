@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
@@ -44,10 +43,8 @@ final class WatchdogTest {
     }
 
     private static void script(OutputStream in) throws IOException {
-        try (InputStream script = Watchdog.class.getResourceAsStream("watchdog.sh")) {
-            script.transferTo(in);
-            in.flush();
-        }
+        in.write(Watchdog.script().getBytes(UTF_8));
+        in.flush();
     }
 
     private Process started(ProcessBuilder builder) throws IOException {

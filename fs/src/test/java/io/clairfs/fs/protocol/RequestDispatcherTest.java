@@ -355,7 +355,7 @@ final class RequestDispatcherTest {
         assertThat(reply.getInt()).as("largest write").isEqualTo(4096);
         assertThat(reply.getInt()).as("granularity of times").isEqualTo(1);
         assertThat(reply.getShort()).as("pages of a request").isEqualTo((short) 256);
-        assertThat(accepted).isCompletedWithValue(new Negotiation(7, 44, 131_072, offered));
+        assertThat(accepted).isCompletedWithValue(new Negotiation(7, 44, 131_072, offered, 0));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.clairfs.cache.posix.MessageIo;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.SharedDescriptor;
+import io.clairfs.cache.posix.SocketPair;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.BlockingQueue;
@@ -31,7 +32,7 @@ final class RequestThreadsTest {
 
     @BeforeEach
     void connect() throws Exception {
-        int[] both = HelperCalls.socketPair();
+        int[] both = SocketPair.open();
         kernel = both[0];
         channel = new SharedDescriptor(both[1]);
         threads = new RequestThreads("test-request", channel, this::hold, MOST);

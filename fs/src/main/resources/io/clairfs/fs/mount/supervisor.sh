@@ -1,0 +1,102 @@
+# Arguments: the process that serves the mount, the mount's device (0:NUMBER) and mount point, the directory of what a restart needs, and how many restarts
+# are tried within a minute. Descriptor 3 is the session's device, which stays open with it. Descriptor 4 is a line from the process, which writes "end" when the
+# mount ends. Standard error is the mount's log. $0 says whether the kernel tells when the process ends ("told" or "look").
+#
+# Ends with the mount. If the process ends otherwise, starts it again; the new process inherits the device, and ends this one when it has a supervisor of
+# its own.
+told=$0 process=$1 device=$2 point=$3 directory=$4 most=$5
+
+say() {
+    echo "$(date '+%Y-%m-%d %H:%M:%S') clairfs: $1" >&2
+}
+
+# Whether the mount has ended as it should. A process that was killed and cannot end, because threads of it wait in the kernel, closes nothing.
+await_end() {
+    died=
+    waiting=
+    trap 'died=1; [ -z "$waiting" ] || kill "$waiting" 2>/dev/null' URG
+    (IFS= read -r word <&4 && [ "$word" = end ]) 3<&- &
+    waiting=$!
+    [ "$told" = told ] || watch_process "$waiting" &
+    look || died=1
+    [ "$state" != Z ] || died=1
+    [ -z "$died" ] || kill "$waiting" 2>/dev/null
+    wait "$waiting"
+    code=$?
+    trap '' URG
+    [ -z "$died" ] && [ "$code" = 0 ]
+}
+
+# Where the kernel does not tell of the end: looks once a second, as long as somebody waits for it.
+watch_process() {
+    while kill -0 "$1" 2>/dev/null; do
+        look || return 0
+        [ "$state" != Z ] || { kill "$1" 2>/dev/null; return 0; }
+        sleep 1
+    done
+}
+
+# Notes a restart, and counts those of the last minute before it.
+count_restarts() {
+    times=$directory/restarts
+    now=$(date +%s)
+    recent=0
+    kept=
+    [ ! -e "$times" ] || while read -r at; do
+        [ $((now - at)) -ge 60 ] || { recent=$((recent + 1)) kept="$kept$at
+"; }
+    done <"$times"
+    printf '%s%s\n' "$kept" "$now" >"$times"
+}
+
+give_up() {
+    say "$1; readers of $point get an error. Unmount it and mount it again"
+    is_mounted "$device" "$point" && abort "$device" "$point"
+    exit 1
+}
+
+has_ended() {
+    IFS= read -r line <"/proc/$1/stat" || return 0
+    line=${line##*) }
+    [ "${line%% *}" = Z ]
+} 2>/dev/null
+
+# Starts the process again, and waits until it has taken over, which ends this shell, or has failed.
+restart() {
+    trap 'exit 0' TERM
+    (
+        trap - HUP INT QUIT TERM URG
+        exec 4<&-
+        exec /bin/sh "$directory/restart" "--take-over=$directory" "--predecessor=$process" "--supervisor=$$"
+    ) </dev/null >/dev/null &
+    child=$!
+    naps=0
+    until has_ended "$child"; do
+        nap
+        naps=$((naps + 1))
+        if [ $naps -gt $((30 * moment)) ]; then # a minute
+            say "process $child did not take over $point within a minute, and is killed"
+            kill -9 "$child"
+            break
+        fi
+    done
+    trap '' TERM
+}
+
+main() {
+    look || exit 0
+    if await_end; then
+        exit 0
+    fi
+    while is_mounted "$device" "$point"; do
+        count_restarts
+        if [ "$recent" -ge "$most" ]; then
+            give_up "the mount's process died $((recent + 1)) times within a minute, and is not started again"
+        fi
+        say "the mount's process $process died; starting it again"
+        restart
+    done
+    exit 0
+}
+
+main
