@@ -55,6 +55,9 @@ final class BackgroundMount {
                         : JavaCommand.thisProgramInGroup(heap(config)));
         command.add(arguments.getFirst());
         command.add("-f"); // not at the end, where it may be behind a "--"
+        if (arguments.stream().noneMatch(argument -> argument.startsWith("--restarts"))) {
+            command.add("--restarts=" + config.restart().mostInAMinute()); // else one in the foreground has none
+        }
         command.addAll(arguments.subList(1, arguments.size()));
         ProcessBuilder daemon = new ProcessBuilder(command)
                 .redirectInput(Path.of("/dev/null").toFile())

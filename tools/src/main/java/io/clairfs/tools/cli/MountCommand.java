@@ -16,6 +16,7 @@ import io.clairfs.tools.node.limits.MachineMemory;
 import io.clairfs.tools.node.limits.MemoryBudget;
 import io.clairfs.tools.node.mount.MountCheck;
 import io.clairfs.tools.node.mount.SourceProbe;
+import io.clairfs.tools.node.restart.Takeover;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -134,6 +135,9 @@ final class MountCommand implements Callable<Integer> {
     @Mixin
     private GroupOptions group = new GroupOptions();
 
+    @Mixin
+    private RestartOptions restart = new RestartOptions();
+
     @Option(
             names = "--config",
             paramLabel = "FILE",
@@ -160,25 +164,30 @@ final class MountCommand implements Callable<Integer> {
                     "Where standard error goes, when the launcher has started this process to stay as the mount's own.")
     private @Nullable Path launcherLog;
 
-    /** The number of arguments that the launcher adds after the user's: -f, and the path of the log. */
-    private static final int LAUNCHER_ARGUMENTS = 2;
-
     private static final long END_TIMEOUT_MS = 15_000;
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
+        Takeover takeover = restart.takeover();
+        if (takeover != null) {
+            return run(config(takeover.mount().source(), takeover.mount().mountPoint()), takeover);
+        }
         SourceProbe.requireAnswer(source);
-        MountConfig config = config();
+        MountConfig config = config(MountCheck.real(source), MountCheck.real(mountPoint));
         if (!foreground || (launcherLog != null && !BackgroundMount.fits(config))) {
             MountCheck.check(config.source(), config.mountPoint());
-            BackgroundMount.start(argumentsOfUser(), config);
+            BackgroundMount.start(restart.argumentsOfUser(), config);
             return Main.DONE;
         }
         if (launcherLog != null) {
             MountCheck.check(config.source(), config.mountPoint()); // before the log of an existing mount is replaced
             BackgroundMount.keepLog(launcherLog, config.mountPoint());
         }
-        Daemon daemon = Daemon.start(config);
+        return run(config, null);
+    }
+
+    private int run(MountConfig config, @Nullable Takeover takeover) throws IOException, CommandFailedException {
+        Daemon daemon = Daemon.start(config, takeover);
         Runtime.getRuntime()
                 .addShutdownHook(Thread.ofPlatform().name("shutdown").unstarted(() -> end(daemon)));
         if (launcherLog != null) {
@@ -187,12 +196,6 @@ final class MountCommand implements Callable<Integer> {
         daemon.ended().join();
         end(daemon);
         return Main.DONE;
-    }
-
-    /** The user's arguments, without those that the launcher added. */
-    private List<String> argumentsOfUser() {
-        List<String> all = spec.commandLine().getParseResult().originalArgs();
-        return launcherLog == null ? all : all.subList(0, all.size() - LAUNCHER_ARGUMENTS);
     }
 
     /** Closes the daemon. Each part has its bound; this thread bounds all of them together, even if the bound of a part fails. */
@@ -211,7 +214,7 @@ final class MountCommand implements Callable<Integer> {
     }
 
     /** The configuration. The command line takes precedence over the file, and the file over the defaults. */
-    private MountConfig config() throws IOException {
+    private MountConfig config(Path realSource, Path realPoint) throws IOException {
         ConfigFile file = configFile == null ? new ConfigFile(null, null) : ConfigFile.read(configFile);
         MountFile said = file.mountOrEmpty();
         int fetches = first(loaders, said.loaders(), 16);
@@ -239,8 +242,8 @@ final class MountCommand implements Callable<Integer> {
                 ? usual
                 : besideMemory(memorySaid.bytes(), usual, machine, disks.size(), groupConfig != null);
         return new MountConfig(
-                MountCheck.real(source),
-                MountCheck.real(mountPoint),
+                realSource,
+                realPoint,
                 memorySaid == null ? areas.memoryBytes() : memorySaid.bytes(),
                 areas,
                 disks,
@@ -262,7 +265,8 @@ final class MountCommand implements Callable<Integer> {
                 groupConfig,
                 16,
                 seconds * 1000L,
-                options);
+                options,
+                restart.command(said, !foreground || launcherLog != null));
     }
 
     /** Refuses a size that can never fit. For a size that fits, the heap shrinks. */

@@ -21,6 +21,7 @@ public record MountFile(
         @Nullable Integer loaders,
         @Nullable String findSeed,
         @Nullable Integer readTimeout,
+        @Nullable Integer restarts,
         @Nullable String bind,
         @Nullable List<String> members,
         @Nullable String secretFile,
@@ -40,5 +41,5 @@ public record MountFile(
     /** A file that sets nothing. */
     public static final MountFile EMPTY = new MountFile(
             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-            null);
+            null, null);
 }

@@ -52,6 +52,9 @@ import io.clairfs.tools.node.job.LoaderReports;
 import io.clairfs.tools.node.limits.DescriptorLimit;
 import io.clairfs.tools.node.mount.ControlPoint;
 import io.clairfs.tools.node.mount.MountCheck;
+import io.clairfs.tools.node.restart.Restarts;
+import io.clairfs.tools.node.restart.SavedMount;
+import io.clairfs.tools.node.restart.Takeover;
 import io.clairfs.tools.node.seed.SeedFinder;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -107,13 +110,19 @@ public final class Daemon implements AutoCloseable {
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final DatasetTree tree;
 
-    /** Mounts. If a part fails to start, the parts that were started before it are closed. */
-    public static Daemon start(MountConfig config) throws IOException {
-        MountCheck.check(config.source(), config.mountPoint());
-        return new Daemon(config);
+    /**
+     * Mounts, or goes on with a mount. If a part fails to start, the parts that were started before it are closed.
+     *
+     * @param takeover the mount to go on with; null for a new one
+     */
+    public static Daemon start(MountConfig config, @Nullable Takeover takeover) throws IOException {
+        if (takeover == null) {
+            MountCheck.check(config.source(), config.mountPoint());
+        }
+        return new Daemon(config, takeover);
     }
 
-    private Daemon(MountConfig config) throws IOException {
+    private Daemon(MountConfig config, @Nullable Takeover takeover) throws IOException {
         this.config = config;
         try {
             Clock clock = Clock.systemUTC();
@@ -121,9 +130,14 @@ public final class Daemon implements AutoCloseable {
             Counters counters = new Counters();
             SavedIndex saved = new SavedIndex(config.indexCache(), config.source(), errors::add);
             Source source = started(new ChangeNotice(new DirectorySource(config.source()), saved::fileChanged));
-            tree = started(new DatasetTree(source, saved.listings(), config.listers(), errors::add));
-            saved.saveWhenComplete(tree);
-            NodeTiers tiers = started(NodeTiers.open(config, tree, errors));
+            tree = started(
+                    takeover == null
+                            ? new DatasetTree(source, saved.listings(), config.listers(), errors::add)
+                            : takeover.tree(source, config.listers(), errors::add));
+            if (takeover == null) {
+                saved.saveWhenComplete(tree);
+            }
+            NodeTiers tiers = started(NodeTiers.open(config, tree, takeover != null, errors));
             Admission admission = tiers.admission();
             SamplesInUse inUse = started(new SamplesInUse(config.areas().readersBytes()));
             GroupConfig groupConfig = config.group();
@@ -159,9 +173,19 @@ public final class Daemon implements AutoCloseable {
             });
 
             ReadRequests requests = new ReadRequests(reader, accounting);
-            ControlPoint controlPoint = started(ControlPoint.of(config.mountPoint()));
+            ControlPoint controlPoint = started(
+                    takeover == null
+                            ? ControlPoint.of(config.mountPoint())
+                            : takeover.mount().control());
             DatasetMount mount = new DatasetMount(tree, requests, controlPoint.link(), config.readTimeoutMs());
-            ProtocolSession data = session(ProtocolSession.mount(config.mountPoint(), dataOptions(), mount, errnos));
+            ProtocolSession data = session(
+                    takeover == null
+                            ? ProtocolSession.mount(config.mountPoint(), dataOptions(), mount, errnos)
+                            : ProtocolSession.takeOver(
+                                    config.mountPoint(), Takeover.DEVICE, mount, errnos, takeover.predecessor()));
+            if (takeover != null) {
+                takeover.removeControlFiles();
+            }
             PageCache pages =
                     started(new PageCache(tree, config.mountPoint(), data.channel(), descriptorsForStaging()));
             PrefetchSettings settings = new PrefetchSettings(
@@ -217,6 +241,8 @@ public final class Daemon implements AutoCloseable {
                             new WhereFiles(tree, indexes, prefetcher)),
                     clock);
             FuseSession controls = session(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
+            SavedMount place = new SavedMount(config.source(), config.mountPoint(), controlPoint);
+            Restarts restarts = started(new Restarts(data, place, jobs, config.restart(), errors));
             parts.add(reader); // added again, so that it is closed first
             endWith(data);
             endWith(controls);
@@ -224,7 +250,7 @@ public final class Daemon implements AutoCloseable {
             Thread.ofPlatform()
                     .daemon()
                     .name("indexer")
-                    .start(() -> index(indexes, jobs, tiers, group, router, prefetcher, errors));
+                    .start(() -> index(indexes, jobs, tiers, group, router, prefetcher, restarts, takeover, errors));
         } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
@@ -276,9 +302,15 @@ public final class Daemon implements AutoCloseable {
             @Nullable PeerGroup group,
             FetchRouter router,
             Prefetcher prefetcher,
+            Restarts restarts,
+            @Nullable Takeover takeover,
             ErrorLog errors) {
         tree.complete().join();
         LateSteps steps = new LateSteps(errors);
+        if (takeover != null) {
+            steps.run("going on with the jobs", () -> takeover.jobs(errors::add).forEach(jobs::goOn));
+        }
+        steps.run("having this process started again if it dies", () -> restarts.begin(tree, takeover));
         steps.run("watching the samples", () -> indexes.watch(indexes.of("")));
         if (tree.entryCount() >= MANY_ENTRIES) {
             steps.run("giving back the memory that listing took", System::gc);

@@ -38,18 +38,16 @@ final class NodeTiers implements AutoCloseable {
         this.admission = admission;
     }
 
-    /** Opens the configured tiers. Fails if an SSD cannot be used. */
-    static NodeTiers open(MountConfig config, DatasetTree tree, ErrorLog errors) throws IOException {
+    /**
+     * Opens the configured tiers. Fails if an SSD cannot be used.
+     *
+     * @param inherited whether this process goes on for one that has died, which may keep the SSDs locked for a while
+     */
+    static NodeTiers open(MountConfig config, DatasetTree tree, boolean inherited, ErrorLog errors) throws IOException {
         List<SsdTier> ssds = new ArrayList<>();
         try {
             for (SsdConfig ssd : config.ssds()) {
-                ssds.add(new SsdTier(
-                        ssd.directory(),
-                        config.source().toString(),
-                        ssd.bytes(),
-                        config.ssdReserveBytes(),
-                        System::nanoTime,
-                        errors::add));
+                ssds.add(open(config, ssd, inherited, errors));
             }
         } catch (IOException e) {
             ssds.forEach(SsdTier::close);
@@ -61,6 +59,15 @@ final class NodeTiers implements AutoCloseable {
                 tree,
                 ssds,
                 new Admission(tree, memory, ssds, config.areas().queueBytes()));
+    }
+
+    private static SsdTier open(MountConfig config, SsdConfig ssd, boolean inherited, ErrorLog errors)
+            throws IOException {
+        String source = config.source().toString();
+        long reserve = config.ssdReserveBytes();
+        return inherited
+                ? SsdTier.inherited(ssd.directory(), source, ssd.bytes(), reserve, System::nanoTime, errors::add)
+                : new SsdTier(ssd.directory(), source, ssd.bytes(), reserve, System::nanoTime, errors::add);
     }
 
     Admission admission() {

@@ -206,6 +206,9 @@ final class MountFixture
     LiveMount mountAt(UnaryOperator<String[]> place, Path point, Path source, String... options)
             throws IOException, InterruptedException {
         List<String> arguments = new ArrayList<>(List.of("mount", source.toString(), point.toString()));
+        if (!List.of(options).contains("--restarts")) {
+            arguments.addAll(List.of("--restarts", "0")); // what a test kills stays dead
+        }
         arguments.addAll(List.of(options));
         String[] command = Clairfs.command(arguments.toArray(String[]::new)).toArray(String[]::new);
         Ended.run(List.of(place.apply(command)), environment()).succeeded();

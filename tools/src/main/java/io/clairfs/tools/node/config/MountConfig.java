@@ -4,6 +4,7 @@ import io.clairfs.cache.plan.request.PlacementPolicy;
 import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.node.limits.MemoryBudget;
+import io.clairfs.tools.node.restart.RestartCommand;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param listers the number of calls that the listing may make at once
  * @param readTimeoutMs how long a reader may wait
  * @param fuseOptions more options for the data mount, as after {@code -o}
+ * @param restart how the process is started again if it dies
  */
 public record MountConfig(
         Path source,
@@ -48,7 +50,8 @@ public record MountConfig(
         @Nullable GroupConfig group,
         int listers,
         long readTimeoutMs,
-        List<String> fuseOptions) {
+        List<String> fuseOptions,
+        RestartCommand restart) {
     public MountConfig {
         ssds = List.copyOf(ssds);
         fuseOptions = List.copyOf(fuseOptions);

@@ -182,6 +182,28 @@ public final class JobTable {
         }
     }
 
+    /** The jobs of {@link #present} as another process can go on with them. */
+    public synchronized List<UnfinishedJob> unfinished() {
+        List<UnfinishedJob> all = new ArrayList<>();
+        for (JobRun run : prefetcher.jobs()) {
+            all.add(new UnfinishedJob(run.spec(), run.positions(), run.spec().equals(found)));
+        }
+        waiting.forEach(spec -> all.add(new UnfinishedJob(spec, new long[0], false)));
+        return all;
+    }
+
+    /** Goes on with a job of the process before this one. The group is not told: it knows the job. */
+    public synchronized void goOn(UnfinishedJob job) {
+        JobSpec spec = job.spec();
+        if (!job.isFound() && (spec.ranks().count() > 0 || spec.keys().containsKey("ranks"))) {
+            ranksHere.put(spec.name(), spec.ranks());
+        }
+        start(spec, (index, isReported) -> prefetcher.goOn(spec, index, isReported, job.positions()));
+        if (job.isFound() && prefetcher.job(spec.name()).isPresent()) {
+            found = spec;
+        }
+    }
+
     private void stop(String name) {
         if (found != null && found.name().equals(name)) {
             found = null;
@@ -221,11 +243,21 @@ public final class JobTable {
     }
 
     private void start(JobSpec spec, int[] read) {
+        start(spec, (index, isReported) -> prefetcher.start(spec, index, isReported, read));
+    }
+
+    /** Begins a job over the samples of its subset. */
+    @FunctionalInterface
+    private interface Begin {
+        void begin(SampleIndex index, boolean isReported) throws InvalidSpecException;
+    }
+
+    private void start(JobSpec spec, Begin run) {
         waiting.removeIf(w -> w.name().equals(spec.name()));
         started.put(spec.name(), spec);
         try {
             SampleIndex index = indexes.of(spec.subset());
-            prefetcher.start(spec, index, indexes.watch(index), read);
+            run.begin(index, indexes.watch(index));
             watchAsNeeded();
             warnOfSmallStaging(spec);
         } catch (TimeoutException stillListing) {

@@ -1,0 +1,92 @@
+package io.clairfs.tools.node.restart;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.tools.node.config.StateDirectory;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * The directory that a supervisor and the process that takes over read, for one mount. Its files: {@code restart} (a shell script that becomes
+ * that process), {@code mount} ({@link SavedMount}), {@code listing} (the numbered tree), {@code jobs} ({@link SavedJobs}), and {@code restarts} (the supervisor's
+ * record).
+ *
+ * <p>Only its user may enter it: a process is started from it.
+ */
+public record RestartDirectory(Path path) {
+    private static final String SUFFIX = ".restart";
+
+    /** Makes a new one for the mount at {@code mountPoint}, beside the mount's log, or in a temporary directory where the user has no home. */
+    static RestartDirectory make(Path mountPoint) throws IOException {
+        String name = mountPoint.toString().substring(1).replace('/', '-') + SUFFIX;
+        Path path;
+        try {
+            path = StateDirectory.ofUser().resolve("clairfs").resolve(name);
+            Files.createDirectories(
+                    path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            Files.setPosixFilePermissions(
+                    path, PosixFilePermissions.fromString("rwx------")); // fails if another user's
+        } catch (IOException noHome) {
+            path = Files.createTempDirectory("clairfs-restart-");
+        }
+        RestartDirectory made = new RestartDirectory(path);
+        made.clear();
+        return made;
+    }
+
+    /** Writes the script, which runs {@code program} with the script's arguments and then {@code arguments}, in the directory {@code here}. */
+    void writeScript(Path here, List<String> program, List<String> arguments) throws IOException {
+        replace(
+                "restart",
+                "cd " + quoted(here.toString()) + " || exit\nexec "
+                        + program.stream().map(RestartDirectory::quoted).collect(Collectors.joining(" ")) + " \"$@\" "
+                        + arguments.stream().map(RestartDirectory::quoted).collect(Collectors.joining(" ")) + "\n");
+    }
+
+    private static String quoted(String word) {
+        return "'" + word.replace("'", "'\\''") + "'";
+    }
+
+    Path listing() {
+        return path.resolve("listing");
+    }
+
+    /** Writes a file whole, in place of an older one. */
+    void replace(String name, String text) throws IOException {
+        Path fresh = path.resolve(name + ".new");
+        Files.writeString(fresh, text, UTF_8);
+        Files.move(fresh, path.resolve(name), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    /** The text of a file; empty when it is not there. */
+    String text(String name) throws IOException {
+        try {
+            return Files.readString(path.resolve(name), UTF_8);
+        } catch (NoSuchFileException e) {
+            return "";
+        }
+    }
+
+    private void clear() throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
+            for (Path file : files) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    /** Removes it, with its files. */
+    void remove() throws IOException {
+        if (Files.exists(path)) {
+            clear();
+            Files.delete(path);
+        }
+    }
+}

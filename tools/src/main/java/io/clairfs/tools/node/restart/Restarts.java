@@ -1,0 +1,116 @@
+package io.clairfs.tools.node.restart;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.NumberedListings;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.worker.Worker;
+import io.clairfs.fs.mount.Supervisor;
+import io.clairfs.fs.protocol.ProtocolSession;
+import io.clairfs.tools.node.job.JobTable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has this process started again if it dies: keeps what that needs, and has a supervisor.
+ *
+ * <p>Life cycle: the daemon makes it, calls {@link #begin} when the dataset is listed, and closes it before all else, so that the supervisor knows of the end. Its
+ * lock guards that a closed one begins nothing.
+ */
+public final class Restarts implements AutoCloseable {
+    private static final long PAUSE_MS = 1_000;
+
+    private final ProtocolSession session;
+    private final SavedMount mount;
+    private final JobTable jobs;
+    private final RestartCommand command;
+    private final Worker keeper;
+    private @Nullable RestartDirectory directory;
+    private @Nullable Supervisor supervisor;
+    private String kept = "";
+    private boolean closed;
+
+    /**
+     * Keeps nothing yet.
+     *
+     * @param command starts this process again; it says how often
+     */
+    public Restarts(ProtocolSession session, SavedMount mount, JobTable jobs, RestartCommand command, ErrorLog errors) {
+        this.session = session;
+        this.mount = mount;
+        this.jobs = jobs;
+        this.command = command;
+        keeper = new Worker("restart-keeper", this::keepJobs, errors);
+    }
+
+    /**
+     * Keeps what a restart needs, and starts the supervisor. Does nothing where restarts are not wanted, or not possible.
+     *
+     * @param before the mount that this process has taken over; null for a new mount
+     */
+    public synchronized void begin(DatasetTree tree, @Nullable Takeover before) throws IOException {
+        if (closed || command.mostInAMinute() == 0 || !session.canBeTakenOver()) {
+            return;
+        }
+        RestartDirectory into = before == null ? RestartDirectory.make(mount.mountPoint()) : before.directory();
+        directory = into;
+        command.write(into);
+        mount.write(into);
+        if (before == null) {
+            NumberedListings.write(into.listing(), tree);
+        }
+        try {
+            supervisor = session.supervise(into.path(), command.mostInAMinute());
+            keeper.start();
+        } finally {
+            if (before != null) {
+                before.endSupervisor(); // also without a supervisor of its own this process serves the mount
+            }
+        }
+    }
+
+    /** Whether this process is started again if it dies. */
+    public synchronized boolean isSupervised() {
+        return supervisor != null && !closed;
+    }
+
+    private void keepJobs() throws IOException {
+        keep();
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MS));
+    }
+
+    /** Saves the jobs as they are now. */
+    private synchronized void keep() throws IOException {
+        String now = SavedJobs.text(jobs.unfinished());
+        if (directory != null && !closed && !now.equals(kept)) {
+            SavedJobs.write(directory, now);
+            kept = now;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        Supervisor told;
+        RestartDirectory used;
+        synchronized (this) {
+            closed = true;
+            told = supervisor;
+            used = directory;
+        }
+        if (told != null) {
+            told.close();
+            keeper.close();
+        }
+        if (used != null) {
+            used.remove();
+        }
+    }
+
+    /** The directory of what a restart needs; null while there is none. */
+    @Nullable
+    synchronized Path directory() {
+        return directory == null ? null : directory.path();
+    }
+}

@@ -1,0 +1,73 @@
+package io.clairfs.tools.node.restart;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.NumberedListings;
+import io.clairfs.cache.source.Source;
+import io.clairfs.fs.mount.Fusermount;
+import io.clairfs.fs.mount.MountException;
+import io.clairfs.fs.mount.MountTable;
+import io.clairfs.tools.node.job.UnfinishedJob;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * The mount of a process that died, for the process that goes on with it.
+ *
+ * @param directory what that one kept
+ * @param mount where the mount is
+ * @param predecessor the number of that process, of which threads may be left
+ * @param supervisor the number of the process that started this one
+ */
+public record Takeover(RestartDirectory directory, SavedMount mount, long predecessor, long supervisor) {
+    /** The session's device, as the supervisor hands it on. */
+    public static final int DEVICE = 3;
+
+    private static final Logger LOG = System.getLogger(Takeover.class.getName());
+
+    /** Reads what was kept in {@code directory}. */
+    public static Takeover of(Path directory, long predecessor, long supervisor) throws IOException {
+        RestartDirectory kept = new RestartDirectory(directory);
+        return new Takeover(kept, SavedMount.read(kept), predecessor, supervisor);
+    }
+
+    /** The tree with the numbers by which the kernel knows it. */
+    public DatasetTree tree(Source source, int parallelism, Consumer<String> warnings) throws IOException {
+        return DatasetTree.restored(NumberedListings.read(directory.listing()), source, parallelism, warnings);
+    }
+
+    /** The jobs that ran. A file that cannot be read is a warning: the mount is worth more. */
+    public List<UnfinishedJob> jobs(Consumer<String> warnings) {
+        try {
+            return SavedJobs.read(directory);
+        } catch (IOException e) {
+            warnings.accept("the jobs of the process before this one are lost: " + e.getMessage());
+            return List.of();
+        }
+    }
+
+    /** Takes the control files of that process out of the tree; nobody answers there. */
+    public void removeControlFiles() throws IOException {
+        Path point = mount.control().path();
+        while (MountTable.at(point).isPresent()) {
+            try {
+                Fusermount.detach(point);
+            } catch (MountException e) {
+                if (MountTable.at(point).isPresent()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** Ends the supervisor that started this process, which has one of its own now. */
+    void endSupervisor() {
+        boolean told = ProcessHandle.of(supervisor).map(ProcessHandle::destroy).orElse(false);
+        if (!told) {
+            LOG.log(Level.WARNING, "the supervisor " + supervisor + " was not there any more");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package io.clairfs.tools.mount;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.fs.slow.SlowMount;
+import io.clairfs.fs.slow.SlowSourceSpec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A daemon that is killed (-9) is started again and goes on with the mount: PyTorch and a plain reader notice nothing but a wait.
+ *
+ * <p>{@code -Dclairfs.restart.kills=N} sets how often it is killed. {@code -Dclairfs.restart.seed=N} repeats a run, apart from timing.
+ */
+@Timeout(7200)
+final class RestartTest {
+    private static final int USUAL_KILLS = 3;
+    private static final int SAMPLES = 600;
+    private static final int SAMPLE_BYTES = 50_000;
+    private static final long DATASET = (long) SAMPLES * SAMPLE_BYTES;
+    private static final int SEED = 11;
+    private static final int BATCH = 16;
+    private static final int EPOCHS_PER_KILL = 2;
+    private static final int LONGEST_LIFE_MS = 3_000;
+
+    @RegisterExtension
+    private final MountFixture fixture = new MountFixture();
+
+    private Path dataset;
+
+    private void makeDataset() throws IOException {
+        dataset = fixture.newDirectory("data");
+        Images.make(dataset.resolve("cat"), SAMPLES / 2, SAMPLE_BYTES);
+        Images.make(dataset.resolve("dog"), SAMPLES / 2, SAMPLE_BYTES);
+    }
+
+    private LiveMount mount(Path source, int restarts) throws IOException, InterruptedException {
+        Path ssd = fixture.newDirectory("ssd");
+        LiveMount mount = fixture.mount(
+                source,
+                "--memory",
+                "1MiB",
+                "--staging",
+                "8MiB",
+                "--ssd",
+                ssd + ":" + 2 * DATASET,
+                "--ssd-reserve",
+                "1MiB",
+                "--restarts",
+                Integer.toString(restarts));
+        mount.awaitReady();
+        return mount;
+    }
+
+    private Process train(LiveMount mount, int epochs) throws IOException {
+        return fixture.start(
+                "trainer", fixture.pythonCommand("unaware_trainer.py", mount.point(), dataset, SEED, epochs, 4, 0.05));
+    }
+
+    private Process read(LiveMount mount, Path stop) throws IOException {
+        return fixture.start("reader", fixture.pythonCommand("unaware_reader.py", mount.point(), dataset, SEED, stop));
+    }
+
+    /** Kills the daemon and waits for the one that takes over. Returns its process. */
+    private long killAndAwaitNext(LiveMount mount, long pid) throws Exception {
+        ProcessHandle.of(pid).orElseThrow().destroyForcibly();
+        long[] next = new long[1];
+        Waiting.until("another daemon answers", () -> {
+            try {
+                next[0] = mount.pid();
+                return next[0] != pid && mount.status().path("ready").asBoolean();
+            } catch (IOException notYet) {
+                return false;
+            }
+        });
+        return next[0];
+    }
+
+    private JsonNode said(String name) throws IOException {
+        String error = Files.readString(fixture.directory().resolve(name + ".err"), UTF_8);
+        assertThat(error).as("what the %s complained of", name).isEmpty();
+        return new JsonMapper().readTree(Files.readString(fixture.said(name), UTF_8));
+    }
+
+    // Promise L9
+    @Test
+    void killedDaemon_isStartedAgain_andNoReaderGetsAnErrorOrAWrongByte() throws Exception {
+        Requirements.torch();
+        makeDataset();
+        int kills = Integer.getInteger("clairfs.restart.kills", USUAL_KILLS);
+        long seed = Long.getLong("clairfs.restart.seed", 1);
+        Random random = new Random(seed);
+        int epochs = EPOCHS_PER_KILL * kills;
+        Path stop = fixture.directory().resolve("stop");
+        SlowSourceSpec slow = new SlowSourceSpec(200_000_000, Duration.ofMillis(1));
+        try (SlowMount source = SlowMount.mount(dataset, fixture.newDirectory("slow"), slow)) {
+            LiveMount mount = mount(source.point(), 1_000);
+            mount.job("seed=" + SEED + " epochs=" + epochs + " batch=" + BATCH + " workers=4");
+            Process reader = read(mount, stop);
+            Process trainer = train(mount, epochs);
+            long pid = mount.pid();
+            int killed = 0;
+            for (; killed < kills && trainer.isAlive(); killed++) {
+                TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LIFE_MS));
+                pid = killAndAwaitNext(mount, pid);
+                assertThat(mount.status().at("/jobs/0/name").asString()).isEqualTo("train");
+            }
+            assertThat(trainer.waitFor()).as("the trainer's end").isZero();
+            Files.createFile(stop);
+            assertThat(reader.waitFor()).as("the reader's end").isZero();
+
+            assertThat(said("trainer").path("right").asInt()).isEqualTo(epochs * SAMPLES);
+            System.out.printf(
+                    "restarts: %d kills (seed %d), longest read of the trainer %.2f s, of the reader (%d reads) %.2f s, source %.4f of the data%n",
+                    killed,
+                    seed,
+                    said("trainer").path("longest").asDouble(),
+                    said("reader").path("reads").asInt(),
+                    said("reader").path("longest").asDouble(),
+                    (double) source.counted().bytes() / DATASET);
+            assertThat(killed).isPositive();
+            JsonNode status =
+                    mount.await("in sync", s -> s.at("/jobs/0/in_sync").asBoolean());
+            assertThat(status.at("/reads/errors").asInt()).isZero();
+            fixture.clairfs("umount", mount.point()).succeeded();
+            assertThat(fixture.mounts()).isEmpty();
+            assertThat(fixture.processes()).isEmpty();
+        }
+    }
+}
