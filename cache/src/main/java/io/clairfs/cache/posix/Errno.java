@@ -20,6 +20,7 @@ public final class Errno {
     public static final int ENOSPC = 28;
     public static final int EROFS = 30;
     public static final int ENOSYS = 38;
+    public static final int ENOTSUP = 95;
     public static final int EPROTO = 71;
     public static final int ELOOP = 40;
     public static final int ECONNABORTED = 103;

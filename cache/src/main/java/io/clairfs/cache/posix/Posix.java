@@ -43,6 +43,7 @@ public final class Posix {
 
     private static final int STATX_BASIC_STATS = 0x7ff;
     private static final int STATX_SIZE = 256;
+    private static final int F_SETFL = 4;
     private static final int F_DUPFD_CLOEXEC = 1030;
 
     private static final MethodHandle OPENAT = NativeCall.bind(
@@ -173,6 +174,19 @@ public final class Posix {
             throw new PosixException("duplicate", NativeCall.errno());
         }
         return copy;
+    }
+
+    /** Has reads of the open file of {@code fd} fail with EAGAIN where there is nothing to read. */
+    public static void doNotWait(int fd) throws PosixException {
+        int rc;
+        try {
+            rc = (int) FCNTL.invokeExact(NativeCall.state(), fd, F_SETFL, O_RDWR | O_NONBLOCK);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (rc < 0) {
+            throw new PosixException("fcntl", NativeCall.errno());
+        }
     }
 
     /** Makes {@code fd} a descriptor of the open file of {@code by} and closes its old file. */

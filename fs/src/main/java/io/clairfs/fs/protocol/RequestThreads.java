@@ -1,7 +1,10 @@
 package io.clairfs.fs.protocol;
 
 import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.ExclusiveWait;
 import io.clairfs.cache.posix.MessageIo;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.SharedDescriptor;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -16,6 +19,9 @@ import java.util.function.Consumer;
  * <p>Each answers what it took before it takes the next, so a request that is answered at once costs no hand-over. While one may wait for a slow
  * store another must be there to take the next: a thread that takes a request and leaves none waiting for the next one starts another, up to a bound. What is
  * above a few that wait ends.
+ *
+ * <p>They wait in {@code epoll}, not in a read: a thread that is killed while it waits in a read of the device takes one more request, cannot copy it any
+ * more, and the kernel then fails the request with EIO. See docs/decisions/restart.md.
  */
 final class RequestThreads {
     private static final Logger LOG = System.getLogger(RequestThreads.class.getName());
@@ -56,7 +62,14 @@ final class RequestThreads {
     }
 
     /** Starts the first. */
-    synchronized void start() {
+    synchronized void start() throws PosixException {
+        if (channel.enter()) {
+            try {
+                Posix.doNotWait(channel.number());
+            } finally {
+                channel.leave();
+            }
+        }
         startOne();
     }
 
@@ -82,11 +95,27 @@ final class RequestThreads {
         }
     }
 
-    private void takeRequests() {
+    private void takeRequests() throws PosixException {
+        if (!channel.enter()) {
+            stop();
+            return;
+        }
+        ExclusiveWait wait;
+        try {
+            wait = ExclusiveWait.of(channel.number());
+        } finally {
+            channel.leave();
+        }
+        try (wait) {
+            takeRequests(wait);
+        }
+    }
+
+    private void takeRequests(ExclusiveWait wait) {
         MemorySegment buffer = Arena.ofAuto().allocate(LARGEST_REQUEST, 8);
         KernelRequest request = new KernelRequest(buffer);
         while (true) {
-            long n = read(buffer);
+            long n = read(buffer, wait);
             if (n >= KernelRequest.HEADER_BYTES) {
                 taken();
                 dispatcher.accept(request);
@@ -100,12 +129,17 @@ final class RequestThreads {
         }
     }
 
-    private long read(MemorySegment buffer) {
+    private long read(MemorySegment buffer, ExclusiveWait wait) {
         if (!channel.enter()) {
             return -Errno.ENODEV;
         }
         try {
-            return MessageIo.read(channel.number(), buffer);
+            long n = MessageIo.read(channel.number(), buffer);
+            while (n == -Errno.EAGAIN) {
+                wait.await();
+                n = MessageIo.read(channel.number(), buffer);
+            }
+            return n;
         } finally {
             channel.leave();
         }
@@ -113,7 +147,7 @@ final class RequestThreads {
 
     /** Who asked was killed before his request was taken, or a signal came. What else fails is the end of the connection. */
     private static boolean isToBeRepeated(long n) {
-        return n == -Errno.ENOENT || n == -Errno.EINTR || n == -Errno.EAGAIN;
+        return n == -Errno.ENOENT || n == -Errno.EINTR;
     }
 
     private synchronized void taken() {

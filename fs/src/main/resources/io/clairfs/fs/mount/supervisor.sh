@@ -18,8 +18,8 @@ await_end() {
     (IFS= read -r word <&4 && [ "$word" = end ]) 3<&- &
     waiting=$!
     [ "$told" = told ] || watch_process "$waiting" &
-    look || died=1
-    [ "$state" != Z ] || died=1
+    # It may have died before the signal was asked for. One that is gone has closed the line, so its last word is still to be read.
+    look && [ "$state" = Z ] && died=1
     [ -z "$died" ] || kill "$waiting" 2>/dev/null
     wait "$waiting"
     code=$?
@@ -52,8 +52,17 @@ count_restarts() {
 give_up() {
     say "$1; readers of $point get an error. Unmount it and mount it again"
     is_mounted "$device" "$point" && abort "$device" "$point"
+    forget
     exit 1
 }
+
+# Removes what a restart would have needed.
+forget() {
+    for file in restart mount listing jobs program restarts; do
+        rm -f -- "$directory/$file"
+    done
+    rmdir -- "$directory"
+} 2>/dev/null
 
 has_ended() {
     IFS= read -r line <"/proc/$1/stat" || return 0
@@ -84,7 +93,6 @@ restart() {
 }
 
 main() {
-    look || exit 0
     if await_end; then
         exit 0
     fi
@@ -96,6 +104,7 @@ main() {
         say "the mount's process $process died; starting it again"
         restart
     done
+    forget
     exit 0
 }
 

@@ -62,6 +62,11 @@ final class ControlClient {
         return root;
     }
 
+    /** The path of a control file. */
+    Path file(String name) {
+        return control.resolve(name);
+    }
+
     String read(String file) throws IOException, CommandFailedException {
         return switch (ControlRead.read(control.resolve(file), ANSWER_TIMEOUT_MS)) {
             case Answer.Content(String text) -> text;

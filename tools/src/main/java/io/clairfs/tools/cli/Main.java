@@ -23,6 +23,7 @@ public final class Main {
             DemoCommand.class,
             MountCommand.class,
             UmountCommand.class,
+            UpgradeCommand.class,
             JobCommand.class,
             RunCommand.class,
             StatusCommand.class,

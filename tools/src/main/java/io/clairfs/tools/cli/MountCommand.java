@@ -266,7 +266,7 @@ final class MountCommand implements Callable<Integer> {
                 16,
                 seconds * 1000L,
                 options,
-                restart.command(said, !foreground || launcherLog != null));
+                restart.config(said, !foreground || launcherLog != null));
     }
 
     /** Refuses a size that can never fit. For a size that fits, the heap shrinks. */

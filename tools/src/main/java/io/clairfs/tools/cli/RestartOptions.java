@@ -1,7 +1,7 @@
 package io.clairfs.tools.cli;
 
 import io.clairfs.tools.config.MountFile;
-import io.clairfs.tools.node.restart.RestartCommand;
+import io.clairfs.tools.node.config.RestartConfig;
 import io.clairfs.tools.node.restart.Takeover;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -56,13 +56,13 @@ final class RestartOptions {
     }
 
     /** How the process is started again. */
-    RestartCommand command(MountFile said, boolean inBackground) {
+    RestartConfig config(MountFile said, boolean inBackground) {
         int usual = inBackground || takeOver != null ? DEFAULT : 0;
         int most = restarts != null ? restarts : said.restarts() != null ? said.restarts() : usual;
         if (most < 0 || most > MOST) {
             throw new ParameterException(spec.commandLine(), "--restarts must be 0 to " + MOST);
         }
-        return new RestartCommand(
+        return new RestartConfig(
                 Stream.concat(Stream.of("-f"), argumentsOfUser().stream().skip(1))
                         .toList(),
                 most);

@@ -43,6 +43,7 @@ import io.clairfs.tools.node.control.OrderFiles;
 import io.clairfs.tools.node.control.ReportControl;
 import io.clairfs.tools.node.control.StatusReporter;
 import io.clairfs.tools.node.control.TrainerNotes;
+import io.clairfs.tools.node.control.UpgradeControl;
 import io.clairfs.tools.node.control.WhereFiles;
 import io.clairfs.tools.node.job.FeederReports;
 import io.clairfs.tools.node.job.Indexes;
@@ -111,7 +112,8 @@ public final class Daemon implements AutoCloseable {
     private final DatasetTree tree;
 
     /**
-     * Mounts, or goes on with a mount. If a part fails to start, the parts that were started before it are closed.
+     * Mounts, or goes on with a mount. If a part fails to start, the parts that were started before it are closed; a mount that exists
+     * already stays, and this process has to end.
      *
      * @param takeover the mount to go on with; null for a new one
      */
@@ -184,7 +186,9 @@ public final class Daemon implements AutoCloseable {
                             : ProtocolSession.takeOver(
                                     config.mountPoint(), Takeover.DEVICE, mount, errnos, takeover.predecessor()));
             if (takeover != null) {
-                takeover.removeControlFiles();
+                if (!MountCheck.isOurs(config.mountPoint())) {
+                    throw new MountException(config.mountPoint() + " was unmounted meanwhile");
+                }
             }
             PageCache pages =
                     started(new PageCache(tree, config.mountPoint(), data.channel(), descriptorsForStaging()));
@@ -229,20 +233,26 @@ public final class Daemon implements AutoCloseable {
                     counters,
                     errors,
                     data::requests);
+            SavedMount place = new SavedMount(config.source(), config.mountPoint(), controlPoint);
+            Restarts restarts = started(new Restarts(data, place, jobs, config.restart(), errors));
             ControlMount control = new ControlMount(
                     new ControlFiles(
                             new JobControl(indexes, jobs, errors),
                             new ReportControl(jobs, reports, feeders, errors),
                             notes,
+                            new UpgradeControl(restarts, errors),
                             status,
                             errors,
                             indexes,
                             new OrderFiles(jobs, prefetcher, errors),
                             new WhereFiles(tree, indexes, prefetcher)),
                     clock);
-            FuseSession controls = session(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
-            SavedMount place = new SavedMount(config.source(), config.mountPoint(), controlPoint);
-            Restarts restarts = started(new Restarts(data, place, jobs, config.restart(), errors));
+            FuseSession controls = session(
+                    takeover == null
+                            ? FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos)
+                            : takeover.replaceControlFiles(
+                                    () -> FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos)));
+            parts.add(restarts); // added again, so that the supervisor knows first that the mount ends
             parts.add(reader); // added again, so that it is closed first
             endWith(data);
             endWith(controls);
@@ -252,7 +262,9 @@ public final class Daemon implements AutoCloseable {
                     .name("indexer")
                     .start(() -> index(indexes, jobs, tiers, group, router, prefetcher, restarts, takeover, errors));
         } catch (IOException | RuntimeException | Error e) {
-            close();
+            if (takeover == null) { // else the mount stays, for the process that the supervisor starts next
+                close();
+            }
             throw e;
         }
     }
@@ -307,7 +319,8 @@ public final class Daemon implements AutoCloseable {
             ErrorLog errors) {
         tree.complete().join();
         LateSteps steps = new LateSteps(errors);
-        if (takeover != null) {
+        if (takeover != null) { // the disks first, or the jobs would have fetched anew what they hold
+            steps.run("finding what the disks hold", tiers::recover);
             steps.run("going on with the jobs", () -> takeover.jobs(errors::add).forEach(jobs::goOn));
         }
         steps.run("having this process started again if it dies", () -> restarts.begin(tree, takeover));
@@ -315,8 +328,10 @@ public final class Daemon implements AutoCloseable {
         if (tree.entryCount() >= MANY_ENTRIES) {
             steps.run("giving back the memory that listing took", System::gc);
         }
-        steps.run("starting the jobs that waited", jobs::startWaiting);
-        steps.run("finding what the disks hold", tiers::recover);
+        if (takeover == null) {
+            steps.run("starting the jobs that waited", jobs::startWaiting);
+            steps.run("finding what the disks hold", tiers::recover);
+        }
         steps.run("planning", prefetcher::tiersChanged);
         if (group != null) {
             SampleServer server = new SampleServer(tiers.admission(), router, group::isHomeHere);

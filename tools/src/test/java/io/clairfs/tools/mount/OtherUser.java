@@ -49,6 +49,11 @@ final class OtherUser {
         return user;
     }
 
+    /** The home directory. */
+    Path home() {
+        return home;
+    }
+
     /** Makes this user the owner of {@code path}. */
     void give(Path path) throws IOException {
         Files.setAttribute(path, "unix:uid", Integer.parseInt(ID));

@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -26,22 +28,24 @@ import tools.jackson.databind.json.JsonMapper;
 final class RestartTest {
     private static final int USUAL_KILLS = 3;
     private static final int SAMPLES = 600;
+    private static final int VALIDATION = 20;
     private static final int SAMPLE_BYTES = 50_000;
-    private static final long DATASET = (long) SAMPLES * SAMPLE_BYTES;
+    private static final long DATASET = (long) (SAMPLES + VALIDATION) * SAMPLE_BYTES;
     private static final int SEED = 11;
     private static final int BATCH = 16;
     private static final int EPOCHS_PER_KILL = 2;
     private static final int LONGEST_LIFE_MS = 3_000;
 
     @RegisterExtension
-    private final MountFixture fixture = new MountFixture();
+    private final MountFixture fixture = MountFixture.withNamespaces();
 
     private Path dataset;
 
     private void makeDataset() throws IOException {
         dataset = fixture.newDirectory("data");
-        Images.make(dataset.resolve("cat"), SAMPLES / 2, SAMPLE_BYTES);
-        Images.make(dataset.resolve("dog"), SAMPLES / 2, SAMPLE_BYTES);
+        Images.make(dataset.resolve("train/cat"), SAMPLES / 2, SAMPLE_BYTES);
+        Images.make(dataset.resolve("train/dog"), SAMPLES / 2, SAMPLE_BYTES);
+        Images.make(dataset.resolve("val/cat"), VALIDATION, SAMPLE_BYTES);
     }
 
     private LiveMount mount(Path source, int restarts) throws IOException, InterruptedException {
@@ -49,7 +53,7 @@ final class RestartTest {
         LiveMount mount = fixture.mount(
                 source,
                 "--memory",
-                "1MiB",
+                "4MiB",
                 "--staging",
                 "8MiB",
                 "--ssd",
@@ -64,11 +68,22 @@ final class RestartTest {
 
     private Process train(LiveMount mount, int epochs) throws IOException {
         return fixture.start(
-                "trainer", fixture.pythonCommand("unaware_trainer.py", mount.point(), dataset, SEED, epochs, 4, 0.05));
+                "trainer",
+                fixture.pythonCommand(
+                        "unaware_trainer.py",
+                        mount.point().resolve("train"),
+                        dataset.resolve("train"),
+                        SEED,
+                        epochs,
+                        4,
+                        0.05));
     }
 
     private Process read(LiveMount mount, Path stop) throws IOException {
-        return fixture.start("reader", fixture.pythonCommand("unaware_reader.py", mount.point(), dataset, SEED, stop));
+        return fixture.start(
+                "reader",
+                fixture.pythonCommand(
+                        "unaware_reader.py", mount.point().resolve("val"), dataset.resolve("val"), SEED, stop));
     }
 
     /** Kills the daemon and waits for the one that takes over. Returns its process. */
@@ -92,7 +107,7 @@ final class RestartTest {
         return new JsonMapper().readTree(Files.readString(fixture.said(name), UTF_8));
     }
 
-    // Promise L9
+    // Promise D1, D2, D4
     @Test
     void killedDaemon_isStartedAgain_andNoReaderGetsAnErrorOrAWrongByte() throws Exception {
         Requirements.torch();
@@ -105,7 +120,7 @@ final class RestartTest {
         SlowSourceSpec slow = new SlowSourceSpec(200_000_000, Duration.ofMillis(1));
         try (SlowMount source = SlowMount.mount(dataset, fixture.newDirectory("slow"), slow)) {
             LiveMount mount = mount(source.point(), 1_000);
-            mount.job("seed=" + SEED + " epochs=" + epochs + " batch=" + BATCH + " workers=4");
+            mount.job("subset=train seed=" + SEED + " epochs=" + epochs + " batch=" + BATCH + " workers=4");
             Process reader = read(mount, stop);
             Process trainer = train(mount, epochs);
             long pid = mount.pid();
@@ -133,8 +148,130 @@ final class RestartTest {
                     mount.await("in sync", s -> s.at("/jobs/0/in_sync").asBoolean());
             assertThat(status.at("/reads/errors").asInt()).isZero();
             fixture.clairfs("umount", mount.point()).succeeded();
-            assertThat(fixture.mounts()).isEmpty();
+            assertThat(fixture.mounts()).containsExactly(source.point());
             assertThat(fixture.processes()).isEmpty();
         }
+    }
+
+    /** The exit code of a program that reads a sample, and what it complained of. */
+    private Ended cat(LiveMount mount, int sample) throws IOException, InterruptedException {
+        return Ended.run(List.of("cat", mount.point() + "/train/cat/" + sample + ".jpg"), Map.of("LC_ALL", "C"));
+    }
+
+    // Promise D3
+    @Test
+    void daemonThatDiesTooOften_isGivenUp_andReadersGetAnErrorInsteadOfAWait() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 1);
+        cat(mount, 1).succeeded();
+        long next = killAndAwaitNext(mount, mount.pid());
+        cat(mount, 2).succeeded();
+        ProcessHandle.of(next).orElseThrow().destroyForcibly();
+
+        Ended late = cat(mount, 3);
+        assertThat(late.exit()).isNotZero();
+        assertThat(fixture.logs()).contains("died 2 times within a minute, and is not started again");
+        fixture.clairfs("umount", mount.point()).succeeded();
+        assertThat(fixture.mounts()).isEmpty();
+        assertThat(fixture.processes()).isEmpty();
+        assertThat(mount.point()).isEmptyDirectory();
+    }
+
+    // Promise D5
+    @Test
+    void upgrade_replacesTheDaemon_andNoReaderGetsAnErrorOrAWrongByte() throws Exception {
+        makeDataset();
+        Path stop = fixture.directory().resolve("stop");
+        LiveMount mount = mount(dataset, 1);
+        mount.job("subset=train seed=" + SEED + " epochs=2 batch=" + BATCH);
+        Process reader = read(mount, stop);
+        long before = mount.pid();
+        for (int i = 0; i < 2; i++) { // more often than it is restarted
+            String said = fixture.clairfs("upgrade", mount.point()).succeeded();
+            long after = mount.pid();
+            assertThat(said).contains("process " + before + " was replaced by process " + after);
+            assertThat(mount.status().at("/jobs/0/name").asString()).isEqualTo("train");
+            before = after;
+        }
+        Files.createFile(stop);
+        assertThat(reader.waitFor()).as("the reader's end").isZero();
+        assertThat(said("reader").path("reads").asInt()).isPositive();
+        assertThat(mount.status().at("/reads/errors").asInt()).isZero();
+        fixture.clairfs("umount", mount.point()).succeeded();
+        assertThat(fixture.processes()).isEmpty();
+    }
+
+    @Test
+    void upgradeOfAMountThatIsNotRestarted_saysWhatToDo() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 0);
+        assertThat(fixture.clairfs("upgrade", mount.point()).complainedWith(1))
+                .contains("--restarts 0")
+                .contains("clairfs umount " + mount.point());
+    }
+
+    // Promise D1
+    @Test
+    void ordinaryUsersDaemon_isStartedAgainToo() throws Exception {
+        makeDataset();
+        OtherUser user = OtherUser.arrive(fixture);
+        Path point = fixture.newDirectory("point");
+        user.give(point);
+        user.clairfs("mount", dataset, point, "--memory", "4MiB", "--staging", "4MiB", "--restarts", "9")
+                .succeeded();
+        Ended reader = user.run(fixture.pythonCommand("""
+                import json, os, signal, sys, time
+                mount, source = sys.argv[1:]
+
+                def status():
+                    try:
+                        with open(f"{mount}/.clairfs/status.json") as file:
+                            return json.load(file)
+                    except OSError:
+                        return {}
+
+                def daemon(other):
+                    while True:
+                        now = status()
+                        if now.get("pid", other) != other and now["ready"]:
+                            return now["pid"]
+                        time.sleep(0.05)
+
+                pid = daemon(0)
+                time.sleep(0.5)  # the supervisor starts when the dataset is listed
+                for number in range(3):
+                    os.kill(pid, signal.SIGKILL)
+                    for name in range(30 * number, 30 * number + 30):
+                        path = f"train/cat/{name}.jpg"
+                        with open(f"{mount}/{path}", "rb") as through, open(f"{source}/{path}", "rb") as direct:
+                            assert through.read() == direct.read(), path
+                    pid = daemon(pid)
+                """, point, dataset));
+        assertThat(reader.exit())
+                .as(
+                        "%s; the log: %s",
+                        reader.err(),
+                        user.runAsRoot(List.of("sh", "-c", "cat '" + user.home() + "'/.local/state/clairfs/*.log"))
+                                .out())
+                .isZero();
+        user.clairfs("umount", point).succeeded();
+        assertThat(fixture.processes()).isEmpty();
+    }
+
+    // Promise D4
+    @Test
+    void mountThatIsTakenAwayWhileNoDaemonServesIt_staysAway() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 5);
+        ProcessHandle daemon = ProcessHandle.of(mount.pid()).orElseThrow();
+        daemon.destroyForcibly();
+        ProcessEnd.await(daemon, 60);
+        Ended.run(List.of("fusermount", "-u", "-z", mount.point().toString()), Map.of())
+                .succeeded();
+
+        Waiting.until(
+                "nothing is left",
+                () -> fixture.processes().isEmpty() && fixture.mounts().isEmpty());
+        assertThat(mount.point()).isEmptyDirectory();
     }
 }

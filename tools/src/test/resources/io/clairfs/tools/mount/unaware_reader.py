@@ -22,7 +22,7 @@ while not os.path.exists(stop):
     name = rng.choice(names)
     begun = time.monotonic()
     with open(f"{mount}/{name}", "rb", buffering=0) as file:
-        if rng.random() < 0.5:
+        if rng.random() < 0.05:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         got = b""
         while piece := file.read(1 << 16):

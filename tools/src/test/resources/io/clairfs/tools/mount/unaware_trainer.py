@@ -7,6 +7,7 @@ import hashlib
 import json
 import sys
 import time
+import warnings
 
 import torch
 from torch.utils.data import DataLoader, DistributedSampler
@@ -14,6 +15,9 @@ from torchvision.datasets import ImageFolder
 
 mount, source = sys.argv[1], sys.argv[2]
 seed, epochs, workers, pause = int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]), float(sys.argv[6])
+
+
+warnings.filterwarnings("ignore", message="This DataLoader will create")  # more workers than processors
 
 
 def digest(path):

@@ -4,7 +4,6 @@ import io.clairfs.cache.plan.request.PlacementPolicy;
 import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.node.limits.MemoryBudget;
-import io.clairfs.tools.node.restart.RestartCommand;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +50,7 @@ public record MountConfig(
         int listers,
         long readTimeoutMs,
         List<String> fuseOptions,
-        RestartCommand restart) {
+        RestartConfig restart) {
     public MountConfig {
         ssds = List.copyOf(ssds);
         fuseOptions = List.copyOf(fuseOptions);

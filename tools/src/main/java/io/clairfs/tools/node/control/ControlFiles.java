@@ -17,14 +17,14 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * /**
- * The control files of a mount: {@code job, note, report, status, status.json, errors, index, order/JOB/EPOCH/RANK, sample/JOB/NUMBER,
- * where/PATH, python/MODULE}.
+ * The control files of a mount: {@code job, note, report, status, status.json, errors, index, upgrade, order/JOB/EPOCH/RANK,
+ * sample/JOB/NUMBER, where/PATH, python/MODULE}.
  */
 public final class ControlFiles implements ControlTree {
     private final JobControl jobs;
     private final ReportControl report;
     private final TrainerNotes notes;
+    private final UpgradeControl upgrade;
     private final StatusReporter status;
     private final ErrorLog errors;
     private final Indexes indexes;
@@ -36,6 +36,7 @@ public final class ControlFiles implements ControlTree {
             JobControl jobs,
             ReportControl report,
             TrainerNotes notes,
+            UpgradeControl upgrade,
             StatusReporter status,
             ErrorLog errors,
             Indexes indexes,
@@ -44,6 +45,7 @@ public final class ControlFiles implements ControlTree {
         this.jobs = jobs;
         this.report = report;
         this.notes = notes;
+        this.upgrade = upgrade;
         this.status = status;
         this.errors = errors;
         this.indexes = indexes;
@@ -65,6 +67,7 @@ public final class ControlFiles implements ControlTree {
                     "sample",
                     "status",
                     "status.json",
+                    "upgrade",
                     "where"));
         }
         List<String> below = path.subList(1, path.size());
@@ -82,6 +85,7 @@ public final class ControlFiles implements ControlTree {
             case "job" -> new FileNode(jobs);
             case "report" -> new FileNode(report);
             case "note" -> new FileNode(notes);
+            case "upgrade" -> new FileNode(upgrade);
             case "status" -> new FileNode(() -> text(status.text()));
             case "status.json" -> new FileNode(() -> text(status.json()));
             case "errors" -> new FileNode(this::errorLines);

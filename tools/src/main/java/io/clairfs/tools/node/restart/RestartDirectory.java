@@ -15,13 +15,14 @@ import java.util.stream.Collectors;
 
 /**
  * The directory that a supervisor and the process that takes over read, for one mount. Its files: {@code restart} (a shell script that becomes
- * that process), {@code mount} ({@link SavedMount}), {@code listing} (the numbered tree), {@code jobs} ({@link SavedJobs}), and {@code restarts} (the supervisor's
- * record).
+ * that process), {@code mount} ({@link SavedMount}), {@code listing} (the numbered tree), {@code jobs} ({@link SavedJobs}), {@code restarts} (the supervisor's
+ * record), and {@code program} (that of an upgrade).
  *
  * <p>Only its user may enter it: a process is started from it.
  */
 public record RestartDirectory(Path path) {
     private static final String SUFFIX = ".restart";
+    private static final String PROGRAM = "program";
 
     /** Makes a new one for the mount at {@code mountPoint}, beside the mount's log, or in a temporary directory where the user has no home. */
     static RestartDirectory make(Path mountPoint) throws IOException {
@@ -48,6 +49,16 @@ public record RestartDirectory(Path path) {
                 "cd " + quoted(here.toString()) + " || exit\nexec "
                         + program.stream().map(RestartDirectory::quoted).collect(Collectors.joining(" ")) + " \"$@\" "
                         + arguments.stream().map(RestartDirectory::quoted).collect(Collectors.joining(" ")) + "\n");
+    }
+
+    /** Has the next process be one of another program, which {@link #program} tells: the command that starts a JVM of it, up to the main class. */
+    public void writeProgram(List<String> command) throws IOException {
+        replace(PROGRAM, String.join("\n", command) + "\n");
+    }
+
+    /** What {@link #writeProgram} wrote; empty if it did not. */
+    List<String> program() throws IOException {
+        return text(PROGRAM).lines().toList();
     }
 
     private static String quoted(String word) {

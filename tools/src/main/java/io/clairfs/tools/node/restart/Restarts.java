@@ -6,9 +6,9 @@ import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.worker.Worker;
 import io.clairfs.fs.mount.Supervisor;
 import io.clairfs.fs.protocol.ProtocolSession;
+import io.clairfs.tools.node.config.RestartConfig;
 import io.clairfs.tools.node.job.JobTable;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -22,9 +22,13 @@ import org.jspecify.annotations.Nullable;
 public final class Restarts implements AutoCloseable {
     private static final long PAUSE_MS = 1_000;
 
+    /** Within this time the writer of the control file has its answer. */
+    private static final long ANSWERED_MS = 100;
+
     private final ProtocolSession session;
     private final SavedMount mount;
     private final JobTable jobs;
+    private final RestartConfig config;
     private final RestartCommand command;
     private final Worker keeper;
     private @Nullable RestartDirectory directory;
@@ -35,13 +39,14 @@ public final class Restarts implements AutoCloseable {
     /**
      * Keeps nothing yet.
      *
-     * @param command starts this process again; it says how often
+     * @param config how often this process is started again, and with which arguments
      */
-    public Restarts(ProtocolSession session, SavedMount mount, JobTable jobs, RestartCommand command, ErrorLog errors) {
+    public Restarts(ProtocolSession session, SavedMount mount, JobTable jobs, RestartConfig config, ErrorLog errors) {
         this.session = session;
         this.mount = mount;
         this.jobs = jobs;
-        this.command = command;
+        this.config = config;
+        command = new RestartCommand(config);
         keeper = new Worker("restart-keeper", this::keepJobs, errors);
     }
 
@@ -51,7 +56,7 @@ public final class Restarts implements AutoCloseable {
      * @param before the mount that this process has taken over; null for a new mount
      */
     public synchronized void begin(DatasetTree tree, @Nullable Takeover before) throws IOException {
-        if (closed || command.mostInAMinute() == 0 || !session.canBeTakenOver()) {
+        if (closed || config.mostInAMinute() == 0 || !session.canBeTakenOver()) {
             return;
         }
         RestartDirectory into = before == null ? RestartDirectory.make(mount.mountPoint()) : before.directory();
@@ -62,7 +67,7 @@ public final class Restarts implements AutoCloseable {
             NumberedListings.write(into.listing(), tree);
         }
         try {
-            supervisor = session.supervise(into.path(), command.mostInAMinute());
+            supervisor = session.supervise(into.path(), config.mostInAMinute());
             keeper.start();
         } finally {
             if (before != null) {
@@ -71,9 +76,29 @@ public final class Restarts implements AutoCloseable {
         }
     }
 
-    /** Whether this process is started again if it dies. */
-    public synchronized boolean isSupervised() {
-        return supervisor != null && !closed;
+    /** The directory of what a restart needs; null where this process is not started again if it dies. */
+    public synchronized @Nullable RestartDirectory directory() {
+        return supervisor == null || closed ? null : directory;
+    }
+
+    /**
+     * Ends this process a moment later, without the mount: the supervisor starts the program that the directory names in its place. Such an end does not count as
+     * a death.
+     *
+     * @throws IOException if it cannot be replaced; then it goes on
+     */
+    public void replaceProcess() throws IOException {
+        RestartDirectory into = directory();
+        if (into == null) {
+            throw new IOException("nothing would start it again");
+        }
+        command.write(into, into.program());
+        into.replace("restarts", "");
+        keep();
+        Thread.ofPlatform().name("upgrade").start(() -> {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(ANSWERED_MS));
+            Runtime.getRuntime().halt(0);
+        });
     }
 
     private void keepJobs() throws IOException {
@@ -106,11 +131,5 @@ public final class Restarts implements AutoCloseable {
         if (used != null) {
             used.remove();
         }
-    }
-
-    /** The directory of what a restart needs; null while there is none. */
-    @Nullable
-    synchronized Path directory() {
-        return directory == null ? null : directory.path();
     }
 }

@@ -3,6 +3,7 @@ package io.clairfs.tools.node.restart;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.NumberedListings;
 import io.clairfs.cache.source.Source;
+import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountException;
 import io.clairfs.fs.mount.MountTable;
@@ -12,6 +13,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -26,6 +28,8 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
     /** The session's device, as the supervisor hands it on. */
     public static final int DEVICE = 3;
 
+    private static final int CONTROL_TRIES = 20;
+    private static final long CONTROL_PAUSE_MS = 100;
     private static final Logger LOG = System.getLogger(Takeover.class.getName());
 
     /** Reads what was kept in {@code directory}. */
@@ -49,8 +53,37 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
         }
     }
 
-    /** Takes the control files of that process out of the tree; nobody answers there. */
-    public void removeControlFiles() throws IOException {
+    /** Mounts the control files. */
+    @FunctionalInterface
+    public interface ControlMounting {
+        FuseSession mount() throws IOException;
+    }
+
+    /**
+     * Takes the control files of that process out of the tree, for nobody answers there, and mounts new ones. A program that mounted for that process
+     * may still be about to, so this is tried for some seconds.
+     */
+    public FuseSession replaceControlFiles(ControlMounting mounting) throws IOException {
+        for (int left = CONTROL_TRIES; ; left--) {
+            removeControlFiles();
+            try {
+                return mounting.mount();
+            } catch (IOException e) {
+                if (left == 0) {
+                    throw e;
+                }
+                LOG.log(Level.INFO, "mounting the control files once more: " + e.getMessage());
+            }
+            try {
+                TimeUnit.MILLISECONDS.sleep(CONTROL_PAUSE_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted while mounting the control files", e);
+            }
+        }
+    }
+
+    private void removeControlFiles() throws IOException {
         Path point = mount.control().path();
         while (MountTable.at(point).isPresent()) {
             try {
