@@ -3,6 +3,8 @@ package io.clairfs.cache.dataset;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.view.Transform;
+import io.clairfs.cache.view.View;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
@@ -34,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The file is written whole and then renamed. It ends with a CRC-32C of all bytes before it, and a damaged file counts as absent. All
  * numbers are big endian: 8 bytes {@code clairix1}, the source's path, the table of attributes, the listings, -1, the checksum.
+ *
+ * <p>The listings of a view have the sizes of what it makes, and the source's beside them; their file has the view's identity behind the source's
+ * path. Where a directory has changed, the sizes of those of its files that have not are taken from the saved listing all the same.
  */
 public final class SavedListings {
     private static final byte[] MAGIC = "clairix1".getBytes(US_ASCII);
@@ -45,14 +50,17 @@ public final class SavedListings {
     private static final long LISTED_ALREADY_MS = 1_000;
 
     private final ConcurrentHashMap<Name, Saved> saved = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Name, Saved> outdated = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<Name, Stamp> stamps = new ConcurrentHashMap<>();
     private final List<Attributes> attributes = new ArrayList<>();
     private final Use use;
+    private final View view;
     private volatile boolean isNews;
     private volatile boolean isUsed;
 
-    private SavedListings(Use use) {
+    private SavedListings(Use use, View view) {
         this.use = use;
+        this.view = view;
     }
 
     /** How far saved listings are trusted. */
@@ -67,7 +75,7 @@ public final class SavedListings {
 
     /** Nothing is saved, and nothing was. */
     public static SavedListings none() {
-        return new SavedListings(Use.NONE);
+        return new SavedListings(Use.NONE, View.raw());
     }
 
     /** A directory's path, compared by bytes. */
@@ -88,25 +96,30 @@ public final class SavedListings {
 
     private record Saved(Stamp stamp, Listing.Columns columns, byte[][] targets) {}
 
-    /** Reads the saved listings of {@code source}; none when the file is absent, of another source, or damaged. */
+    /** Reads the saved listings of {@code source} as it is; none when the file is absent, of another source, or damaged. */
     public static SavedListings read(Path file, byte[] source, Use use) {
+        return read(file, source, View.raw(), use);
+    }
+
+    /** Reads the saved listings of {@code source} in a view; none when the file is absent, of another source or view, or damaged. */
+    public static SavedListings read(Path file, byte[] source, View view, Use use) {
         try {
             if (isWhole(file)) {
-                SavedListings found = new SavedListings(use);
+                SavedListings found = new SavedListings(use, view);
                 try (DataInputStream in =
                         new DataInputStream(new BufferedInputStream(Files.newInputStream(file), BUFFER))) {
-                    if (found.read(in, source)) {
+                    if (found.read(in, view.distinguish(source))) {
                         return found;
                     }
                 }
             }
         } catch (NoSuchFileException e) {
-            return new SavedListings(use);
+            return new SavedListings(use, view);
         } catch (IOException | IllegalArgumentException e) {
             System.getLogger(SavedListings.class.getName())
                     .log(System.Logger.Level.DEBUG, "the saved index is not used: " + e.getMessage());
         }
-        return new SavedListings(use);
+        return new SavedListings(use, view);
     }
 
     private static boolean isWhole(Path file) throws IOException {
@@ -147,12 +160,15 @@ public final class SavedListings {
         return true;
     }
 
-    private static Listing.Columns readColumns(DataInputStream in, int count) throws IOException {
+    private Listing.Columns readColumns(DataInputStream in, int count) throws IOException {
         byte[] names = bytes(in, in.readInt());
         int[] nameEnds = ints(in, count);
         byte[] kinds = bytes(in, count);
         int[] attributes = ints(in, count);
-        return new Listing.Columns(names, nameEnds, kinds, attributes, longs(in, count), longs(in, count));
+        long[] sizes = longs(in, count);
+        long[] mtimesNs = longs(in, count);
+        return new Listing.Columns(
+                names, nameEnds, kinds, attributes, sizes, mtimesNs, view.isRaw() ? null : longs(in, count));
     }
 
     private static byte[] bytes(DataInputStream in, int count) throws IOException {
@@ -196,6 +212,9 @@ public final class SavedListings {
         Saved found = saved.remove(new Name(directory.path()));
         if (found == null || !(use == Use.TRUSTED || (now != null && holds(found.stamp, now)))) {
             isNews = true;
+            if (found != null && !view.isRaw()) {
+                outdated.put(new Name(directory.path()), found);
+            }
             return null;
         }
         isUsed = true;
@@ -205,6 +224,13 @@ public final class SavedListings {
             numbers[at] = tree.attributesNumber(attributes.get(numbers[at]));
         }
         return new Listing(directory, found.columns, extras(directory, found));
+    }
+
+    /** The saved listing of a directory that {@link #find} has not found valid, if there is one; returned once, and only for a view. */
+    @Nullable
+    Listing outdated(Directory directory) {
+        Saved found = outdated.remove(new Name(directory.path()));
+        return found == null ? null : new Listing(directory, found.columns, extras(directory, found));
     }
 
     private static boolean holds(Stamp stamp, FileStatus now) {
@@ -232,14 +258,15 @@ public final class SavedListings {
     /**
      * Records that a directory was listed anew.
      *
+     * @param asItIs whether the listing is what the source has; a listing with gaps is not valid at the next mount
      * @param before its status before that; null where it was not checked
      * @param nowNs nanoseconds since 1970
      */
-    void listed(Directory directory, @Nullable FileStatus before, long nowNs) {
+    void listed(Directory directory, boolean asItIs, @Nullable FileStatus before, long nowNs) {
         if (use == Use.NONE) {
             return;
         }
-        boolean settled = before != null && before.mtimeNs() < nowNs - TimeUnit.SECONDS.toNanos(RACY_S);
+        boolean settled = asItIs && before != null && before.mtimeNs() < nowNs - TimeUnit.SECONDS.toNanos(RACY_S);
         stamps.put(
                 new Name(directory.path()),
                 before == null || !settled ? new Stamp(0, NO_STAMP) : new Stamp(before.inode(), before.mtimeNs()));
@@ -278,13 +305,15 @@ public final class SavedListings {
     /** Drops what was read, which a complete tree does not need. */
     public void forget() {
         saved.clear();
+        outdated.clear();
         stamps.clear();
     }
 
     private void write(DataOutputStream out, byte[] source, DatasetTree tree) throws IOException {
+        byte[] name = view.distinguish(source);
         out.write(MAGIC);
-        out.writeInt(source.length);
-        out.write(source);
+        out.writeInt(name.length);
+        out.write(name);
         List<Attributes> table = tree.attributesTable();
         out.writeInt(table.size());
         for (Attributes one : table) {
@@ -311,8 +340,7 @@ public final class SavedListings {
         }
     }
 
-    private static void write(DataOutputStream out, Directory directory, Stamp stamp, Listing listing)
-            throws IOException {
+    private void write(DataOutputStream out, Directory directory, Stamp stamp, Listing listing) throws IOException {
         out.writeInt(directory.path().length);
         out.write(directory.path());
         out.writeLong(stamp.inode);
@@ -326,6 +354,9 @@ public final class SavedListings {
         writeInts(out, columns.attributes());
         writeLongs(out, columns.sizes());
         writeLongs(out, columns.mtimesNs());
+        if (!view.isRaw()) {
+            writeLongs(out, columns.sourceSizes() == null ? noneMade(listing.count()) : columns.sourceSizes());
+        }
         int links = 0;
         for (byte kind : columns.kinds()) {
             links += kind == Listing.Kind.LINK.ordinal() ? 1 : 0;
@@ -337,6 +368,12 @@ public final class SavedListings {
                 out.write(listing.linkTarget(at));
             }
         }
+    }
+
+    private static long[] noneMade(int count) {
+        long[] sizes = new long[count];
+        Arrays.fill(sizes, Transform.AS_IT_IS);
+        return sizes;
     }
 
     private static void writeInts(DataOutputStream out, int[] values) throws IOException {
