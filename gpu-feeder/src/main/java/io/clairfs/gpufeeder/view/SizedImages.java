@@ -12,7 +12,7 @@ import io.clairfs.gpufeeder.decode.image.ImageSize;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 
-/** Shows images as {@code .npy} files of one size, what {@code --decode} of the feeder makes of them. What does not begin as an image is shown as it is. */
+/** Shows images as {@code .npy} files of one size, what {@code --decode} of the feeder makes of them. Files that do not begin as images are shown as they are. */
 final class SizedImages implements Transform {
     /** To be raised with every change of this package that may change a byte. */
     private static final int VERSION = 1;
@@ -47,7 +47,7 @@ final class SizedImages implements Transform {
 
     @Override
     public long madeBytes(MemorySegment head, long fileBytes) throws UnfitFileException {
-        if (!ImageSize.isImage(head)) {
+        if (!WholeImages.isTaken(head, fileBytes)) {
             return AS_IT_IS;
         }
         try {

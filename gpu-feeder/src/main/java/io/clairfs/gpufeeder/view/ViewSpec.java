@@ -19,6 +19,8 @@ import java.util.Map;
  * npy[:shorter=N]
  * npy:image,size=224[,layout=nchw|nhwc][,crop=center|none][,resize=256]
  * </pre>
+ *
+ * <p>{@code decode:shorter=N} is the same as {@code decode,shorter=N}, for places where a comma ends an option.
  */
 public sealed interface ViewSpec {
     /** The view of today's mounts. */
@@ -36,7 +38,7 @@ public sealed interface ViewSpec {
         if (text.equals("raw")) {
             return RAW;
         }
-        if (text.equals("decode") || text.startsWith("decode,")) {
+        if (text.equals("decode") || text.startsWith("decode,") || text.startsWith("decode:")) {
             return new Whole(Container.PPM, shorter(text.substring("decode".length())));
         }
         if (text.startsWith("npy:image,")) {

@@ -10,13 +10,16 @@ import io.clairfs.gpufeeder.decode.image.ImageSize;
 import io.clairfs.gpufeeder.decode.image.WholeImageDecoder;
 import java.lang.foreign.MemorySegment;
 
-/** Shows images as all of their pixels, at their own size or with the shorter side resized. What does not begin as an image is shown as it is. */
+/** Shows images as all of their pixels, at their own size or with the shorter side resized. Files that do not begin as images are shown as they are. */
 final class WholeImages implements Transform {
     /** In place of a length: images keep their size. */
     static final int AS_THEY_ARE = 0;
 
     /** To be raised with every change of this package that may change a byte. */
     private static final int VERSION = 1;
+
+    /** A larger file would have to be in memory whole: it is no image that somebody trains with. */
+    private static final long MOST_FILE_BYTES = 1L << 30;
 
     private final Container container;
     private final int shorter;
@@ -42,7 +45,7 @@ final class WholeImages implements Transform {
 
     @Override
     public long madeBytes(MemorySegment head, long fileBytes) throws UnfitFileException {
-        if (!ImageSize.isImage(head)) {
+        if (!isTaken(head, fileBytes)) {
             return AS_IT_IS;
         }
         try {
@@ -55,6 +58,11 @@ final class WholeImages implements Transform {
         } catch (BadSampleException e) {
             throw unfit(e);
         }
+    }
+
+    /** Whether a file is taken for an image, by its first bytes and its length. */
+    static boolean isTaken(MemorySegment head, long fileBytes) {
+        return fileBytes <= MOST_FILE_BYTES && ImageSize.isImage(head);
     }
 
     private ImageSize shown(ImageSize size) throws BadSampleException {
