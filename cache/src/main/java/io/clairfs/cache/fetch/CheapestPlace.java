@@ -260,6 +260,9 @@ final class CheapestPlace {
         SampleBuffer made = null;
         try (SourceGate.Pass pass = flight.enterForView(gate, from.size(), sample.size())) {
             source.read(from, read.bytes(), at -> {
+                if (at == from.size()) {
+                    flight.bytesArrived(); // the source is free for others while the sample is made
+                }
                 long piece = pass.next(at);
                 if (at == 0 && flight.isUnwanted()) {
                     throw new UnwantedException();
@@ -269,7 +272,6 @@ final class CheapestPlace {
             made = SampleBuffer.allocate(sample.size());
             tree.view().make(from, read.bytes(), made.bytes());
             fetchedFromSource(from.size(), sample.size(), System.nanoTime() - start);
-            flight.bytesArrived();
             return made;
         } catch (Throwable t) {
             flight.leave();
