@@ -44,6 +44,7 @@ public final class SavedListings {
     private static final byte[] MAGIC = "clairix1".getBytes(US_ASCII);
     private static final int RACY_S = 2;
     private static final long NO_STAMP = Long.MIN_VALUE;
+    private static final long GAPS = NO_STAMP + 1;
     private static final int END = -1;
     private static final int BUFFER = 1 << 18;
     private static final int MOST = 1 << 30;
@@ -91,7 +92,7 @@ public final class SavedListings {
         }
     }
 
-    /** The state of a directory when it was listed; {@link #NO_STAMP} in place of an unreliable time. */
+    /** The state of a directory when it was listed; in place of the time {@link #NO_STAMP} if it is unreliable, {@link #GAPS} if the listing is. */
     private record Stamp(long inode, long mtimeNs) {}
 
     private record Saved(Stamp stamp, Listing.Columns columns, byte[][] targets) {}
@@ -210,7 +211,7 @@ public final class SavedListings {
             return null;
         }
         Saved found = saved.remove(new Name(directory.path()));
-        if (found == null || !(use == Use.TRUSTED || (now != null && holds(found.stamp, now)))) {
+        if (found == null || !isValid(found.stamp, now)) {
             isNews = true;
             if (found != null && !view.isRaw()) {
                 outdated.put(new Name(directory.path()), found);
@@ -233,8 +234,11 @@ public final class SavedListings {
         return found == null ? null : new Listing(directory, found.columns, extras(directory, found));
     }
 
-    private static boolean holds(Stamp stamp, FileStatus now) {
-        return stamp.mtimeNs != NO_STAMP && stamp.mtimeNs == now.mtimeNs() && stamp.inode == now.inode();
+    private boolean isValid(Stamp stamp, @Nullable FileStatus now) {
+        if (use == Use.TRUSTED) {
+            return stamp.mtimeNs != GAPS;
+        }
+        return now != null && stamp.mtimeNs != NO_STAMP && stamp.mtimeNs == now.mtimeNs() && stamp.inode == now.inode();
     }
 
     private static @Nullable Object[] extras(Directory directory, Saved found) {
@@ -258,7 +262,7 @@ public final class SavedListings {
     /**
      * Records that a directory was listed anew.
      *
-     * @param asItIs whether the listing is what the source has; a listing with gaps is not valid at the next mount
+     * @param asItIs whether the listing is what the source has; one with gaps is never valid at the next mount
      * @param before its status before that; null where it was not checked
      * @param nowNs nanoseconds since 1970
      */
@@ -266,10 +270,9 @@ public final class SavedListings {
         if (use == Use.NONE) {
             return;
         }
-        boolean settled = asItIs && before != null && before.mtimeNs() < nowNs - TimeUnit.SECONDS.toNanos(RACY_S);
-        stamps.put(
-                new Name(directory.path()),
-                before == null || !settled ? new Stamp(0, NO_STAMP) : new Stamp(before.inode(), before.mtimeNs()));
+        boolean settled = before != null && before.mtimeNs() < nowNs - TimeUnit.SECONDS.toNanos(RACY_S);
+        Stamp stamp = before == null || !settled ? new Stamp(0, NO_STAMP) : new Stamp(before.inode(), before.mtimeNs());
+        stamps.put(new Name(directory.path()), asItIs ? stamp : new Stamp(0, GAPS));
         isNews = true;
     }
 

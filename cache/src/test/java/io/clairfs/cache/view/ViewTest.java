@@ -245,8 +245,12 @@ final class ViewTest {
     }
 
     private View mounted(int times, Source source) throws Exception {
+        return mounted(times, source, SavedListings.Use.VERIFIED);
+    }
+
+    private View mounted(int times, Source source, SavedListings.Use use) throws Exception {
         View view = times(times);
-        SavedListings saved = SavedListings.read(index, NAME, view, SavedListings.Use.VERIFIED);
+        SavedListings saved = SavedListings.read(index, NAME, view, use);
         try (DatasetTree tree = listed(source, view, saved, _ -> {})) {
             assertThat(tree.fileSize(file(tree, "twice"))).isEqualTo(5L * times);
             assertThat(tree.fileSize(file(tree, "plain"))).isEqualTo(8);
@@ -292,8 +296,15 @@ final class ViewTest {
             assertThat(mounted(2, source).headersRead())
                     .as("that one, and the broken one")
                     .isEqualTo(2);
-            Files.setLastModifiedTime(dataset, LONG_AGO);
             assertThat(mounted(2, source).headersRead()).isZero();
+        }
+        try (Flaky source = new Flaky(new DirectorySource(dataset), "plain", Errno.EIO, 5)) {
+            assertThat(mounted(3, source).headersRead()).isEqualTo(9);
+            assertThat(mounted(3, source, SavedListings.Use.TRUSTED).headersRead())
+                    .as("what is not known cannot be trusted")
+                    .isEqualTo(2);
+            assertThat(mounted(3, source, SavedListings.Use.TRUSTED).headersRead())
+                    .isZero();
         }
     }
 

@@ -74,7 +74,7 @@ final class ViewGroupTest {
 
     // Promise V5
     @Test
-    void nodesWithOneView_makeEachSampleOnce() throws Exception {
+    void nodesWithOneView_shareWhatTheyMake() throws Exception {
         NodeGroup group = group(List.of("decode", "decode")).mount(2);
         for (LiveMount node : group.nodes()) {
             node.job("name=both seed=3 world=2 epochs=2 sampler=torch-distributed ranks="
