@@ -3,6 +3,7 @@ package io.clairfs.tools.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.gpufeeder.view.ViewSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,11 +35,17 @@ final class ViewMountTest {
     private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2020-01-02T03:04:05Z"));
     private static final JsonMapper JSON = new JsonMapper();
 
+    /** Files without Huffman tables, as of cameras; the JDK knows no tables to take instead. */
+    private static final String WITHOUT_TABLES = "notables.jpg";
+
     @RegisterExtension
     static final MountFixture FIXTURE = new MountFixture();
 
     /** Images of many kinds, and files that are none, in directories of classes. */
     private static Path source;
+
+    /** How many of the images can be decoded. */
+    private static int whole;
 
     private static final List<String> DAMAGED = new ArrayList<>();
     private static final List<String> SHOWN_AS_THEY_ARE =
@@ -56,11 +63,16 @@ final class ViewMountTest {
         for (int i = 0; i < DIRECTORIES; i++) {
             Files.createDirectory(source.resolve("class" + i));
         }
+        boolean jdk = ViewSpec.parse("decode").open().identity().contains("jpeg=jdk/");
         for (int i = 0; i < lines.size(); i++) {
             String[] words = lines.get(i).split(" ", -1);
             boolean damaged = words[1].equals("0");
+            if (jdk && words[0].endsWith(WITHOUT_TABLES)) {
+                continue;
+            }
             String name = "class" + (damaged ? 0 : i % DIRECTORIES) + "/" + words[0];
             Files.move(made.resolve(words[0]), source.resolve(name));
+            whole += damaged ? 0 : 1;
             if (damaged && !SHOWN_AS_THEY_ARE.contains(name)) {
                 DAMAGED.add(name);
             }
@@ -104,7 +116,7 @@ final class ViewMountTest {
         assertThat(result.path("wrong").valueStream()).isEmpty();
         assertThat(texts(result.path("failed"))).containsExactlyInAnyOrderElementsOf(DAMAGED);
         assertThat(texts(result.path("raw"))).containsExactlyInAnyOrderElementsOf(SHOWN_AS_THEY_ARE);
-        assertThat(result.path("images").asInt()).isEqualTo(IMAGES);
+        assertThat(result.path("images").asInt()).isEqualTo(whole);
         assertThat(result.path("worst_mean").asDouble()).isLessThan(1);
     }
 
@@ -124,7 +136,7 @@ final class ViewMountTest {
         for (String damaged : DAMAGED) {
             assertThat(errors).anyMatch(line -> line.contains("read /" + damaged + ": "));
         }
-        assertThat(mount.status().at("/view/made").asInt()).isEqualTo(IMAGES);
+        assertThat(mount.status().at("/view/made").asInt()).isEqualTo(whole);
         assertThat(mount.status().at("/fetched/source/bytes").asLong())
                 .as("each file of which something is shown was read once")
                 .isEqualTo(readableBytes());
@@ -175,7 +187,7 @@ final class ViewMountTest {
     void secondMount_readsNoHeaderAgain_butOfFilesThatChanged() throws Exception {
         LiveMount first = mount("--view", "decode");
         int files = first.status().path("samples").asInt();
-        assertThat(first.status().at("/view/headers_read").asInt()).isGreaterThanOrEqualTo(IMAGES + DAMAGED.size());
+        assertThat(first.status().at("/view/headers_read").asInt()).isGreaterThanOrEqualTo(whole + DAMAGED.size());
         assertThat(files).isPositive();
         awaitKept();
         umount(first);
@@ -228,7 +240,7 @@ final class ViewMountTest {
         String[] disk = {"--memory", "1MiB", "--ssd", FIXTURE.newDirectory("ssd") + ":500MB", "--ssd-reserve", "1MiB"};
         LiveMount decoded = mount(with(disk, "--view", "decode"));
         decoded.job("seed=1 epochs=1 batch=8");
-        int kept = decoded.await("on the disk", s -> s.at("/tiers/1/samples").asInt() >= IMAGES / 2)
+        int kept = decoded.await("on the disk", s -> s.at("/tiers/1/samples").asInt() >= whole / 2)
                 .at("/tiers/1/samples")
                 .asInt();
         assertThat(kept).isPositive();
@@ -251,7 +263,7 @@ final class ViewMountTest {
         umount(raw);
 
         LiveMount again = mount(with(disk, "--view", "decode"));
-        again.await("recovered", s -> s.at("/tiers/1/samples").asInt() >= IMAGES / 2);
+        again.await("recovered", s -> s.at("/tiers/1/samples").asInt() >= whole / 2);
         assertShowsImages(again, 0);
         assertThat(again.status().at("/fetched/ssd/count").asInt()).isPositive();
     }
@@ -262,25 +274,53 @@ final class ViewMountTest {
         return all.toArray(String[]::new);
     }
 
-    // Promise V1
-    @ParameterizedTest
-    @CsvSource({"decode, 0, false", "'decode,shorter=40', 40, true"})
-    void imageFolder_readsPixelsUnchanged(String view, int shorter, boolean job) throws Exception {
+    /** The same directories with nothing but the images that can be decoded. */
+    private static Path copyOfWholeImages() throws IOException {
         Path images = FIXTURE.newDirectory("images");
-        int samples = 0;
         for (int i = 0; i < DIRECTORIES; i++) {
             String name = "class" + i;
             Files.createDirectory(images.resolve(name));
             try (var files = Files.list(source.resolve(name))) {
                 for (Path file : files.toList()) {
-                    if (!SHOWN_AS_THEY_ARE.contains(name + "/" + file.getFileName())
-                            && !DAMAGED.contains(name + "/" + file.getFileName())) {
-                        Files.copy(file, images.resolve(name).resolve(file.getFileName()));
-                        samples++;
+                    String path = name + "/" + file.getFileName();
+                    if (!SHOWN_AS_THEY_ARE.contains(path) && !DAMAGED.contains(path)) {
+                        Files.copy(file, images.resolve(path));
                     }
                 }
             }
         }
+        return images;
+    }
+
+    // Promise V1
+    @Test
+    void feeder_takesArraysOfOneSizeAsTheyAre() throws Exception {
+        Path images = copyOfWholeImages();
+        LiveMount mount = FIXTURE.mount(images, "--view", "npy:image,size=24", "--index-cache", cache.toString());
+        mount.awaitReady();
+        mount.job("name=fed seed=3 epochs=1 batch=8");
+        List<String> command = new ArrayList<>(FIXTURE.pythonCommand("feed_trainer.py", mount.point(), images, """
+                fed = 0
+                with feed(job="fed", decode="npy", threads=2) as f:
+                    assert f.shape == (3, 24, 24) and f.dtype == numpy.uint8
+                    for batch, labels, indices in f:
+                        for one, index in zip(batch, indices):
+                            with open("%s/.clairfs/sample/fed/%d" % (mount, index)) as named:
+                                path = named.read()[:-1]
+                            assert (numpy.load(mount + "/" + path) == one).all(), path
+                            fed += 1
+                print(fed)
+                """));
+        command.addAll(Clairfs.command());
+        assertThat(Ended.run(command, FIXTURE.environment()).succeeded().strip())
+                .isEqualTo(String.valueOf(whole));
+    }
+
+    // Promise V1
+    @ParameterizedTest
+    @CsvSource({"decode, 0, false", "'decode,shorter=40', 40, true"})
+    void imageFolder_readsPixelsUnchanged(String view, int shorter, boolean job) throws Exception {
+        Path images = copyOfWholeImages();
         LiveMount mount = FIXTURE.mount(images, "--view", view, "--index-cache", cache.toString());
         mount.awaitReady();
         if (job) {
@@ -289,11 +329,11 @@ final class ViewMountTest {
         String said = FIXTURE.python("view_training.py", mount.point(), images, 7, 2, shorter);
         System.out.println("ViewMountTest: ImageFolder over " + view + ": " + said);
         JsonNode result = JSON.readTree(said);
-        assertThat(result.path("samples").asInt()).isEqualTo(2 * samples);
+        assertThat(result.path("samples").asInt()).isEqualTo(2 * whole);
         assertThat(result.path("worst_mean").asDouble()).isLessThan(1);
         assertThat(mount.lines("errors")).isEmpty();
         JsonNode status = mount.status();
-        assertThat(status.at("/view/made").asInt()).as("each made once").isEqualTo(samples);
+        assertThat(status.at("/view/made").asInt()).as("each made once").isEqualTo(whole);
         if (job) {
             JsonNode done = mount.await("read", s -> s.at("/jobs/0/done").asBoolean());
             assertThat(done.at("/jobs/0/in_sync").asBoolean()).isTrue();
