@@ -4,6 +4,7 @@ import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceTimeoutException;
+import io.clairfs.cache.view.View;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class DatasetTree implements AutoCloseable {
     private final TreeLister lister;
     private final SharedWaits waits;
+    private final View view;
     private final Directory root = new Directory(null, new byte[0]);
     private final FileStatus rootStatus;
     private final CompletableFuture<DatasetTree> complete = new CompletableFuture<>();
@@ -57,12 +59,25 @@ public final class DatasetTree implements AutoCloseable {
     /** The same, but takes valid listings from {@code saved} instead of the source. */
     public DatasetTree(Source source, SavedListings saved, int parallelism, Consumer<String> warnings)
             throws SourceException {
-        this(source, saved, parallelism, warnings, System::nanoTime);
+        this(source, View.raw(), saved, parallelism, warnings);
+    }
+
+    /** The same for what a mount shows of the files in {@code view}; {@code saved} is of that view. */
+    public DatasetTree(Source source, View view, SavedListings saved, int parallelism, Consumer<String> warnings)
+            throws SourceException {
+        this(source, view, saved, parallelism, warnings, System::nanoTime);
     }
 
     /** The same with another clock, as {@link System#nanoTime}. */
-    DatasetTree(Source source, SavedListings saved, int parallelism, Consumer<String> warnings, LongSupplier clockNs)
+    DatasetTree(
+            Source source,
+            View view,
+            SavedListings saved,
+            int parallelism,
+            Consumer<String> warnings,
+            LongSupplier clockNs)
             throws SourceException {
+        this.view = view;
         waits = new SharedWaits(clockNs);
         rootStatus = source.status(root.path());
         lister = new TreeLister(source, this, saved, parallelism, warnings);
@@ -81,6 +96,7 @@ public final class DatasetTree implements AutoCloseable {
     }
 
     private DatasetTree(NumberedListings known, Source source, int parallelism, Consumer<String> warnings) {
+        view = known.view();
         waits = new SharedWaits(System::nanoTime);
         rootStatus = known.root();
         lister = new TreeLister(source, this, SavedListings.none(), parallelism, warnings);
@@ -90,6 +106,11 @@ public final class DatasetTree implements AutoCloseable {
 
     public Directory root() {
         return root;
+    }
+
+    /** What is shown of the files. */
+    public View view() {
+        return view;
     }
 
     public FileStatus rootStatus() {
@@ -179,7 +200,13 @@ public final class DatasetTree implements AutoCloseable {
         return new Entry(listing, number - listing.base());
     }
 
-    /** Bytes of the regular file with this number; 0 when the entry is something else. */
+    /** Whether what is shown of this file is made of what the source has, as {@link Listing#isMade}. */
+    public boolean isMade(int number) {
+        Listing listing = listings.of(number);
+        return listing.isMade(number - listing.base());
+    }
+
+    /** Bytes, as they are shown, of the regular file with this number; 0 when the entry is something else. */
     public long fileSize(int number) {
         Listing listing = listings.of(number);
         int at = number - listing.base();
@@ -203,7 +230,7 @@ public final class DatasetTree implements AutoCloseable {
         }
     }
 
-    /** Bytes of all regular files listed so far. */
+    /** Bytes, as they are shown, of all regular files listed so far. */
     public long fileBytes() {
         synchronized (numbering) {
             return fileBytes;

@@ -18,8 +18,14 @@ public record Entry(Listing listing, int at) {
         return listing.kind(at);
     }
 
+    /** Bytes as they are shown. */
     public long size() {
         return listing.size(at);
+    }
+
+    /** As {@link Listing#isMade}. */
+    public boolean isMade() {
+        return listing.isMade(at);
     }
 
     public byte[] path() {
@@ -28,6 +34,6 @@ public record Entry(Listing listing, int at) {
 
     /** The file, as a read of the source takes it. */
     public SourceFile file() {
-        return new SourceFile(path(), size(), listing.mtimeNs(at));
+        return new SourceFile(path(), listing.sourceSize(at), listing.mtimeNs(at));
     }
 }

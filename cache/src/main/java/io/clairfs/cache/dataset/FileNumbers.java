@@ -11,7 +11,7 @@ import java.util.Arrays;
  * walk, the entries of a directory sorted by bytes. The tree's own numbers depend on when each directory was listed.
  *
  * <p>Costs up to 8 bytes per entry of the tree. {@link #fingerprint} tells datasets apart: it is the same for the same paths, sizes and
- * times.
+ * times in the same view.
  */
 public final class FileNumbers {
     /** In place of a number: no such file. */
@@ -30,6 +30,7 @@ public final class FileNumbers {
         Arrays.fill(numbers, NONE);
         files = new int[numbers.length];
         MessageDigest digest = sha256();
+        digest.update(tree.view().distinguish(new byte[0]));
         walk(tree, tree.root(), digest);
         files = Arrays.copyOf(files, count);
         fingerprint = Arrays.copyOf(digest.digest(), FINGERPRINT_BYTES);
@@ -50,12 +51,15 @@ public final class FileNumbers {
 
     private void walk(DatasetTree tree, Directory directory, MessageDigest digest) throws SourceException {
         Listing listing = tree.list(directory, LISTED_ALREADY_MS);
-        ByteBuffer facts = ByteBuffer.allocate(2 * Long.BYTES + 1);
+        ByteBuffer facts = ByteBuffer.allocate(3 * Long.BYTES + 1);
         for (int at = 0; at < listing.count(); at++) {
             boolean file = listing.kind(at) == Listing.Kind.FILE;
             digest.update(listing.name(at));
             facts.clear().put((byte) listing.kind(at).ordinal());
             facts.putLong(file ? listing.size(at) : 0).putLong(file ? listing.mtimeNs(at) : 0);
+            if (listing.isMade(at)) {
+                facts.putLong(listing.sourceSize(at));
+            }
             digest.update(facts.flip());
             if (file) {
                 numbers[listing.base() + at] = count;
@@ -82,7 +86,7 @@ public final class FileNumbers {
         return number >= 0 && number < count ? files[number] : NONE;
     }
 
-    /** A 16-byte hash of all paths, sizes and modification times. */
+    /** A 16-byte hash of the view and of all paths, sizes and modification times. */
     public byte[] fingerprint() {
         return fingerprint.clone();
     }

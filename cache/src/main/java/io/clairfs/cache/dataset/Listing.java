@@ -1,13 +1,15 @@
 package io.clairfs.cache.dataset;
 
 import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.view.Transform;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One directory as it was listed: its entries sorted by bytes, in parallel arrays.
  *
- * <p>Regular files, directories and symbolic links are kept; other kinds are left out. An entry costs up to 29 bytes beside its name.
+ * <p>Regular files, directories and symbolic links are kept; other kinds are left out. An entry costs up to 29 bytes beside its name, 8 more where a view
+ * shows something else than the source has.
  */
 public final class Listing {
     /** The kind of an entry. */
@@ -26,6 +28,7 @@ public final class Listing {
     private final int[] attributes;
     private final long[] sizes;
     private final long[] mtimesNs;
+    private final long @Nullable [] sourceSizes;
     private final @Nullable Object[] extras;
     private int base = -1;
 
@@ -36,8 +39,17 @@ public final class Listing {
      * @param nameEnds where each name ends
      * @param kinds the ordinals of {@link Kind}
      * @param attributes numbers of the mode, owner and group
+     * @param sizes as they are shown
+     * @param sourceSizes of the files in the source, {@link Transform#AS_IT_IS} for entries that are shown as they are; null if all are
      */
-    record Columns(byte[] names, int[] nameEnds, byte[] kinds, int[] attributes, long[] sizes, long[] mtimesNs) {}
+    record Columns(
+            byte[] names,
+            int[] nameEnds,
+            byte[] kinds,
+            int[] attributes,
+            long[] sizes,
+            long[] mtimesNs,
+            long @Nullable [] sourceSizes) {}
 
     /** {@code extras} has the directory or link target of each entry; empty where no entry has one. */
     Listing(Directory directory, Columns columns, @Nullable Object[] extras) {
@@ -48,11 +60,12 @@ public final class Listing {
         attributes = columns.attributes;
         sizes = columns.sizes;
         mtimesNs = columns.mtimesNs;
+        sourceSizes = columns.sourceSizes;
         this.extras = extras;
     }
 
     Columns columns() {
-        return new Columns(names, nameEnds, kinds, attributes, sizes, mtimesNs);
+        return new Columns(names, nameEnds, kinds, attributes, sizes, mtimesNs, sourceSizes);
     }
 
     /** The directory that this lists. */
@@ -87,9 +100,19 @@ public final class Listing {
         return KINDS[kinds[at]];
     }
 
-    /** Bytes; for a link the length of its target. */
+    /** Bytes as they are shown; for a link the length of its target. */
     public long size(int at) {
         return sizes[at];
+    }
+
+    /** Bytes of a file in the source. */
+    public long sourceSize(int at) {
+        return sourceSizes != null && isMade(at) ? sourceSizes[at] : sizes[at];
+    }
+
+    /** Whether what is shown of a file is made of what the source has, or would be if that could be. */
+    public boolean isMade(int at) {
+        return sourceSizes != null && sourceSizes[at] != Transform.AS_IT_IS;
     }
 
     /** Nanoseconds since 1970. */
@@ -156,8 +179,10 @@ public final class Listing {
         private final int[] attributes;
         private final long[] sizes;
         private final long[] mtimesNs;
+        private final long[] sourceSizes;
         private final @Nullable Object[] extras;
         private boolean anyExtra;
+        private boolean anyMade;
         private int count;
 
         Builder(Directory directory, int most) {
@@ -167,10 +192,23 @@ public final class Listing {
             attributes = new int[most];
             sizes = new long[most];
             mtimesNs = new long[most];
+            sourceSizes = new long[most];
             extras = new Object[most];
         }
 
         public void add(byte[] name, Kind kind, FileStatus status, int attributesNumber, @Nullable Object extra) {
+            add(name, kind, status, Transform.AS_IT_IS, attributesNumber, extra);
+        }
+
+        /** {@code madeBytes} is the size of what is made of it, or {@link Transform#AS_IT_IS}. */
+        public void add(
+                byte[] name,
+                Kind kind,
+                FileStatus status,
+                long madeBytes,
+                int attributesNumber,
+                @Nullable Object extra) {
+            boolean made = madeBytes != Transform.AS_IT_IS;
             if (nameBytes + name.length > names.length) {
                 names = Arrays.copyOf(names, Math.max(names.length * 2, nameBytes + name.length));
             }
@@ -179,7 +217,9 @@ public final class Listing {
             nameEnds[count] = nameBytes;
             kinds[count] = (byte) kind.ordinal();
             attributes[count] = attributesNumber;
-            sizes[count] = status.size();
+            sizes[count] = made ? madeBytes : status.size();
+            sourceSizes[count] = made ? status.size() : Transform.AS_IT_IS;
+            anyMade |= made;
             mtimesNs[count] = status.mtimeNs();
             extras[count] = extra;
             anyExtra |= extra != null;
@@ -193,7 +233,8 @@ public final class Listing {
                     Arrays.copyOf(kinds, count),
                     Arrays.copyOf(attributes, count),
                     Arrays.copyOf(sizes, count),
-                    Arrays.copyOf(mtimesNs, count));
+                    Arrays.copyOf(mtimesNs, count),
+                    anyMade ? Arrays.copyOf(sourceSizes, count) : null);
             return new Listing(directory, columns, anyExtra ? Arrays.copyOf(extras, count) : new Object[0]);
         }
     }

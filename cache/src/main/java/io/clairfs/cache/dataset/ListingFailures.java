@@ -5,6 +5,7 @@ import io.clairfs.cache.source.SourceChangedException;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.cache.source.SourceTimeoutException;
+import io.clairfs.cache.source.SourceUnfitException;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +48,7 @@ final class ListingFailures {
             case SourceFailedException e when e.errno() == Errno.EACCES || e.errno() == Errno.EPERM -> true;
             case SourceFailedException e when e.errno() == Errno.ENOENT -> tries >= MOST_TRIES_IF_GONE;
             case SourceChangedException _ -> tries >= MOST_TRIES_IF_GONE;
-            case SourceFailedException _, SourceTimeoutException _ -> false;
+            case SourceFailedException _, SourceTimeoutException _, SourceUnfitException _ -> false;
         };
     }
 

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.view.View;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It is not compared with the source: the kernel has names, sizes and pages of the tree as it was, and each read checks its file. {@link SavedListings}
  * is the file for the next mount, which numbers the entries anew.
  *
- * <p>The file: 8 bytes {@code clairnum}, the status of the root, the table of attributes, the number of listings, and the listings in the order of
+ * <p>The file: 8 bytes {@code clairnum}, the view's identity, the status of the root, the table of attributes, the number of listings, and the listings in the order of
  * their numbers, each with the number of its directory's entry and its {@link StoredListing}. All numbers are big endian.
  */
 public final class NumberedListings {
@@ -34,11 +35,13 @@ public final class NumberedListings {
     private static final int BUFFER = 1 << 18;
     private static final long LISTED_ALREADY_MS = 1_000;
 
+    private final View view;
     private final FileStatus root;
     private final List<Attributes> attributes;
     private final List<Numbered> listings;
 
-    private NumberedListings(FileStatus root, List<Attributes> attributes, List<Numbered> listings) {
+    private NumberedListings(View view, FileStatus root, List<Attributes> attributes, List<Numbered> listings) {
+        this.view = view;
         this.root = root;
         this.attributes = attributes;
         this.listings = listings;
@@ -82,6 +85,7 @@ public final class NumberedListings {
 
     private static void write(DataOutputStream out, DatasetTree tree, List<Listing> all) throws IOException {
         out.write(MAGIC);
+        out.writeUTF(tree.view().identity());
         FileStatus root = tree.rootStatus();
         out.writeInt(root.mode());
         out.writeInt(root.uid());
@@ -93,16 +97,16 @@ public final class NumberedListings {
         out.writeInt(all.size());
         for (Listing listing : all) {
             out.writeInt(listing.directory().number());
-            StoredListing.write(out, listing);
+            StoredListing.write(out, listing, !tree.view().isRaw());
         }
     }
 
     /**
-     * Reads what {@link #write} wrote.
+     * Reads what {@link #write} wrote of a tree in this view.
      *
-     * @throws IOException if it cannot be read, or is damaged
+     * @throws IOException if it cannot be read, is damaged, or is of another view: the kernel has pages of that one
      */
-    public static NumberedListings read(Path file) throws IOException {
+    public static NumberedListings read(Path file, View view) throws IOException {
         if (!CheckedFile.isWhole(file)) {
             throw new IOException(file + " is damaged");
         }
@@ -110,15 +114,24 @@ public final class NumberedListings {
             if (!Arrays.equals(in.readNBytes(MAGIC.length), MAGIC)) {
                 throw new IOException(file + " is no list of numbered entries");
             }
+            String identity = in.readUTF();
+            if (!identity.equals(view.identity())) {
+                throw new IOException("the mount shows the view '" + identity + "', and this program makes '"
+                        + view.identity() + "': unmount, and mount again");
+            }
             FileStatus root = new FileStatus(
                     in.readInt(), in.readInt(), in.readInt(), in.readLong(), in.readLong(), in.readLong());
             List<Attributes> attributes = StoredListing.readAttributes(in);
             List<Numbered> listings = new ArrayList<>();
             for (int left = in.readInt(); left > 0; left--) {
-                listings.add(new Numbered(in.readInt(), StoredListing.read(in)));
+                listings.add(new Numbered(in.readInt(), StoredListing.read(in, !view.isRaw())));
             }
-            return new NumberedListings(root, attributes, listings);
+            return new NumberedListings(view, root, attributes, listings);
         }
+    }
+
+    View view() {
+        return view;
     }
 
     FileStatus root() {

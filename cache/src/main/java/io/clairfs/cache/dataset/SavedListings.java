@@ -3,6 +3,7 @@ package io.clairfs.cache.dataset;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.view.View;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -15,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,24 +28,31 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The file is written whole and then renamed. It ends with a CRC-32C of all bytes before it, and a damaged file counts as absent. All
  * numbers are big endian: 8 bytes {@code clairix1}, the source's path, the table of attributes, the listings, -1, the checksum.
+ *
+ * <p>The listings of a view have the sizes of what it makes, and the source's beside them; their file has the view's identity behind the source's
+ * path. Where a directory has changed, the sizes of those of its files that have not are taken from the saved listing all the same.
  */
 public final class SavedListings {
     private static final byte[] MAGIC = "clairix1".getBytes(US_ASCII);
     private static final int RACY_S = 2;
     private static final long NO_STAMP = Long.MIN_VALUE;
+    private static final long GAPS = NO_STAMP + 1;
     private static final int END = -1;
     private static final int BUFFER = 1 << 18;
     private static final long LISTED_ALREADY_MS = 1_000;
 
     private final ConcurrentHashMap<Name, Saved> saved = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Name, Saved> outdated = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<Name, Stamp> stamps = new ConcurrentHashMap<>();
     private final List<Attributes> attributes = new ArrayList<>();
     private final Use use;
+    private final View view;
     private volatile boolean isNews;
     private volatile boolean isUsed;
 
-    private SavedListings(Use use) {
+    private SavedListings(Use use, View view) {
         this.use = use;
+        this.view = view;
     }
 
     /** How far saved listings are trusted. */
@@ -58,7 +67,7 @@ public final class SavedListings {
 
     /** Nothing is saved, and nothing was. */
     public static SavedListings none() {
-        return new SavedListings(Use.NONE);
+        return new SavedListings(Use.NONE, View.raw());
     }
 
     /** A directory's path, compared by bytes. */
@@ -74,30 +83,35 @@ public final class SavedListings {
         }
     }
 
-    /** The state of a directory when it was listed; {@link #NO_STAMP} in place of an unreliable time. */
+    /** The state of a directory when it was listed; in place of the time {@link #NO_STAMP} if it is unreliable, {@link #GAPS} if the listing is. */
     private record Stamp(long inode, long mtimeNs) {}
 
     private record Saved(Stamp stamp, StoredListing listing) {}
 
-    /** Reads the saved listings of {@code source}; none when the file is absent, of another source, or damaged. */
+    /** Reads the saved listings of {@code source} as it is; none when the file is absent, of another source, or damaged. */
     public static SavedListings read(Path file, byte[] source, Use use) {
+        return read(file, source, View.raw(), use);
+    }
+
+    /** Reads the saved listings of {@code source} in a view; none when the file is absent, of another source or view, or damaged. */
+    public static SavedListings read(Path file, byte[] source, View view, Use use) {
         try {
             if (CheckedFile.isWhole(file)) {
-                SavedListings found = new SavedListings(use);
+                SavedListings found = new SavedListings(use, view);
                 try (DataInputStream in =
                         new DataInputStream(new BufferedInputStream(Files.newInputStream(file), BUFFER))) {
-                    if (found.read(in, source)) {
+                    if (found.read(in, view.distinguish(source))) {
                         return found;
                     }
                 }
             }
         } catch (NoSuchFileException e) {
-            return new SavedListings(use);
+            return new SavedListings(use, view);
         } catch (IOException | IllegalArgumentException e) {
             System.getLogger(SavedListings.class.getName())
                     .log(System.Logger.Level.DEBUG, "the saved index is not used: " + e.getMessage());
         }
-        return new SavedListings(use);
+        return new SavedListings(use, view);
     }
 
     private boolean read(DataInputStream in, byte[] source) throws IOException {
@@ -109,7 +123,7 @@ public final class SavedListings {
         for (int length = in.readInt(); length != END; length = in.readInt()) {
             Name name = new Name(StoredListing.bytes(in, length));
             Stamp stamp = new Stamp(in.readLong(), in.readLong());
-            saved.put(name, new Saved(stamp, StoredListing.read(in)));
+            saved.put(name, new Saved(stamp, StoredListing.read(in, !view.isRaw())));
         }
         return true;
     }
@@ -126,8 +140,11 @@ public final class SavedListings {
             return null;
         }
         Saved found = saved.remove(new Name(directory.path()));
-        if (found == null || !(use == Use.TRUSTED || (now != null && holds(found.stamp, now)))) {
+        if (found == null || !isValid(found.stamp, now)) {
             isNews = true;
+            if (found != null && !view.isRaw()) {
+                outdated.put(new Name(directory.path()), found);
+            }
             return null;
         }
         isUsed = true;
@@ -135,24 +152,34 @@ public final class SavedListings {
         return found.listing.of(directory, number -> tree.attributesNumber(attributes.get(number)));
     }
 
-    private static boolean holds(Stamp stamp, FileStatus now) {
-        return stamp.mtimeNs != NO_STAMP && stamp.mtimeNs == now.mtimeNs() && stamp.inode == now.inode();
+    /** The saved listing of a directory that {@link #find} has not found valid, if there is one; returned once, and only for a view. */
+    @Nullable
+    Listing outdated(Directory directory) {
+        Saved found = outdated.remove(new Name(directory.path()));
+        return found == null ? null : found.listing.of(directory, IntUnaryOperator.identity());
+    }
+
+    private boolean isValid(Stamp stamp, @Nullable FileStatus now) {
+        if (use == Use.TRUSTED) {
+            return stamp.mtimeNs != GAPS;
+        }
+        return now != null && stamp.mtimeNs != NO_STAMP && stamp.mtimeNs == now.mtimeNs() && stamp.inode == now.inode();
     }
 
     /**
      * Records that a directory was listed anew.
      *
+     * @param asItIs whether the listing is what the source has; one with gaps is never valid at the next mount
      * @param before its status before that; null where it was not checked
      * @param nowNs nanoseconds since 1970
      */
-    void listed(Directory directory, @Nullable FileStatus before, long nowNs) {
+    void listed(Directory directory, boolean asItIs, @Nullable FileStatus before, long nowNs) {
         if (use == Use.NONE) {
             return;
         }
         boolean settled = before != null && before.mtimeNs() < nowNs - TimeUnit.SECONDS.toNanos(RACY_S);
-        stamps.put(
-                new Name(directory.path()),
-                before == null || !settled ? new Stamp(0, NO_STAMP) : new Stamp(before.inode(), before.mtimeNs()));
+        Stamp stamp = before == null || !settled ? new Stamp(0, NO_STAMP) : new Stamp(before.inode(), before.mtimeNs());
+        stamps.put(new Name(directory.path()), asItIs ? stamp : new Stamp(0, GAPS));
         isNews = true;
     }
 
@@ -178,13 +205,15 @@ public final class SavedListings {
     /** Drops what was read, which a complete tree does not need. */
     public void forget() {
         saved.clear();
+        outdated.clear();
         stamps.clear();
     }
 
     private void write(DataOutputStream out, byte[] source, DatasetTree tree) throws IOException {
+        byte[] name = view.distinguish(source);
         out.write(MAGIC);
-        out.writeInt(source.length);
-        out.write(source);
+        out.writeInt(name.length);
+        out.write(name);
         StoredListing.writeAttributes(out, tree.attributesTable());
         writeAll(out, tree, tree.root());
         out.writeInt(END);
@@ -205,12 +234,11 @@ public final class SavedListings {
         }
     }
 
-    private static void write(DataOutputStream out, Directory directory, Stamp stamp, Listing listing)
-            throws IOException {
+    private void write(DataOutputStream out, Directory directory, Stamp stamp, Listing listing) throws IOException {
         out.writeInt(directory.path().length);
         out.write(directory.path());
         out.writeLong(stamp.inode);
         out.writeLong(stamp.mtimeNs);
-        StoredListing.write(out, listing);
+        StoredListing.write(out, listing, !view.isRaw());
     }
 }

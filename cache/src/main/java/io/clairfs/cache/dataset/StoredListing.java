@@ -1,11 +1,13 @@
 package io.clairfs.cache.dataset;
 
+import io.clairfs.cache.view.Transform;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 record StoredListing(Listing.Columns columns, byte[][] targets) {
     private static final int MOST = 1 << 30;
 
-    static void write(DataOutputStream out, Listing listing) throws IOException {
+    /** Writes a listing; with the source's sizes beside its own where {@code ofView}. */
+    static void write(DataOutputStream out, Listing listing, boolean ofView) throws IOException {
         Listing.Columns columns = listing.columns();
         out.writeInt(listing.count());
         out.writeInt(columns.names().length);
@@ -30,6 +33,9 @@ record StoredListing(Listing.Columns columns, byte[][] targets) {
         writeInts(out, columns.attributes());
         writeLongs(out, columns.sizes());
         writeLongs(out, columns.mtimesNs());
+        if (ofView) {
+            writeLongs(out, columns.sourceSizes() == null ? noneMade(listing.count()) : columns.sourceSizes());
+        }
         int links = 0;
         for (byte kind : columns.kinds()) {
             links += kind == Listing.Kind.LINK.ordinal() ? 1 : 0;
@@ -43,14 +49,22 @@ record StoredListing(Listing.Columns columns, byte[][] targets) {
         }
     }
 
-    static StoredListing read(DataInputStream in) throws IOException {
+    private static long[] noneMade(int count) {
+        long[] sizes = new long[count];
+        Arrays.fill(sizes, Transform.AS_IT_IS);
+        return sizes;
+    }
+
+    static StoredListing read(DataInputStream in, boolean ofView) throws IOException {
         int count = in.readInt();
         byte[] names = bytes(in, in.readInt());
         int[] nameEnds = ints(in, count);
         byte[] kinds = bytes(in, count);
         int[] attributes = ints(in, count);
-        Listing.Columns columns =
-                new Listing.Columns(names, nameEnds, kinds, attributes, longs(in, count), longs(in, count));
+        long[] sizes = longs(in, count);
+        long[] mtimesNs = longs(in, count);
+        long[] sourceSizes = ofView ? longs(in, count) : null;
+        Listing.Columns columns = new Listing.Columns(names, nameEnds, kinds, attributes, sizes, mtimesNs, sourceSizes);
         byte[][] targets = new byte[in.readInt()][];
         for (int i = 0; i < targets.length; i++) {
             targets[i] = bytes(in, in.readInt());

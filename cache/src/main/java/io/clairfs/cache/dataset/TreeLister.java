@@ -3,8 +3,10 @@ package io.clairfs.cache.dataset;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.Source;
+import io.clairfs.cache.source.SourceChangedException;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
+import io.clairfs.cache.view.Transform;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -30,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class TreeLister implements AutoCloseable {
     private static final Logger LOG = System.getLogger(TreeLister.class.getName());
     private static final int PIECE = 1024;
+    private static final int PIECE_WITH_HEADERS = 32;
 
     /** How often a directory is read again at once because files vanish while it is listed. */
     private static final int MOST_VANISHED = 3;
@@ -147,19 +150,21 @@ final class TreeLister implements AutoCloseable {
             return known;
         }
         long nowNs = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
-        Listing fresh = readAnew(directory);
-        saved.listed(directory, before, nowNs);
+        ShownSizes sizes = new ShownSizes(source, tree.view(), saved.outdated(directory), warnings);
+        Listing fresh = readAnew(directory, sizes);
+        saved.listed(directory, !sizes.hasGaps(), before, nowNs);
         return fresh;
     }
 
-    private Listing readAnew(Directory directory) throws SourceException {
+    private Listing readAnew(Directory directory, ShownSizes sizes) throws SourceException {
         List<byte[]> names = new ArrayList<>(source.names(directory.path()));
         names.sort(PathOrder.BYTES);
         @Nullable Examined[] examined = new @Nullable Examined[names.size()];
         List<Piece> pieces = new ArrayList<>();
         AtomicReference<@Nullable SourceException> failure = new AtomicReference<>();
-        for (int from = 0; from < names.size(); from += PIECE) {
-            pieces.add(new Piece(directory, names, from, Math.min(from + PIECE, names.size()), examined, failure));
+        for (int from = 0; from < names.size(); from += pieceNames()) {
+            int to = Math.min(from + pieceNames(), names.size());
+            pieces.add(new Piece(directory, names, from, to, sizes, examined, failure));
         }
         ForkJoinTask.invokeAll(pieces);
         SourceException failed = failure.get();
@@ -170,14 +175,22 @@ final class TreeLister implements AutoCloseable {
         for (int i = 0; i < examined.length; i++) {
             Examined e = examined[i];
             if (e != null) {
-                builder.add(names.get(i), e.kind, e.status, tree.attributesNumber(e.status), e.extra);
+                builder.add(names.get(i), e.kind, e.status, e.madeBytes, tree.attributesNumber(e.status), e.extra);
             }
         }
         return builder.build();
     }
 
+    /** The names that one thread examines; fewer where a header is read of each file. */
+    private int pieceNames() {
+        return tree.view().isRaw() ? PIECE : PIECE_WITH_HEADERS;
+    }
+
     private record Examined(
-            Listing.Kind kind, FileStatus status, @Nullable Object extra) {}
+            Listing.Kind kind,
+            FileStatus status,
+            long madeBytes,
+            @Nullable Object extra) {}
 
     /** Examines a run of names in one directory. */
     private final class Piece extends RecursiveAction {
@@ -186,6 +199,7 @@ final class TreeLister implements AutoCloseable {
         private final transient List<byte[]> names;
         private final int from;
         private final int to;
+        private final transient ShownSizes sizes;
         private final transient @Nullable Examined[] into;
         private final transient AtomicReference<@Nullable SourceException> failure;
 
@@ -194,12 +208,14 @@ final class TreeLister implements AutoCloseable {
                 List<byte[]> names,
                 int from,
                 int to,
+                ShownSizes sizes,
                 @Nullable Examined[] into,
                 AtomicReference<@Nullable SourceException> failure) {
             this.directory = directory;
             this.names = names;
             this.from = from;
             this.to = to;
+            this.sizes = sizes;
             this.into = into;
             this.failure = failure;
         }
@@ -219,13 +235,28 @@ final class TreeLister implements AutoCloseable {
         private @Nullable Examined examine(byte[] path) throws SourceException {
             FileStatus status = source.status(path);
             if (status.isRegular()) {
-                return new Examined(Listing.Kind.FILE, status, null);
+                return examineFile(path, status);
             } else if (status.isDirectory()) {
-                return new Examined(Listing.Kind.DIRECTORY, status, new Directory(directory, path));
+                return new Examined(Listing.Kind.DIRECTORY, status, Transform.AS_IT_IS, new Directory(directory, path));
             } else if (status.isSymlink()) {
-                return new Examined(Listing.Kind.LINK, status, source.linkTarget(path));
+                return new Examined(Listing.Kind.LINK, status, Transform.AS_IT_IS, source.linkTarget(path));
             }
             return null; // a device, socket or pipe is no training data
+        }
+
+        /** The status and the size belong to one version of the file. */
+        private Examined examineFile(byte[] path, FileStatus status) throws SourceException {
+            FileStatus now = status;
+            for (int changed = 1; ; changed++) {
+                try {
+                    return new Examined(Listing.Kind.FILE, now, sizes.madeBytes(path, now), null);
+                } catch (SourceChangedException e) {
+                    if (changed > MOST_VANISHED) {
+                        throw e;
+                    }
+                    now = source.status(path);
+                }
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 package io.clairfs.cache.fetch;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.Entry;
 import io.clairfs.cache.placement.ResidentSamples;
 import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.plan.model.Place;
@@ -82,19 +83,19 @@ final class CheapestPlace {
 
     /** The sample from its cheapest place, with a reference for the caller. Blocks for as long as the place takes. */
     SampleBuffer fetch(int file, SampleFlight flight, FetchRequest request) throws SourceException {
-        SourceFile from = tree.entry(file).file();
-        return fetch(near.attempt(file, from.size()), from, flight, request);
+        Entry sample = tree.entry(file);
+        return fetch(near.attempt(file, sample.size()), sample, flight, request);
     }
 
     /** A peer that is quick enough and holds a sample, to be asked for it ahead of time. Used by one thread at a time. */
     final class AheadOfTime {
-        private final SourceFile from;
+        private final Entry sample;
         private final NearPlaces.Attempt attempt;
         private final NearPlaces.Near near;
         private final double mostSeconds;
 
-        private AheadOfTime(SourceFile from, NearPlaces.Attempt attempt, NearPlaces.Near near, double mostSeconds) {
-            this.from = from;
+        private AheadOfTime(Entry sample, NearPlaces.Attempt attempt, NearPlaces.Near near, double mostSeconds) {
+            this.sample = sample;
             this.attempt = attempt;
             this.near = near;
             this.mostSeconds = mostSeconds;
@@ -107,13 +108,13 @@ final class CheapestPlace {
 
         /** Asks the peer; completes as {@link NearPlaces.Attempt#ask}. */
         CompletableFuture<NearPlaces.Given> ask(PeerCosts.Asked room) {
-            return attempt.ask(near, room, patienceSeconds(near, from.size(), mostSeconds));
+            return attempt.ask(near, room, patienceSeconds(near, sample.size(), mostSeconds));
         }
 
         /** The sample from its next cheapest place, for the peer did not give it. Blocks for as long as that takes. */
         SampleBuffer fromElsewhere(SampleFlight flight, FetchRequest request) throws SourceException {
             attempt.failed(near);
-            return fetch(attempt, from, flight, request);
+            return fetch(attempt, sample, flight, request);
         }
     }
 
@@ -123,8 +124,8 @@ final class CheapestPlace {
      */
     @Nullable
     AheadOfTime ahead(int file, FetchRequest request) {
-        SourceFile from = tree.entry(file).file();
-        NearPlaces.Attempt attempt = near.attempt(file, from.size());
+        Entry sample = tree.entry(file);
+        NearPlaces.Attempt attempt = near.attempt(file, sample.size());
         NearPlaces.Near nearest = attempt.nearest();
         if (nearest == null
                 || !(nearest.place() instanceof Place.Peer)
@@ -132,27 +133,27 @@ final class CheapestPlace {
                 || near.isNew(nearest.place())) {
             return null;
         }
-        double most = mostSeconds(nearest, from.size(), request);
-        return nearest.seconds() <= most ? new AheadOfTime(from, attempt, nearest, most) : null;
+        double most = mostSeconds(nearest, sample.size(), request);
+        return nearest.seconds() <= most ? new AheadOfTime(sample, attempt, nearest, most) : null;
     }
 
-    private SampleBuffer fetch(NearPlaces.Attempt attempt, SourceFile from, SampleFlight flight, FetchRequest request)
+    private SampleBuffer fetch(NearPlaces.Attempt attempt, Entry sample, SampleFlight flight, FetchRequest request)
             throws SourceException {
-        SampleBuffer sample = fromQuick(attempt, from.size(), request);
-        if (sample != null) {
-            return sample;
+        SampleBuffer near = fromQuick(attempt, sample.size(), request);
+        if (near != null) {
+            return near;
         }
         if (attempt.passesPeersOver()) {
             counters.peersPassedOver.increment();
         }
         try {
-            return fromSource(from, flight);
+            return sample.isMade() ? made(sample, flight) : fromSource(sample.file(), flight);
         } catch (SourceException e) {
-            sample = fromAny(attempt);
-            if (sample == null) {
+            SampleBuffer any = fromAny(attempt);
+            if (any == null) {
                 throw e;
             }
-            return sample;
+            return any;
         }
     }
 
@@ -234,7 +235,7 @@ final class CheapestPlace {
         try (SourceGate.Pass pass = flight.enter(gate, buffer)) {
             source.read(from, buffer.bytes(), at -> {
                 if (at == from.size()) {
-                    fetchedFromSource(at, System.nanoTime() - start); // before the readers are told
+                    fetchedFromSource(at, at, System.nanoTime() - start); // before the readers are told
                     flight.bytesArrived();
                 }
                 long piece = pass.next(at);
@@ -251,8 +252,41 @@ final class CheapestPlace {
         }
     }
 
-    private void fetchedFromSource(long bytes, long tookNs) {
-        rates.record(Place.SOURCE, bytes, tookNs);
+    /** What the view makes of a file, which is read whole first. */
+    private SampleBuffer made(Entry sample, SampleFlight flight) throws SourceException {
+        SourceFile from = sample.file();
+        long start = System.nanoTime();
+        SampleBuffer read = SampleBuffer.allocate(from.size());
+        SampleBuffer made = null;
+        try (SourceGate.Pass pass = flight.enterForView(gate, from.size(), sample.size())) {
+            source.read(from, read.bytes(), at -> {
+                if (at == from.size()) {
+                    flight.bytesArrived(); // the source is free for others while the sample is made
+                }
+                long piece = pass.next(at);
+                if (at == 0 && flight.isUnwanted()) {
+                    throw new UnwantedException();
+                }
+                return piece;
+            });
+            made = SampleBuffer.allocate(sample.size());
+            tree.view().make(from, read.bytes(), made.bytes());
+            fetchedFromSource(from.size(), sample.size(), System.nanoTime() - start);
+            return made;
+        } catch (Throwable t) {
+            flight.leave();
+            if (made != null) {
+                made.release();
+            }
+            throw t;
+        } finally {
+            read.release();
+        }
+    }
+
+    /** {@code tookNs} has what a view took as well, so the model's source is one of samples of this size. */
+    private void fetchedFromSource(long bytes, long sampleBytes, long tookNs) {
+        rates.record(Place.SOURCE, sampleBytes, tookNs);
         counters.fromSourceTook.record(tookNs);
         counters.fromSource.add(bytes);
     }

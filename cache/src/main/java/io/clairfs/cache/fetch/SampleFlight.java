@@ -104,6 +104,12 @@ final class SampleFlight {
         return pass;
     }
 
+    /** Goes to the source for {@code bytes} of which a view makes {@code madeBytes}. Nobody gets any before all are made. */
+    synchronized SourceGate.Pass enterForView(SourceGate gate, long bytes, long madeBytes) {
+        pass = gate.enterForView(bytes, madeBytes, urgency, order);
+        return pass;
+    }
+
     /** The source has given all bytes. */
     void bytesArrived() {
         onBytes.run();

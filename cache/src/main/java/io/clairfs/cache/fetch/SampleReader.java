@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * Answers readers whose sample was not staged in time, and never lets one wait longer than the read timeout.
  *
  * <p>A request asks for a piece of a file, a MiB at most. The whole sample is fetched and held for a few seconds, so that
- * the requests that follow cost no second fetch; a file too large for that is read piece by piece from the source.
+ * the requests that follow cost no second fetch; a file too large for that is read piece by piece from the source, unless a view makes it.
  *
  * <p>No thread waits for another. A sample in memory is given at once. A sample without a flight is fetched by the thread that asks, and
  * its reader has its bytes as soon as they are there. A request for a sample with a flight is answered by the thread that fetches.
@@ -91,7 +91,7 @@ public final class SampleReader implements AutoCloseable {
         }
         if (here != null) {
             give(here, offset, there, asker);
-        } else if (size > inUse.readersBytes() / WHOLE_AT_ONCE) {
+        } else if (size > inUse.readersBytes() / WHOLE_AT_ONCE && !tree.isMade(file)) {
             readLarge(file, offset, there, mostMs, asker);
         } else {
             readWhole(file, offset, there, mostMs, asker);

@@ -32,10 +32,22 @@ final class SourceGate {
 
     /** Registers a sample to fetch; the caller closes the pass. Does not wait. {@code progress} is called without the gate's lock. */
     Pass enter(long bytes, FetchUrgency urgency, long order, LongConsumer progress) {
+        return enter(bytes, bytes, 1, urgency, order, progress);
+    }
+
+    /** The same for what a view makes of {@code bytes} of the source; both are in memory until the caller closes the pass. */
+    Pass enterForView(long bytes, long madeBytes, FetchUrgency urgency, long order) {
+        double madePerByte = (double) madeBytes / Math.max(1, bytes);
+        return enter(bytes, bytes + madeBytes, madePerByte, urgency, order, _ -> {});
+    }
+
+    private Pass enter(
+            long bytes, long inMemory, double madePerByte, FetchUrgency urgency, long order, LongConsumer progress) {
         lock.lock();
         try {
             Condition granted = lock.newCondition();
-            return new Pass(bytes, turns.enter(bytes, urgency, order, granted::signal), granted, progress);
+            SourceTurns.Turn turn = turns.enter(inMemory, madePerByte, urgency, order, granted::signal);
+            return new Pass(bytes, turn, granted, progress);
         } finally {
             lock.unlock();
         }
@@ -84,6 +96,7 @@ final class SourceGate {
             lock.lock();
             try {
                 if (piece == 0) {
+                    turns.ended(turn);
                     complete = true;
                     return 0;
                 }

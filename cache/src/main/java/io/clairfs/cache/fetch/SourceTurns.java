@@ -60,6 +60,7 @@ final class SourceTurns {
     /** One sample on its way from the source. */
     static final class Turn {
         private final long bytes;
+        private final double madePerByte;
         private final long number;
         private final Runnable granted;
         private FetchUrgency urgency;
@@ -71,9 +72,10 @@ final class SourceTurns {
         private boolean overdue;
         private long sinceNs;
 
-        private Turn(long bytes, FetchUrgency urgency, long order, long number, Runnable granted) {
+        private Turn(long bytes, double madePerByte, FetchUrgency urgency, long order, long number, Runnable granted) {
             this.granted = granted;
             this.bytes = bytes;
+            this.madePerByte = madePerByte;
             this.urgency = urgency;
             this.order = order;
             this.number = number;
@@ -97,7 +99,16 @@ final class SourceTurns {
      * @param granted called whenever the sample gets a turn
      */
     Turn enter(long bytes, FetchUrgency urgency, long order, Runnable granted) {
-        return new Turn(bytes, urgency, order, turns++, granted);
+        return enter(bytes, 1, urgency, order, granted);
+    }
+
+    /**
+     * The same for a sample that takes {@code bytes} of memory and is made of other bytes.
+     *
+     * @param madePerByte bytes of the sample for each byte of its source: the source's rate is measured in bytes of samples
+     */
+    Turn enter(long bytes, double madePerByte, FetchUrgency urgency, long order, Runnable granted) {
+        return new Turn(bytes, madePerByte, urgency, order, turns++, granted);
     }
 
     /** Queues for a turn to read {@code piece} bytes; the piece before has arrived. */
@@ -108,6 +119,14 @@ final class SourceTurns {
         turn.piece = piece;
         waiting.add(turn);
         grant();
+    }
+
+    /** The sample's last piece has arrived; it goes on taking its memory until it {@link #leave leaves}. */
+    void ended(Turn turn) {
+        if (turn.has) {
+            arrived(turn);
+            grant();
+        }
     }
 
     /** The sample is complete, or given up. */
@@ -128,7 +147,7 @@ final class SourceTurns {
 
     private void arrived(Turn turn) {
         long now = clockNs.getAsLong();
-        rate.arrived(asked.size(), turn.piece, now - turn.sinceNs, now);
+        rate.arrived(asked.size(), (long) (turn.madePerByte * turn.piece), now - turn.sinceNs, now);
         handBack(turn);
         pieceNs += NEWEST_WEIGHS * (now - turn.sinceNs - pieceNs);
         limit.arrived(turn.piece, now, held);

@@ -14,6 +14,7 @@ import io.clairfs.cache.source.SourceChangedException;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.cache.source.SourceTimeoutException;
+import io.clairfs.cache.view.View;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -236,7 +237,7 @@ final class DatasetTreeTest {
         AtomicLong clock = new AtomicLong();
         try (FailingSource source = new FailingSource(new DirectorySource(directory))) {
             source.hanging = new CountDownLatch(1);
-            try (DatasetTree tree = new DatasetTree(source, SavedListings.none(), 2, _ -> {}, clock::get)) {
+            try (DatasetTree tree = new DatasetTree(source, View.raw(), SavedListings.none(), 2, _ -> {}, clock::get)) {
                 byte[] file = "a/1".getBytes(UTF_8);
                 assertThat(tree.list(tree.root(), TIMEOUT_MS).count())
                         .isEqualTo(1); // it takes longer than 5 ms at times

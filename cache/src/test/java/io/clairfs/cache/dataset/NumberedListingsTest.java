@@ -10,6 +10,7 @@ import io.clairfs.cache.source.ForwardingSource;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
+import io.clairfs.cache.view.View;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -87,8 +88,8 @@ final class NumberedListingsTest {
                 DatasetTree before = list(source)) {
             NumberedListings.write(file, before);
 
-            try (DatasetTree after =
-                    DatasetTree.restored(NumberedListings.read(file), new Silent(source), 2, AssertionError::new)) {
+            try (DatasetTree after = DatasetTree.restored(
+                    NumberedListings.read(file, View.raw()), new Silent(source), 2, AssertionError::new)) {
                 assertThat(after.complete()).isCompleted();
                 assertThat(entries(after)).isEqualTo(entries(before)).hasSizeGreaterThan(3 * DIRECTORIES);
                 assertThat(after.rootStatus()).isEqualTo(before.rootStatus());
@@ -111,6 +112,6 @@ final class NumberedListingsTest {
         bytes[bytes.length / 2] ^= 1;
         Files.write(file, bytes);
 
-        assertThatThrownBy(() -> NumberedListings.read(file)).hasMessageContaining("is damaged");
+        assertThatThrownBy(() -> NumberedListings.read(file, View.raw())).hasMessageContaining("is damaged");
     }
 }

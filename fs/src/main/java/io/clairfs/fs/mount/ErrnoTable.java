@@ -6,6 +6,7 @@ import io.clairfs.cache.source.SourceChangedException;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.cache.source.SourceTimeoutException;
+import io.clairfs.cache.source.SourceUnfitException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
@@ -13,7 +14,7 @@ import java.lang.System.Logger.Level;
  * The one place where a throwable becomes an errno.
  *
  * <p>An errno of the source or of a system call is passed on. A source that does not answer is {@code EIO}, a changed source
- * {@code ESTALE}, a lack of memory {@code ENOMEM}. Anything else is a bug, logged with its trace, and {@code EIO} to the reader.
+ * {@code ESTALE}, a file that a view cannot show {@code EIO}, a lack of memory {@code ENOMEM}. Anything else is a bug, logged with its trace, and {@code EIO} to the reader.
  * Every failure is reported to {@code log}.
  */
 public final class ErrnoTable {
@@ -58,6 +59,7 @@ public final class ErrnoTable {
             case SourceFailedException e -> e.errno();
             case SourceChangedException e -> Errno.ESTALE;
             case SourceTimeoutException e -> Errno.EIO;
+            case SourceUnfitException e -> Errno.EIO;
         };
     }
 }

@@ -2,8 +2,10 @@ package io.clairfs.tools.cli;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.rule.IndexRule;
+import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.plan.request.PlacementPolicy;
 import io.clairfs.cache.prefetch.PrefetchSettings;
+import io.clairfs.gpufeeder.view.ViewSpec;
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.config.ConfigFile;
 import io.clairfs.tools.config.MountFile;
@@ -57,6 +59,13 @@ final class MountCommand implements Callable<Integer> {
     @Parameters(paramLabel = "MOUNTPOINT", description = "An empty directory.")
     @SuppressWarnings("NullAway.Init")
     private Path mountPoint;
+
+    @Option(
+            names = "--view",
+            paramLabel = "VIEW",
+            description =
+                    "What the files show: raw, decode[,shorter=N] (images as PPM), npy[:SPEC] (images as arrays) (default: raw).")
+    private @Nullable String view;
 
     @Option(
             names = "--memory",
@@ -244,6 +253,7 @@ final class MountCommand implements Callable<Integer> {
         return new MountConfig(
                 realSource,
                 realPoint,
+                viewSpec(first(view, said.view(), "raw")),
                 memorySaid == null ? areas.memoryBytes() : memorySaid.bytes(),
                 areas,
                 disks,
@@ -267,6 +277,14 @@ final class MountCommand implements Callable<Integer> {
                 seconds * 1000L,
                 options,
                 restart.config(said, !foreground || launcherLog != null));
+    }
+
+    private ViewSpec viewSpec(String text) {
+        try {
+            return ViewSpec.parse(text);
+        } catch (InvalidSpecException e) {
+            throw new ParameterException(spec.commandLine(), "--view: " + e.getMessage(), e);
+        }
     }
 
     /** Refuses a size that can never fit. For a size that fits, the heap shrinks. */

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * precedence.
  */
 public record MountFile(
+        @Nullable String view,
         @Nullable String memory,
         @Nullable String staging,
         @Nullable List<String> ssd,
@@ -41,5 +42,5 @@ public record MountFile(
     /** A file that sets nothing. */
     public static final MountFile EMPTY = new MountFile(
             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-            null, null);
+            null, null, null);
 }

@@ -18,6 +18,7 @@ import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.view.View;
 import io.clairfs.fs.control.ControlMount;
 import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.fs.kernel.ConsumptionWatcher;
@@ -130,12 +131,13 @@ public final class Daemon implements AutoCloseable {
             Clock clock = Clock.systemUTC();
             ErrorLog errors = new ErrorLog(clock);
             Counters counters = new Counters();
-            SavedIndex saved = new SavedIndex(config.indexCache(), config.source(), errors::add);
+            View view = config.view().open();
+            SavedIndex saved = new SavedIndex(config.indexCache(), config.source(), view, errors::add);
             Source source = started(new ChangeNotice(new DirectorySource(config.source()), saved::fileChanged));
             tree = started(
                     takeover == null
-                            ? new DatasetTree(source, saved.listings(), config.listers(), errors::add)
-                            : takeover.tree(source, config.listers(), errors::add));
+                            ? new DatasetTree(source, view, saved.listings(), config.listers(), errors::add)
+                            : takeover.tree(source, view, config.listers(), errors::add));
             if (takeover == null) {
                 saved.saveWhenComplete(tree);
             }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SavedListings;
+import io.clairfs.cache.view.View;
 import io.clairfs.tools.node.config.IndexCache;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -26,25 +27,28 @@ import java.util.function.Consumer;
 final class SavedIndex {
     private static final Logger LOG = System.getLogger(SavedIndex.class.getName());
 
-    /** A smaller tree is listed about as fast as its index is read. */
+    /** A smaller tree is listed about as fast as its index is read, unless a header is read of each file. */
     private static final int FEWEST_ENTRIES = 10_000;
 
     private static final int NAME_BYTES = 16;
 
     private final Path file;
     private final byte[] source;
+    private final View view;
     private final SavedListings.Use use;
     private final SavedListings listings;
     private final Consumer<String> warnings;
     private final AtomicBoolean outdated = new AtomicBoolean();
 
-    /** Reads the file that an earlier mount of {@code source} left, if there is one. */
-    SavedIndex(IndexCache cache, Path source, Consumer<String> warnings) {
+    /** Reads the file that an earlier mount of {@code source} in this view left, if there is one. */
+    SavedIndex(IndexCache cache, Path source, View view, Consumer<String> warnings) {
         this.source = source.toString().getBytes(UTF_8);
+        this.view = view;
         this.warnings = warnings;
         use = cache.use();
-        file = cache.directory().resolve(name(this.source));
-        listings = use == SavedListings.Use.NONE ? SavedListings.none() : SavedListings.read(file, this.source, use);
+        file = cache.directory().resolve(name(view.distinguish(this.source)));
+        listings =
+                use == SavedListings.Use.NONE ? SavedListings.none() : SavedListings.read(file, this.source, view, use);
     }
 
     private static String name(byte[] source) {
@@ -68,7 +72,8 @@ final class SavedIndex {
     }
 
     private void save(DatasetTree tree) {
-        if (use == SavedListings.Use.NONE || !listings.isNews() || tree.entryCount() < FEWEST_ENTRIES) {
+        boolean small = view.isRaw() && tree.entryCount() < FEWEST_ENTRIES;
+        if (use == SavedListings.Use.NONE || !listings.isNews() || small) {
             listings.forget();
             return;
         }

@@ -2,14 +2,22 @@ package io.clairfs.tools.fuzz;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.source.Source.SourceFile;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.source.SourceUnfitException;
+import io.clairfs.cache.view.Transform;
+import io.clairfs.cache.view.View;
 import io.clairfs.gpufeeder.decode.BadSampleException;
 import io.clairfs.gpufeeder.decode.Decoding;
 import io.clairfs.gpufeeder.decode.SampleDecoder;
 import io.clairfs.gpufeeder.decode.array.NpyDecoding;
 import io.clairfs.gpufeeder.decode.array.WavDecoding;
 import io.clairfs.gpufeeder.decode.spec.DecodeSpec;
+import io.clairfs.gpufeeder.view.ViewSpec;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -21,6 +29,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -51,6 +60,62 @@ final class DecodeFuzzTest {
                     ? new String(fuzz.bytes(), ISO_8859_1)
                     : fuzz.mutated(fuzz.oneOf(valid.toArray(String[]::new)));
             refused.readIsTaken(() -> DecodeSpec.parse(text));
+        }
+        refused.sayAndCheck();
+    }
+
+    @Test
+    void view_isTakenOrRefusedInOneLine() {
+        Fuzz fuzz = Fuzz.of(
+                "views",
+                6_000,
+                List.of("raw", "decode", "npy", ",", ":", "shorter=", "image", "size=", "0", "\t", "\u0000"));
+        Refused refused = new Refused(fuzz, InvalidSpecException.class);
+        while (fuzz.next()) {
+            String text = fuzz.random().nextInt(5) == 0
+                    ? new String(fuzz.bytes(), ISO_8859_1)
+                    : fuzz.mutated(fuzz.oneOf("decode,shorter=480", "npy:shorter=224", "npy:image,size=224,crop=none"));
+            refused.readIsTaken(() -> ViewSpec.parse(text));
+        }
+        refused.sayAndCheck();
+    }
+
+    /** What is made of a file has the size that its header told, or nothing is made of it. */
+    @Test
+    void imageInAView_hasTheSizeOfItsHeaderOrIsRefusedInOneLine() throws Exception {
+        byte[] jpeg = picture("jpeg");
+        byte[] png = picture("png");
+        Path source = Files.createDirectory(directory.resolve("source"));
+        View view = ViewSpec.parse("decode,shorter=24").open();
+        Fuzz fuzz = Fuzz.of("images in a view", 3_000, List.of("\u00ff\u00d8", "\u00ff\u00da", "\u00ff\u00c0", "IHDR"));
+        Refused refused = new Refused(fuzz, SourceException.class);
+        try (DirectorySource files = new DirectorySource(source)) {
+            while (fuzz.next()) {
+                byte[] bytes = fuzz.mutated(fuzz.random().nextInt(3) == 0 ? png : jpeg);
+                Path file = Files.write(source.resolve("input"), bytes);
+                SourceFile listed = new SourceFile(
+                        "input".getBytes(ISO_8859_1),
+                        bytes.length,
+                        Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS));
+                long size = view.madeBytes(files, listed);
+                if (size == Transform.AS_IT_IS) {
+                    continue;
+                }
+                try (Arena arena = Arena.ofConfined()) {
+                    MemorySegment whole = arena.allocateFrom(JAVA_BYTE, bytes);
+                    MemorySegment into = arena.allocate(size);
+                    refused.readIsTaken(() -> {
+                        try {
+                            view.make(listed, whole, into);
+                        } catch (SourceUnfitException e) {
+                            boolean other = size != bytes.length
+                                    && String.valueOf(e.getMessage()).contains("its size");
+                            assertThat(other).as(fuzz.where()).isFalse();
+                            throw e;
+                        }
+                    });
+                }
+            }
         }
         refused.sayAndCheck();
     }

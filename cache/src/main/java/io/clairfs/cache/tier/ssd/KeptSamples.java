@@ -48,7 +48,7 @@ final class KeptSamples {
 
     private SampleIdentity identity(int file) {
         Entry entry = tree.entry(file);
-        return SampleIdentity.of(entry.listing(), entry.at());
+        return SampleIdentity.of(tree.view(), entry.listing(), entry.at());
     }
 
     /** The sample, verified, or null; a damaged sample is counted and forgotten. */

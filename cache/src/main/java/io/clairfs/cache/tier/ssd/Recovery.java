@@ -203,7 +203,7 @@ final class Recovery {
         void add(int piece) {
             int from = piece * PIECE;
             forEachFile(from, Math.min(from + PIECE, places.files()), (file, listing, at) -> {
-                long hash = SampleIdentity.of(listing, at).pathHigh();
+                long hash = SampleIdentity.of(tree.view(), listing, at).pathHigh();
                 hashes.set(JAVA_LONG, (long) file * Long.BYTES, hash);
                 long slot = hash & mask;
                 while (!SLOT.compareAndSet(slots, slot * Integer.BYTES, 0, file + 1)) {

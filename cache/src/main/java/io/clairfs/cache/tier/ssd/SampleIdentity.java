@@ -3,6 +3,7 @@ package io.clairfs.cache.tier.ssd;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.clairfs.cache.dataset.Listing;
+import io.clairfs.cache.view.View;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -15,7 +16,7 @@ import java.util.zip.CRC32C;
 /**
  * The file of a stored sample and its version. It identifies the sample after a restart, when file numbers differ.
  *
- * @param pathHigh first half of 128 bits of SHA-256 of the path in the dataset
+ * @param pathHigh first half of 128 bits of SHA-256 of the path in the dataset, and of the view where one has made the sample
  * @param pathLow second half
  * @param size bytes
  * @param mtimeNs nanoseconds since 1970
@@ -35,9 +36,22 @@ record SampleIdentity(long pathHigh, long pathLow, long size, long mtimeNs) {
         }
     });
 
-    /** The identity of entry {@code at} of {@code listing}. */
-    static SampleIdentity of(Listing listing, int at) {
-        MemorySegment hash = MemorySegment.ofArray(SHA_256.get().digest(listing.path(at)));
+    /**
+     * The identity of entry {@code at} of {@code listing}. What a view has made is another sample than what it was made of: its identity takes the
+     * view's and the source's size in as well.
+     */
+    static SampleIdentity of(View view, Listing listing, int at) {
+        MessageDigest sha256 = SHA_256.get();
+        if (listing.isMade(at)) {
+            sha256.update(view.distinguish(listing.path(at)));
+            sha256.update(ByteBuffer.allocate(Long.BYTES + 1)
+                    .put((byte) 0)
+                    .putLong(listing.sourceSize(at))
+                    .flip());
+        } else {
+            sha256.update(listing.path(at));
+        }
+        MemorySegment hash = MemorySegment.ofArray(sha256.digest());
         return new SampleIdentity(
                 hash.get(BIG_LONG, 0), hash.get(BIG_LONG, Long.BYTES), listing.size(at), listing.mtimeNs(at));
     }

@@ -16,7 +16,6 @@ final class JdkJpeg implements PixelDecoder {
     private static final int SCALE_BITS = 16;
     private static final int HALF = 1 << (SCALE_BITS - 1);
 
-    private final JdkImages images = new JdkImages("JPEG");
     private byte[] rgb = new byte[0];
 
     @Override
@@ -28,7 +27,10 @@ final class JdkJpeg implements PixelDecoder {
             throw new BadSampleException("JPEG file of " + header.width() + "x" + header.height()
                     + " pixels: the JDK cannot decode so many");
         }
-        Raster raster = images.read(file, reader -> reader.readRaster(0, null));
+        Raster raster;
+        try (JdkImages images = new JdkImages("JPEG")) { // a reader keeps the tables of one file for the next
+            raster = images.read(file, reader -> reader.readRaster(0, null));
+        }
         if (raster.getWidth() != header.width()
                 || raster.getHeight() != header.height()
                 || raster.getNumBands() != components
@@ -90,10 +92,5 @@ final class JdkJpeg implements PixelDecoder {
     private static byte clamped(int value, boolean inverted) {
         int clamped = Math.clamp(inverted ? 255 - value : value, 0, 255);
         return (byte) clamped;
-    }
-
-    @Override
-    public void close() {
-        images.close();
     }
 }

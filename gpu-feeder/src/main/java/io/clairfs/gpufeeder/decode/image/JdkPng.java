@@ -47,7 +47,7 @@ final class JdkPng implements PixelDecoder {
     }
 
     /** Before memory is taken for them, so many pixels must be possible in the file. */
-    private static void requirePlausible(long width, long height, long fileBytes) throws BadSampleException {
+    static void requirePlausible(long width, long height, long fileBytes) throws BadSampleException {
         if (width * height / Byte.SIZE > MOST_DEFLATED * fileBytes) {
             throw new BadSampleException(
                     "damaged PNG file: " + width + "x" + height + " pixels in " + fileBytes + " bytes");

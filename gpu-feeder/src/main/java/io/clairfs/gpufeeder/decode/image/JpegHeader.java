@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.clairfs.gpufeeder.decode.BadSampleException;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the segments before the first scan of a JPEG file say (ITU-T T.81, annex B; Adobe's and JFIF's application segments).
@@ -50,6 +51,21 @@ record JpegHeader(int width, int height, ColorSpace colors) {
     }
 
     static JpegHeader of(MemorySegment file) throws BadSampleException {
+        JpegHeader header = parse(file, false);
+        if (header == null) {
+            throw new BadSampleException(
+                    "truncated JPEG file: it ends within its header, after " + file.byteSize() + " bytes");
+        }
+        return header;
+    }
+
+    /** Width and height alone count, from the first bytes of a file; null when they end before both are told. */
+    static @Nullable JpegHeader ofFirst(MemorySegment head) throws BadSampleException {
+        return parse(head, true);
+    }
+
+    /** Null when the file ends too early. */
+    private static @Nullable JpegHeader parse(MemorySegment file, boolean frameAlone) throws BadSampleException {
         if (!begins(file)) {
             throw new BadSampleException("not a JPEG file: it does not begin with FF D8 FF");
         }
@@ -65,7 +81,9 @@ record JpegHeader(int width, int height, ColorSpace colors) {
             while (at < file.byteSize() && at(file, at) == 0xFF) {
                 at++;
             }
-            require(file, at, 1);
+            if (at + 1 > file.byteSize()) {
+                return null;
+            }
             int marker = at(file, at++);
             if (marker == 0 || marker == 1 || (marker >= 0xD0 && marker <= START_OF_IMAGE)) {
                 continue;
@@ -73,12 +91,16 @@ record JpegHeader(int width, int height, ColorSpace colors) {
             if (marker == END_OF_IMAGE) {
                 throw new BadSampleException("JPEG file without an image");
             }
-            require(file, at, 2);
+            if (at + 2 > file.byteSize()) {
+                return null;
+            }
             int length = word(file, at);
             if (length < 2) {
                 throw new BadSampleException("JPEG segment of " + length + " bytes at " + at);
             }
-            require(file, at, length);
+            if (at + length > file.byteSize()) {
+                return null;
+            }
             if (marker == START_OF_SCAN) {
                 break;
             } else if (marker == APP0) {
@@ -90,6 +112,9 @@ record JpegHeader(int width, int height, ColorSpace colors) {
                     throw new BadSampleException("JPEG file with a damaged or second frame header");
                 }
                 frame = at;
+                if (frameAlone) {
+                    break;
+                }
             }
             at += length;
         }
@@ -148,13 +173,6 @@ record JpegHeader(int width, int height, ColorSpace colors) {
             }
         }
         return true;
-    }
-
-    private static void require(MemorySegment file, long at, int bytes) throws BadSampleException {
-        if (at + bytes > file.byteSize()) {
-            throw new BadSampleException(
-                    "truncated JPEG file: it ends within its header, after " + file.byteSize() + " bytes");
-        }
     }
 
     private static int at(MemorySegment file, long at) {

@@ -10,6 +10,9 @@ import java.lang.foreign.MemorySegment;
 /**
  * JPEG by libjpeg-turbo: accurate DCT and smooth upsampling, which are libjpeg's defaults and so Pillow's.
  *
+ * <p>Each file has a handle of its own. A handle keeps the tables of the file before, with which a file without tables would be decoded to other
+ * pixels, or to some at all.
+ *
  * <p>What libjpeg warns of is decoded, as Pillow does, but a file that ends too early is refused, as Pillow does as well.
  */
 final class TurboJpeg implements PixelDecoder {
@@ -21,19 +24,6 @@ final class TurboJpeg implements PixelDecoder {
     private static final String TRUNCATED = "Premature end of JPEG file";
 
     private final PixelBuffer buffer = new PixelBuffer();
-    private final MemorySegment handle;
-
-    /** The library must be present. */
-    TurboJpeg() {
-        try {
-            handle = (MemorySegment) TurboJpegLibrary.Calls.INIT_DECOMPRESS.invokeExact();
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
-        if (handle.address() == 0) {
-            throw new OutOfMemoryError("tjInitDecompress");
-        }
-    }
 
     @Override
     public Pixels decode(MemorySegment file) throws BadSampleException {
@@ -43,9 +33,9 @@ final class TurboJpeg implements PixelDecoder {
         boolean inks = header.colors() == ColorSpace.CMYK || header.colors() == ColorSpace.YCCK;
         int bytesPerPixel = inks ? 4 : Pixels.CHANNELS;
         MemorySegment pixels = buffer.of((long) bytesPerPixel * width * height);
-        int failed;
+        MemorySegment handle = open();
         try {
-            failed = (int) TurboJpegLibrary.Calls.DECOMPRESS.invokeExact(
+            int failed = (int) TurboJpegLibrary.Calls.DECOMPRESS.invokeExact(
                     handle,
                     file,
                     file.byteSize(),
@@ -55,11 +45,15 @@ final class TurboJpeg implements PixelDecoder {
                     height,
                     inks ? CMYK : RGB,
                     LIMIT_SCANS);
+            if (failed != 0) {
+                requireWholeDespiteWarning(handle, file);
+            }
+        } catch (BadSampleException e) {
+            throw e;
         } catch (Throwable t) {
             throw NativeCall.bug(t);
-        }
-        if (failed != 0) {
-            requireWholeDespiteWarning(file);
+        } finally {
+            close(handle);
         }
         if (inks) {
             InkColors.toRgb(pixels, (long) width * height);
@@ -67,7 +61,28 @@ final class TurboJpeg implements PixelDecoder {
         return new Pixels(pixels, width, height);
     }
 
-    private void requireWholeDespiteWarning(MemorySegment file) throws BadSampleException {
+    private static MemorySegment open() {
+        MemorySegment handle;
+        try {
+            handle = (MemorySegment) TurboJpegLibrary.Calls.INIT_DECOMPRESS.invokeExact();
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+        if (handle.address() == 0) {
+            throw new OutOfMemoryError("tjInitDecompress");
+        }
+        return handle;
+    }
+
+    private static void close(MemorySegment handle) {
+        try {
+            int _ = (int) TurboJpegLibrary.Calls.DESTROY.invokeExact(handle);
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+
+    private static void requireWholeDespiteWarning(MemorySegment handle, MemorySegment file) throws BadSampleException {
         int code;
         String text;
         try {
@@ -106,12 +121,6 @@ final class TurboJpeg implements PixelDecoder {
 
     @Override
     public void close() {
-        try {
-            int _ = (int) TurboJpegLibrary.Calls.DESTROY.invokeExact(handle);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        } finally {
-            buffer.close();
-        }
+        buffer.close();
     }
 }

@@ -3,6 +3,7 @@ package io.clairfs.gpufeeder.decode.image;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.clairfs.gpufeeder.decode.BadSampleException;
 import io.clairfs.gpufeeder.decode.SampleDecoder;
@@ -17,9 +18,18 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
 import java.util.Random;
+import javax.imageio.IIOImage;
 import javax.imageio.ImageIO;
+import javax.imageio.ImageWriteParam;
+import javax.imageio.ImageWriter;
+import javax.imageio.plugins.jpeg.JPEGImageWriteParam;
+import javax.imageio.stream.MemoryCacheImageOutputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What needs no other decoder to compare with. */
 final class ImageDecodingTest {
@@ -61,6 +71,62 @@ final class ImageDecodingTest {
         // Whoever changes these changes every training that is repeated.
         assertThat(Framing.of(form, 500, 375, 5))
                 .isEqualTo(new Framing(new Framing.Region(332, 68, 164, 196), 30, 20, 0, 0, 30, 20, true));
+    }
+
+    /** A JPEG file whose Huffman tables are its own. */
+    private static byte[] optimized() throws IOException {
+        ImageWriter writer = ImageIO.getImageWritersByFormatName("jpeg").next();
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (MemoryCacheImageOutputStream to = new MemoryCacheImageOutputStream(out)) {
+            JPEGImageWriteParam parameters = new JPEGImageWriteParam(Locale.ROOT);
+            parameters.setOptimizeHuffmanTables(true);
+            parameters.setCompressionMode(ImageWriteParam.MODE_EXPLICIT);
+            parameters.setCompressionQuality(0.3F);
+            writer.setOutput(to);
+            BufferedImage image = ImageIO.read(new ByteArrayInputStream(picture(64, 48, "png")));
+            writer.write(null, new IIOImage(image, null, null), parameters);
+        } finally {
+            writer.dispose();
+        }
+        return out.toByteArray();
+    }
+
+    /** The file with the segments of this kind marked as ones that mean nothing. */
+    private static byte[] without(int kind, byte[] jpeg) {
+        byte[] file = jpeg.clone();
+        for (int at = 0; at + 1 < file.length; at++) {
+            if (file[at] == (byte) 0xFF && file[at + 1] == (byte) kind) {
+                file[at + 1] = (byte) 0xE9;
+            }
+        }
+        return file;
+    }
+
+    private static String decoded(SampleDecoder.Content decoder, byte[] file) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment slot = arena.allocate(decoder.format().bytes());
+            decoder.decode(arena.allocateFrom(JAVA_BYTE, file), 0, slot);
+            return HexFormat.of().formatHex(slot.toArray(JAVA_BYTE));
+        } catch (BadSampleException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    /** A file without tables must not be decoded with those of the file before. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatWasDecodedBefore_changesNothing(boolean turbo) throws Exception {
+        assumeTrue(!turbo || TURBO, TurboJpegLibrary.NAME + " is not installed");
+        ImageDecoding decoding = new ImageDecoding(form(Layout.NCHW, Crop.CENTER, false), turbo);
+        byte[] jpeg = picture(90, 70, "jpeg");
+        for (byte[] file : List.of(jpeg, without(0xC4, jpeg), without(0xDB, jpeg))) {
+            try (SampleDecoder.Content fresh = (SampleDecoder.Content) decoding.open();
+                    SampleDecoder.Content used = (SampleDecoder.Content) decoding.open()) {
+                String expected = decoded(fresh, file);
+                assertThat(decoded(used, optimized())).matches("[0-9a-f]+");
+                assertThat(decoded(used, file)).isEqualTo(expected);
+            }
+        }
     }
 
     @Test

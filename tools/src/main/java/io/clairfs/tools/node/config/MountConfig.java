@@ -2,6 +2,7 @@ package io.clairfs.tools.node.config;
 
 import io.clairfs.cache.plan.request.PlacementPolicy;
 import io.clairfs.cache.prefetch.PrefetchSettings;
+import io.clairfs.gpufeeder.view.ViewSpec;
 import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.node.limits.MemoryBudget;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param source the directory that holds the dataset, absolute
  * @param mountPoint the mount point, absolute
+ * @param view what is shown of the files
  * @param memoryBytes the capacity of the memory tier
  * @param areas the sizes of the areas of memory that have no option
  * @param ssds local disks for samples, fastest first
@@ -34,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 public record MountConfig(
         Path source,
         Path mountPoint,
+        ViewSpec view,
         long memoryBytes,
         MemoryBudget areas,
         List<SsdConfig> ssds,

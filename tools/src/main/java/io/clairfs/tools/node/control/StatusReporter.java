@@ -14,6 +14,7 @@ import io.clairfs.cache.status.Latency;
 import io.clairfs.cache.status.Traffic;
 import io.clairfs.cache.tier.Tier;
 import io.clairfs.cache.tier.TierFailures;
+import io.clairfs.cache.view.View;
 import io.clairfs.fs.mount.FuseCallbacks.Operation;
 import io.clairfs.tools.Version;
 import io.clairfs.tools.node.cluster.PeerGroup;
@@ -123,6 +124,7 @@ public final class StatusReporter {
                 samples,
                 tree.fileBytes(),
                 ready,
+                view(),
                 indexError,
                 jobs,
                 findSeed(),
@@ -147,6 +149,11 @@ public final class StatusReporter {
                 errors.total(),
                 Status.Resources.now(),
                 (System.nanoTime() - startedNs) / NANOS_PER_SECOND);
+    }
+
+    private Status.View view() {
+        View view = tree.view();
+        return new Status.View(view.isRaw() ? "raw" : view.identity(), view.headersRead(), view.made());
     }
 
     private Status.Memory memory() {

@@ -3,6 +3,7 @@ package io.clairfs.tools.node.restart;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.NumberedListings;
 import io.clairfs.cache.source.Source;
+import io.clairfs.cache.view.View;
 import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountException;
@@ -39,8 +40,8 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
     }
 
     /** The tree with the numbers by which the kernel knows it. */
-    public DatasetTree tree(Source source, int parallelism, Consumer<String> warnings) throws IOException {
-        return DatasetTree.restored(NumberedListings.read(directory.listing()), source, parallelism, warnings);
+    public DatasetTree tree(Source source, View view, int parallelism, Consumer<String> warnings) throws IOException {
+        return DatasetTree.restored(NumberedListings.read(directory.listing(), view), source, parallelism, warnings);
     }
 
     /** The jobs that ran. A file that cannot be read is a warning: the mount is worth more. */

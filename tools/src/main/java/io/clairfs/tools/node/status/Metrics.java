@@ -15,6 +15,8 @@ public final class Metrics {
             gauge("pid", "1", "the daemon's process"),
             gauge("samples", "samples", "of the dataset; files found so far until all are listed"),
             gauge("bytes", "bytes", "of all files"),
+            counter("view.headers_read", "files", "whose header was read for the size of what a view makes of them"),
+            counter("view.made", "samples", "that a view made on this node"),
             gauge("jobs[].epochs", "epochs", "of the run; null if unknown"),
             gauge("jobs[].world", "ranks", "of the job, on all nodes"),
             gauge("jobs[].samples", "samples", "of the part of the dataset that the job reads"),

@@ -17,6 +17,7 @@ public record Status(
         long samples,
         long bytes,
         boolean ready,
+        View view,
         @Nullable String indexError,
         List<Job> jobs,
         FindSeed findSeed,
@@ -36,6 +37,15 @@ public record Status(
         long errors,
         Resources process,
         double uptimeSeconds) {
+
+    /**
+     * What the mount shows of the files.
+     *
+     * @param identity of the transformation, {@code raw} for none; nodes with another one share nothing
+     * @param headersRead files whose header was read for the size that they have here
+     * @param made samples that were made on this node
+     */
+    public record View(String identity, long headersRead, long made) {}
 
     /**
      * One job; {@code epochs} is null for a run without a known end, {@code subset} is the directory of the dataset that it reads (empty for

@@ -20,6 +20,15 @@ public final class StatusText {
                 s.samples(),
                 size(s.bytes()),
                 s.ready() ? "" : " so far (still listing)");
+        if (!s.view().identity().equals("raw")) {
+            line(
+                    text,
+                    "view",
+                    "%s; %,d headers read, %,d samples made here",
+                    s.view().identity(),
+                    s.view().headersRead(),
+                    s.view().made());
+        }
         if (s.indexError() != null) {
             line(text, "index", "%s", s.indexError());
         }
