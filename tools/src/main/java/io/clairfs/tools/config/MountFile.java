@@ -21,6 +21,8 @@ public record MountFile(
         @Nullable Integer loaders,
         @Nullable String findSeed,
         @Nullable Integer readTimeout,
+        @Nullable String metrics,
+        @Nullable String logFormat,
         @Nullable String bind,
         @Nullable List<String> members,
         @Nullable String secretFile,
@@ -40,5 +42,5 @@ public record MountFile(
     /** A file that sets nothing. */
     public static final MountFile EMPTY = new MountFile(
             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-            null);
+            null, null, null);
 }

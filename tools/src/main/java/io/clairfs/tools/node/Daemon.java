@@ -11,6 +11,7 @@ import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SampleReader;
 import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.placement.Filled;
 import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.source.ChangeNotice;
@@ -33,12 +34,14 @@ import io.clairfs.fs.read.ReadReports;
 import io.clairfs.fs.read.ReadRequests;
 import io.clairfs.peer.Secret;
 import io.clairfs.tools.OpenParts;
+import io.clairfs.tools.Version;
 import io.clairfs.tools.node.cluster.PeerGroup;
 import io.clairfs.tools.node.cluster.SampleServer;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.control.ControlFiles;
 import io.clairfs.tools.node.control.JobControl;
+import io.clairfs.tools.node.control.MetricsServer;
 import io.clairfs.tools.node.control.OrderFiles;
 import io.clairfs.tools.node.control.ReportControl;
 import io.clairfs.tools.node.control.StatusReporter;
@@ -107,6 +110,9 @@ public final class Daemon implements AutoCloseable {
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final DatasetTree tree;
 
+    /** Whether the log says that the mount serves its dataset, so that it has to say when that ends. */
+    private volatile boolean isListed;
+
     /** Mounts. If a part fails to start, the parts that were started before it are closed. */
     public static Daemon start(MountConfig config) throws IOException {
         MountCheck.check(config.source(), config.mountPoint());
@@ -117,7 +123,7 @@ public final class Daemon implements AutoCloseable {
         this.config = config;
         try {
             Clock clock = Clock.systemUTC();
-            ErrorLog errors = new ErrorLog(clock);
+            ErrorLog errors = new ErrorLog(clock, message -> LOG.log(Level.WARNING, message));
             Counters counters = new Counters();
             SavedIndex saved = new SavedIndex(config.indexCache(), config.source(), errors::add);
             Source source = started(new ChangeNotice(new DirectorySource(config.source()), saved::fileChanged));
@@ -205,6 +211,9 @@ public final class Daemon implements AutoCloseable {
                     counters,
                     errors,
                     data::requests);
+            if (config.metrics() != null) { // before the control files answer, which says that all is well
+                started(MetricsServer.start(config.metrics(), status));
+            }
             ControlMount control = new ControlMount(
                     new ControlFiles(
                             new JobControl(indexes, jobs, errors),
@@ -214,7 +223,8 @@ public final class Daemon implements AutoCloseable {
                             errors,
                             indexes,
                             new OrderFiles(jobs, prefetcher, errors),
-                            new WhereFiles(tree, indexes, prefetcher)),
+                            new WhereFiles(tree, indexes, prefetcher),
+                            () -> Filled.now(tree, admission, prefetcher.jobs())),
                     clock);
             FuseSession controls = session(FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos));
             parts.add(reader); // added again, so that it is closed first
@@ -278,6 +288,13 @@ public final class Daemon implements AutoCloseable {
             Prefetcher prefetcher,
             ErrorLog errors) {
         tree.complete().join();
+        LOG.log(
+                Level.INFO,
+                "clairfs " + Version.TEXT + ", process "
+                        + ProcessHandle.current().pid() + ", serves " + config.source() + " at " + config.mountPoint()
+                        + ": " + tree.fileCount() + " files");
+        isListed = true;
+        MountLog.watch(config.mountPoint());
         LateSteps steps = new LateSteps(errors);
         steps.run("watching the samples", () -> indexes.watch(indexes.of("")));
         if (tree.entryCount() >= MANY_ENTRIES) {
@@ -339,6 +356,9 @@ public final class Daemon implements AutoCloseable {
     public synchronized void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
+        }
+        if (isListed) {
+            LOG.log(Level.INFO, config.mountPoint() + " ends");
         }
         parts.close();
         cut();
