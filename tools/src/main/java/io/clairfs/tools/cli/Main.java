@@ -21,6 +21,7 @@ public final class Main {
 
     private static final List<Class<?>> COMMANDS = List.of(
             DemoCommand.class,
+            DoctorCommand.class,
             MountCommand.class,
             UmountCommand.class,
             JobCommand.class,
