@@ -28,6 +28,7 @@ public final class Main {
             RunCommand.class,
             StatusCommand.class,
             TopCommand.class,
+            WarmCommand.class,
             WhereCommand.class,
             OrderCommand.class,
             FeedCommand.class,
