@@ -16,6 +16,7 @@ import io.clairfs.tools.node.mount.ControlRead.Answer;
 import io.clairfs.tools.node.mount.MountCheck;
 import io.clairfs.tools.node.mount.MountProcess;
 import io.clairfs.tools.node.mount.SourceProbe;
+import java.io.Console;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,7 +62,8 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Parameters(
             arity = "0..2",
-            paramLabel = "[SOURCE] MOUNTPOINT",
+            paramLabel = "[SOURCE] [MOUNTPOINT]",
+            hideParamSyntax = true,
             description = "What is to be mounted, or a mount that runs; without them the machine alone is checked.")
     private List<Path> paths = new ArrayList<>();
 
@@ -103,7 +105,7 @@ final class DoctorCommand implements Callable<Integer> {
         Wanted wanted = options.wanted(spec.commandLine(), source, point);
         SourceSurvey survey = source == null ? null : survey(source);
         findings.addAll(Doctor.examine(new Examined(Machine.here(), wanted, survey, running)));
-        System.out.print(json ? asJson(findings) : asText(findings, verbose, Ansi.AUTO));
+        System.out.print(json ? asJson(findings) : asText(findings, verbose, Ansi.AUTO, width()));
         if (bundle != null) {
             pack(bundle, findings, wanted, pid);
         }
@@ -138,8 +140,16 @@ final class DoctorCommand implements Callable<Integer> {
         return SourceSurvey.of(source, LOOK);
     }
 
-    private static String asText(List<Finding> findings, boolean all, Ansi colours) {
-        return colours.string(String.join("\n", DoctorText.of(findings, all))) + "\n";
+    private static String asText(List<Finding> findings, boolean all, Ansi colours, int width) {
+        return colours.string(String.join("\n", DoctorText.of(findings, all, width))) + "\n";
+    }
+
+    /** The width of the terminal; without one lines are whole. */
+    private int width() {
+        Console console = System.console();
+        return console != null && console.isTerminal()
+                ? spec.usageMessage().autoWidth(true).width()
+                : Integer.MAX_VALUE;
     }
 
     private static String asJson(List<Finding> findings) {
@@ -164,7 +174,7 @@ final class DoctorCommand implements Callable<Integer> {
         }
         Set<Path> secrets = wanted.secretFile() == null ? Set.of() : Set.of(wanted.secretFile());
         DoctorBundle packed = new DoctorBundle(secrets);
-        packed.add("doctor.txt", asText(findings, true, Ansi.OFF));
+        packed.add("doctor.txt", asText(findings, true, Ansi.OFF, Integer.MAX_VALUE));
         packed.add("doctor.json", asJson(findings));
         packed.addMachine();
         if (options.configFile() != null) {

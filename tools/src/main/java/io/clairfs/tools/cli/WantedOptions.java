@@ -16,31 +16,31 @@ import picocli.CommandLine.Option;
 final class WantedOptions {
     private static final long USUAL_RESERVE = 1 << 30;
 
-    @Option(names = "--memory", paramLabel = "SIZE", description = "As 'clairfs mount' will get it.")
+    @Option(names = "--memory", paramLabel = "SIZE", description = "As for 'clairfs mount'.")
     private @Nullable ByteSize memory;
 
-    @Option(names = "--ssd", paramLabel = "DIR:SIZE", description = "The same.")
+    @Option(names = "--ssd", paramLabel = "DIR:SIZE", description = "As for 'clairfs mount'.")
     private List<String> ssds = new ArrayList<>();
 
-    @Option(names = "--ssd-reserve", paramLabel = "SIZE", description = "The same.")
+    @Option(names = "--ssd-reserve", paramLabel = "SIZE", description = "As for 'clairfs mount'.")
     private @Nullable ByteSize ssdReserve;
 
-    @Option(names = "--bind", paramLabel = "ADDRESS[:PORT]", description = "The same.")
+    @Option(names = "--bind", paramLabel = "ADDRESS[:PORT]", description = "As for 'clairfs mount'.")
     private @Nullable String bind;
 
-    @Option(names = "--members", paramLabel = "HOST[:PORT]", split = ",", description = "The same.")
+    @Option(names = "--members", paramLabel = "HOST[:PORT]", split = ",", description = "As for 'clairfs mount'.")
     private List<String> members = new ArrayList<>();
 
-    @Option(names = "--secret-file", paramLabel = "FILE", description = "The same.")
+    @Option(names = "--secret-file", paramLabel = "FILE", description = "As for 'clairfs mount'.")
     private @Nullable Path secretFile;
 
-    @Option(names = "--metrics", paramLabel = "ADDRESS:PORT", description = "The same.")
+    @Option(names = "--metrics", paramLabel = "ADDRESS:PORT", description = "As for 'clairfs mount'.")
     private @Nullable String metrics;
 
-    @Option(names = "--config", paramLabel = "FILE", description = "The same.")
+    @Option(names = "--config", paramLabel = "FILE", description = "As for 'clairfs mount'.")
     private @Nullable Path configFile;
 
-    @Option(names = "-o", paramLabel = "OPTS", split = ",", description = "The same.")
+    @Option(names = "-o", paramLabel = "OPTS", split = ",", description = "As for 'clairfs mount'.")
     private List<String> options = new ArrayList<>();
 
     /** The options among the arguments of a mount that runs, whose paths are relative to {@code directory}. */

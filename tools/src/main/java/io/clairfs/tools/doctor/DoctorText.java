@@ -9,32 +9,72 @@ import java.util.Locale;
 public final class DoctorText {
     private static final int NAME_WIDTH = 12;
 
+    /** Where the text of a line begins. */
+    private static final int INDENT = "problem  ".length() + NAME_WIDTH + 1;
+
+    private static final int LEAST_WIDTH = 60;
+
     private DoctorText() {}
 
-    /** The lines; with {@code all}, those of checks that found nothing too. */
-    public static List<String> of(List<Finding> findings, boolean all) {
+    /**
+     * The lines; with {@code all}, those of checks that found nothing too. What is longer than {@code width} is broken between words, below its
+     * beginning, and its remedy begins a line.
+     */
+    public static List<String> of(List<Finding> findings, boolean all, int width) {
         List<String> lines = new ArrayList<>();
         for (Verdict verdict : List.of(Verdict.PROBLEM, Verdict.NOTE, Verdict.OK)) {
             if (all || verdict != Verdict.OK) {
                 findings.stream()
                         .filter(finding -> finding.verdict() == verdict)
-                        .map(DoctorText::line)
-                        .forEach(lines::add);
+                        .forEach(finding -> lines.addAll(lines(finding, Math.max(width, LEAST_WIDTH))));
             }
         }
         lines.add(end(findings));
         return lines;
     }
 
-    private static String line(Finding finding) {
+    private static List<String> lines(Finding finding, int width) {
         String mark = switch (finding.verdict()) {
             case OK -> "@|green ok     |@";
             case NOTE -> "@|yellow note   |@";
             case PROBLEM -> "@|red,bold problem|@";
         };
-        String remedy = finding.remedy() == null ? "" : "; @|bold " + safe(finding.remedy()) + "|@";
-        return String.format(
-                Locale.ROOT, "%s  %-" + NAME_WIDTH + "s %s%s", mark, finding.check(), safe(finding.what()), remedy);
+        String what = safe(finding.what());
+        String remedy = finding.remedy() == null ? "" : safe(finding.remedy());
+        List<String> texts = new ArrayList<>();
+        if (what.length() + remedy.length() + "; ".length() <= width - INDENT) {
+            texts.add(remedy.isEmpty() ? what : what + "; " + bold(remedy));
+        } else {
+            texts.addAll(broken(what, width - INDENT));
+            broken(remedy, width - INDENT).forEach(line -> texts.add(bold(line)));
+        }
+        texts.set(
+                0, String.format(Locale.ROOT, "%s  %-" + NAME_WIDTH + "s %s", mark, finding.check(), texts.getFirst()));
+        for (int i = 1; i < texts.size(); i++) {
+            texts.set(i, " ".repeat(INDENT) + texts.get(i));
+        }
+        return texts;
+    }
+
+    private static String bold(String text) {
+        return "@|bold " + text + "|@";
+    }
+
+    /** The text in lines of at most {@code width}, but for longer words. */
+    private static List<String> broken(String text, int width) {
+        List<String> lines = new ArrayList<>();
+        StringBuilder line = new StringBuilder();
+        for (String word : text.split(" ", -1)) {
+            if (!line.isEmpty() && line.length() + 1 + word.length() > width) {
+                lines.add(line.toString());
+                line.setLength(0);
+            }
+            line.append(line.isEmpty() ? "" : " ").append(word);
+        }
+        if (!line.isEmpty()) {
+            lines.add(line.toString());
+        }
+        return lines;
     }
 
     /** Names of files may have the characters of a mark. */

@@ -52,10 +52,11 @@ final class GroupChecks implements Check {
         }
         if (examined.running() == null) {
             for (int port = at.getPort(); port < at.getPort() + ports; port++) {
-                if (!isFree(new InetSocketAddress(address, port))) {
+                String trouble = troubleOf(new InetSocketAddress(address, port));
+                if (trouble != null) {
                     return Finding.problem(
                             name,
-                            "port " + port + " of " + at.getHostString() + " is in use",
+                            "port " + port + " of " + at.getHostString() + " " + trouble,
                             "ss -ltnp 'sport = :" + port + "', or another port");
                 }
             }
@@ -63,13 +64,15 @@ final class GroupChecks implements Check {
         return Finding.ok(name, at.getHostString() + ":" + at.getPort());
     }
 
-    private static boolean isFree(InetSocketAddress at) {
+    /** Why nobody could listen there now; null if he could. */
+    private static @Nullable String troubleOf(InetSocketAddress at) {
         try (ServerSocket socket = new ServerSocket()) {
             socket.setReuseAddress(true); // closed connections of an earlier mount do not count
             socket.bind(at);
-            return true;
-        } catch (IOException inUse) {
-            return false;
+            return null;
+        } catch (IOException e) {
+            String reason = String.valueOf(e.getMessage());
+            return reason.contains("Permission denied") ? "is for root alone" : "is in use";
         }
     }
 

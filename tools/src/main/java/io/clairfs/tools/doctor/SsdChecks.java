@@ -6,6 +6,7 @@ import io.clairfs.tools.node.status.StatusText;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -52,7 +53,9 @@ final class SsdChecks implements Check {
         } catch (IOException e) {
             return Finding.problem(
                     NAME,
-                    there + " cannot be written (" + e.getMessage() + "), so nothing is kept there",
+                    there + " cannot be written ("
+                            + (e instanceof AccessDeniedException ? "permission denied" : e.getMessage())
+                            + "), so nothing is kept there",
                     "chown it, or another directory for --ssd");
         }
         try {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.clairfs.tools.doctor.Finding.Verdict;
 import io.clairfs.tools.node.config.SsdConfig;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -64,10 +65,10 @@ final class DoctorFaultsTest {
     void goodMachine_beforeAndDuringAMount_hasNothingToSay() throws Exception {
         machine.mountOptions = List.of("allow_other");
         machine.memoryBytes = 8L << 30;
-        machine.bind = "127.0.0.1:1";
+        machine.bind = freePorts();
         machine.members = List.of("localhost");
         assertThat(machine.complaints()).isEmpty();
-        assertThat(DoctorText.of(machine.findings(), false))
+        assertThat(DoctorText.of(machine.findings(), false, Integer.MAX_VALUE))
                 .singleElement()
                 .asString()
                 .startsWith("all is well: ");
@@ -377,8 +378,8 @@ final class DoctorFaultsTest {
     }
 
     @Test
-    void hostThatNobodyKnows() {
-        machine.bind = "127.0.0.1:1";
+    void hostThatNobodyKnows() throws Exception {
+        machine.bind = freePorts();
         machine.members = List.of("localhost", "node-7.invalid:5701");
         isProblem("members", "no name server knows node-7.invalid", "getent hosts node-7.invalid");
     }
@@ -390,6 +391,19 @@ final class DoctorFaultsTest {
         isProblem("bind", "192.0.2.1 is not an address of this machine", "hostname -I");
     }
 
+    /** An address with two free ports in a row. */
+    private static String freePorts() throws IOException {
+        while (true) {
+            try (ServerSocket first = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                    ServerSocket second =
+                            new ServerSocket(first.getLocalPort() + 1, 1, InetAddress.getLoopbackAddress())) {
+                return "127.0.0.1:" + (second.getLocalPort() - 1);
+            } catch (BindException taken) {
+                assert taken != null : "the next pair may do";
+            }
+        }
+    }
+
     private Path secret(String text, String mode) throws IOException {
         Path file = Files.writeString(directory.resolve("secret"), text);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
@@ -398,23 +412,23 @@ final class DoctorFaultsTest {
 
     @Test
     void secretThatIsShort() throws Exception {
-        machine.bind = "127.0.0.1:1";
+        machine.bind = freePorts();
         machine.secretFile = secret("short", "rw-------");
         isProblem("secret", "16 to 4096 bytes", "16 bytes or more");
     }
 
     @Test
     void secretThatIsOpen() throws Exception {
-        machine.bind = "127.0.0.1:1";
+        machine.bind = freePorts();
         machine.secretFile = secret("0123456789abcdef", "rw-r--r--");
         isNote("secret", "open to others", "chmod 600");
     }
 
     @Test
-    void clockThatNobodySets() {
+    void clockThatNobodySets() throws Exception {
         machine.isClockSynchronised = false;
         assertThat(machine.complaints()).as("alone").isEmpty();
-        machine.bind = "127.0.0.1:1";
+        machine.bind = freePorts();
         isNote("clock", "not synchronised", "timedatectl set-ntp true");
     }
 
@@ -475,16 +489,26 @@ final class DoctorFaultsTest {
 
     @Test
     void text_hasTheWorstFirst_andNoMarksOfItsOwnFromNames() {
-        List<String> lines = DoctorText.of(
-                List.of(
-                        Finding.ok("a", "fine"),
-                        Finding.note("b", "a |@ b @| c", "do"),
-                        Finding.problem("c", "bad", "type\nthis")),
-                false);
-        assertThat(lines)
+        List<Finding> findings = List.of(
+                Finding.ok("a", "fine"),
+                Finding.note("b", "a |@ b @| c", "do"),
+                Finding.problem("c", "bad", "type\nthis"));
+        assertThat(DoctorText.of(findings, false, Integer.MAX_VALUE))
                 .containsExactly(
                         "@|red,bold problem|@  c            bad; @|bold type this|@",
                         "@|yellow note   |@  b            a | @ b @ | c; @|bold do|@",
                         "3 checks: 1 problem, 1 note");
+    }
+
+    @Test
+    void text_isBrokenBetweenWordsWhereTheTerminalIsNarrow() {
+        List<Finding> findings = List.of(Finding.problem(
+                "watches", "inotify allows 2 and the source has 3 directories", "as root: sysctl -w this=1"));
+        assertThat(DoctorText.of(findings, false, 60))
+                .containsExactly(
+                        "@|red,bold problem|@  watches      inotify allows 2 and the source has 3",
+                        "                      directories",
+                        "                      @|bold as root: sysctl -w this=1|@",
+                        "1 checks: 1 problem, 0 notes");
     }
 }
