@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * How far the tiers of this node are filled.
  *
- * @param isPlanned whether a plan says what they should hold; without one {@code wanted} is nothing
+ * @param isPlanned whether a plan for all jobs says what they should hold; without one {@code wanted} may be less than there will be
  * @param wanted what the plan wants here
  * @param there those of them that are here
  * @param resident all samples here, wanted or not
@@ -22,8 +22,8 @@ public record Filled(boolean isPlanned, Amount wanted, Amount there, Amount resi
     /** Samples and their bytes. */
     public record Amount(long samples, long bytes) {}
 
-    /** What of the wanted samples a job reads. A sample of two jobs counts for both. */
-    public record OfJob(String name, Amount wanted, Amount there) {}
+    /** What of the wanted samples a job reads, and whether the plan is one for it. A sample of two jobs counts for both. */
+    public record OfJob(String name, boolean isPlanned, Amount wanted, Amount there) {}
 
     /** A count that grows. */
     private static final class Sum {
@@ -44,7 +44,7 @@ public record Filled(boolean isPlanned, Amount wanted, Amount there, Amount resi
     public static Filled now(DatasetTree tree, Admission admission, List<JobRun> jobs) {
         LocalPlan plan = admission.plan();
         ResidentSamples residents = admission.residents();
-        boolean isPlanned = admission.hasPlan() && !plan.isMeanwhile() && !plan.isPending();
+        boolean hasPlan = admission.hasPlan() && !plan.isMeanwhile() && !plan.isPending();
         Sum wanted = new Sum();
         Sum there = new Sum();
         Sum resident = new Sum();
@@ -52,7 +52,7 @@ public record Filled(boolean isPlanned, Amount wanted, Amount there, Amount resi
         List<Sum> thereByJob = jobs.stream().map(_ -> new Sum()).toList();
         for (int file = 0; file < tree.entryCount(); file++) {
             boolean isHere = residents.isHere(file);
-            boolean isWanted = isPlanned && plan.tierOf(file) >= 0;
+            boolean isWanted = hasPlan && plan.tierOf(file) >= 0;
             if (!isHere && !isWanted) {
                 continue;
             }
@@ -75,10 +75,16 @@ public record Filled(boolean isPlanned, Amount wanted, Amount there, Amount resi
         for (int job = 0; job < jobs.size(); job++) {
             byJob.add(new OfJob(
                     jobs.get(job).spec().name(),
+                    hasPlan && plan.covers(jobs.get(job)),
                     wantedByJob.get(job).amount(),
                     thereByJob.get(job).amount()));
         }
-        return new Filled(isPlanned, wanted.amount(), there.amount(), resident.amount(), byJob);
+        return new Filled(
+                hasPlan && jobs.stream().allMatch(plan::covers),
+                wanted.amount(),
+                there.amount(),
+                resident.amount(),
+                byJob);
     }
 
     private static void addIf(boolean isSo, Sum sum, long size) {

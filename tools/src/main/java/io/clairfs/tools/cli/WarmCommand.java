@@ -149,13 +149,7 @@ final class WarmCommand implements Callable<Integer> {
             }
             if (pace.secondsWithoutNews() > PATIENCE_S) {
                 clear(terminal);
-                throw new CommandFailedException(String.format(
-                        Locale.ROOT,
-                        "%,d of %,d samples are missing and none came for %d s; the reason may be in %s/.clairfs/errors",
-                        now.wantedSamples() - now.thereSamples(),
-                        now.wantedSamples(),
-                        PATIENCE_S,
-                        client.root()));
+                throw new CommandFailedException(stuck(now, client.root()));
             }
             if (terminal) {
                 System.err.print("\r" + WarmText.line(now, pace) + "\u001b[K");
@@ -166,6 +160,19 @@ final class WarmCommand implements Callable<Integer> {
             }
             pause(Math.max(SHORTEST_LOOK_MS, TENTH * TimeUnit.NANOSECONDS.toMillis(done - looked)));
         }
+    }
+
+    private static String stuck(Amounts now, Path root) {
+        return now.isPlanned()
+                ? String.format(
+                        Locale.ROOT,
+                        "%,d of %,d samples are missing and none came for %d s; the reason may be in %s/.clairfs/errors",
+                        now.wantedSamples() - now.thereSamples(),
+                        now.wantedSamples(),
+                        PATIENCE_S,
+                        root)
+                : "there is no plan after " + PATIENCE_S + " s without news; 'clairfs status " + root
+                        + "' says what it waits for, such as ranks that no node has claimed";
     }
 
     private static void clear(boolean terminal) {

@@ -24,7 +24,7 @@ public record Amounts(
         boolean isPlanned = warm.path("is_planned").asBoolean();
         if (job != null) {
             at = JobOf.named(warm, job);
-            isPlanned &= !at.isMissingNode();
+            isPlanned = at.path("is_planned").asBoolean(false);
         }
         return new Amounts(
                 isPlanned,

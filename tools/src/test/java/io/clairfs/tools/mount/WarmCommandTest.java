@@ -84,6 +84,17 @@ final class WarmCommandTest {
     }
 
     @Test
+    void in_a_group_a_job_has_to_say_what_is_read_here() throws Exception {
+        LiveMount mount = fixture.mount(source(), "--memory", "64MiB", "--bind", "127.0.0.1:" + TestPorts.free(2));
+        mount.await("joined", now -> now.at("/group/joined").asBoolean());
+        assertThat(fixture.clairfs("warm", mount.point()).complainedWith(1))
+                .contains("in a group of nodes a job has to say");
+        mount.job("seed=5 world=2 ranks=0-1");
+        assertThat(fixture.clairfs("warm", mount.point(), "--job", "train").succeeded())
+                .startsWith("warm: 120 samples, 11.4 MiB, the whole dataset; took ");
+    }
+
+    @Test
     void ended_early_it_leaves_no_job() throws Exception {
         Path source = source();
         LiveMount mount = fixture.mount(source, "--memory", "64MiB");

@@ -79,7 +79,7 @@ final class WarmTextTest {
         JsonNode warm = new JsonMapper().readTree("""
                 {"is_planned": true, "wanted": {"samples": 9, "bytes": 90}, "there": {"samples": 8, "bytes": 80},
                  "resident": {"samples": 10, "bytes": 100},
-                 "jobs": [{"name": "a", "wanted": {"samples": 5, "bytes": 50}, "there": {"samples": 5, "bytes": 50}}]}
+                 "jobs": [{"name": "a", "is_planned": true, "wanted": {"samples": 5, "bytes": 50}, "there": {"samples": 5, "bytes": 50}}]}
                 """);
         assertThat(Amounts.of(warm, null)).isEqualTo(new Amounts(true, 9, 90, 8, 80, 10, 100));
         assertThat(Amounts.of(warm, "a")).isEqualTo(new Amounts(true, 5, 50, 5, 50, 10, 100));
