@@ -52,7 +52,8 @@ public final class Progress implements AutoCloseable {
         return new Progress(bar, out);
     }
 
-    private static boolean isTerminal() {
+    /** Whether standard error is a terminal. */
+    public static boolean isTerminal() {
         MethodHandle isatty = NativeCall.bindPlain("isatty", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
         try {
             return (int) isatty.invokeExact(STDERR) == 1;

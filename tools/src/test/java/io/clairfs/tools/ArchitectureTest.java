@@ -46,6 +46,7 @@ class ArchitectureTest {
             Map.entry("jcuda", "gpufeeder"),
             Map.entry("picocli", "tools"),
             Map.entry("me.tongfei", "tools"),
+            Map.entry("io.prometheus", "tools"),
             Map.entry("tools.jackson", "tools"),
             Map.entry("com.fasterxml.jackson", "tools"));
 
@@ -106,7 +107,8 @@ class ArchitectureTest {
                                 "are ours, the JDK's or annotations",
                                 c -> c.getPackageName().startsWith("io.clairfs")
                                         || c.getPackageName()
-                                                .matches("|(java|javax|org\\.jspecify|com\\.sun\\.management)(\\..*)?"))
+                                                .matches(
+                                                        "|(java|javax|org\\.jspecify|com\\.sun\\.management|com\\.sun\\.net\\.httpserver)(\\..*)?"))
                         .or(JavaClass.Predicates.resideInAnyPackage(known)))
                 .check(CLASSES);
     }

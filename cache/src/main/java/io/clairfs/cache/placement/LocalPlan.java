@@ -1,5 +1,6 @@
 package io.clairfs.cache.placement;
 
+import io.clairfs.cache.follow.JobRun;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -70,6 +71,11 @@ public interface LocalPlan {
     /** What comes from other nodes and goes to them for the next epoch; null where samples do not move with their readers. */
     default @Nullable Exchange exchange() {
         return null;
+    }
+
+    /** Whether this is a plan for what the job reads, rather than one from before it began. */
+    default boolean covers(JobRun job) {
+        return !isMeanwhile() && !isPending();
     }
 
     /** Whether it is time for another plan, though nothing has changed. */

@@ -1,6 +1,7 @@
 package io.clairfs.cache.placement;
 
 import io.clairfs.cache.dataset.FileNumbers;
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.plan.policy.Placement;
 import java.util.Arrays;
@@ -73,6 +74,11 @@ record Placed(
     @Override
     public int[] fillOrder(int tier) {
         return tier < order.length ? order[tier] : new int[0];
+    }
+
+    @Override
+    public boolean covers(JobRun job) {
+        return readings.stream().anyMatch(reading -> reading.job().equals(job));
     }
 
     @Override

@@ -29,6 +29,28 @@ class LatencyTest {
     }
 
     @Test
+    void buckets_countEachDurationOnce() {
+        long sumUs = 0;
+        for (int us = 1; us <= 200_000; us += 7) {
+            latency.record(TimeUnit.MICROSECONDS.toNanos(us));
+            sumUs += us;
+        }
+        Latency.Buckets seen = latency.buckets();
+        assertThat(seen.upperSeconds()).isSorted().endsWith(Double.POSITIVE_INFINITY);
+        assertThat(seen.sumSeconds()).isCloseTo(sumUs / 1e6, within(1e-9));
+        assertThat(java.util.Arrays.stream(seen.counts()).sum())
+                .isEqualTo(latency.summary().count());
+        long below = 0;
+        for (int i = 0; i < seen.counts().length; i++) {
+            below += seen.counts()[i];
+            double exact = Math.min(200_000, seen.upperSeconds()[i] * 1e6) / 7;
+            assertThat((double) below)
+                    .as("up to %s s", seen.upperSeconds()[i])
+                    .isCloseTo(exact, within(2 + exact / 50));
+        }
+    }
+
+    @Test
     void whatLiesOutside_countsAsTheEnds() {
         latency.record(-5);
         latency.record(1);

@@ -25,7 +25,11 @@ public final class Fusermount {
 
     /** The program's path; null when it is not on the PATH. */
     public static @Nullable Path find() {
-        String path = System.getenv("PATH");
+        return find(System.getenv("PATH"));
+    }
+
+    /** The same on another PATH; null counts as an empty one. */
+    public static @Nullable Path find(@Nullable String path) {
         for (String directory : (path == null ? "" : path).split(File.pathSeparator, -1)) {
             Path program = Path.of(directory.isEmpty() ? "." : directory, PROGRAM);
             if (Files.isExecutable(program) && Files.isRegularFile(program)) {

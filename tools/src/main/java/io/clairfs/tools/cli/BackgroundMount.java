@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.tools.JavaCommand;
+import io.clairfs.tools.node.MountLog;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.config.StateDirectory;
 import io.clairfs.tools.node.mount.ControlPoint;
@@ -81,7 +82,9 @@ final class BackgroundMount {
 
     /** Gives the log that the launcher began the name of the mount's log. */
     static void keepLog(Path begun, Path mountPoint) throws IOException {
-        Files.move(begun, begun.resolveSibling(logName(mountPoint)), StandardCopyOption.REPLACE_EXISTING);
+        Path log = begun.resolveSibling(MountLog.name(mountPoint));
+        MountLog.keepOlder(log);
+        Files.move(begun, log, StandardCopyOption.REPLACE_EXISTING);
     }
 
     /** Tells the launcher, which reads standard output, that the mount answers. Then closes standard output. */
@@ -152,9 +155,9 @@ final class BackgroundMount {
                 .orElse(reason);
     }
 
-    /** Makes a new, empty file for this user alone. An existing file or link at its path is removed, never written to. */
+    /** Makes a new, empty file for this user alone. The one before is kept beside it; a link at its path is removed, never written to. */
     private static Path log(Path mountPoint) throws IOException {
-        String name = logName(mountPoint);
+        String name = MountLog.name(mountPoint);
         try {
             Path directory = StateDirectory.ofUser().resolve("clairfs");
             Files.createDirectories(directory, PosixFilePermissions.asFileAttribute(FOR_OWNER));
@@ -165,12 +168,8 @@ final class BackgroundMount {
         }
     }
 
-    private static String logName(Path mountPoint) {
-        return mountPoint.toString().substring(1).replace('/', '-') + ".log";
-    }
-
     private static Path create(Path log) throws IOException {
-        Files.deleteIfExists(log);
+        MountLog.keepOlder(log);
         return Files.createFile(
                 log, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     }

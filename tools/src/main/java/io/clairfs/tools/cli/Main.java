@@ -21,6 +21,7 @@ public final class Main {
 
     private static final List<Class<?>> COMMANDS = List.of(
             DemoCommand.class,
+            DoctorCommand.class,
             MountCommand.class,
             UmountCommand.class,
             UpgradeCommand.class,
@@ -28,6 +29,7 @@ public final class Main {
             RunCommand.class,
             StatusCommand.class,
             TopCommand.class,
+            WarmCommand.class,
             WhereCommand.class,
             OrderCommand.class,
             FeedCommand.class,

@@ -48,6 +48,12 @@ final class MountCommand implements Callable<Integer> {
         OFF
     }
 
+    /** The names of the appenders in the configuration of the log. */
+    private enum LogFormat {
+        TEXT,
+        JSON
+    }
+
     @Spec
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
@@ -141,6 +147,18 @@ final class MountCommand implements Callable<Integer> {
     @Option(names = "--trust-index", description = "Use the saved listing without checking the source's directories.")
     private boolean trustIndex;
 
+    @Option(
+            names = "--metrics",
+            paramLabel = "ADDRESS:PORT",
+            description = "Serves the metrics over HTTP there, for Prometheus; they are in .clairfs/metrics, too.")
+    private @Nullable String metrics;
+
+    @Option(
+            names = "--log-format",
+            paramLabel = "FORMAT",
+            description = "Lines of the log: text, or json (default: text).")
+    private @Nullable String logFormat;
+
     @Mixin
     private GroupOptions group = new GroupOptions();
 
@@ -177,6 +195,7 @@ final class MountCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
+        chooseLog();
         Takeover takeover = restart.takeover();
         if (takeover != null) {
             return run(config(takeover.mount().source(), takeover.mount().mountPoint()), takeover);
@@ -222,6 +241,15 @@ final class MountCommand implements Callable<Integer> {
         daemon.close();
     }
 
+    /** Names the format for the configuration of the log. That is read at the first message, and before the first process is started. */
+    private void chooseLog() throws IOException {
+        String inFile = configFile == null
+                ? null
+                : ConfigFile.read(configFile).mountOrEmpty().logFormat();
+        LogFormat format = oneOf("--log-format", first(logFormat, inFile, "text"), LogFormat.values());
+        System.setProperty("clairfs.log", format.name());
+    }
+
     /** The configuration. The command line takes precedence over the file, and the file over the defaults. */
     private MountConfig config(Path realSource, Path realPoint) throws IOException {
         ConfigFile file = configFile == null ? new ConfigFile(null, null) : ConfigFile.read(configFile);
@@ -237,7 +265,8 @@ final class MountCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "--index-rule: " + e.getMessage(), e);
         }
         GroupConfig groupConfig = group.config(said);
-        List<SsdConfig> disks = ssdConfigs(ssds.isEmpty() && said.ssd() != null ? said.ssd() : ssds);
+        List<SsdConfig> disks =
+                SsdOption.parse(spec.commandLine(), ssds.isEmpty() && said.ssd() != null ? said.ssd() : ssds);
         MachineMemory machine = MachineMemory.now();
         MemoryBudget usual =
                 MemoryBudget.of(machine, Runtime.getRuntime().maxMemory(), disks.size(), groupConfig != null);
@@ -273,6 +302,7 @@ final class MountCommand implements Callable<Integer> {
                         PrefetchSettings.Sharing.values()),
                 oneOf("--find-seed", first(findSeed, said.findSeed(), "on"), OnOff.values()) == OnOff.ON,
                 groupConfig,
+                MetricsOption.parse(spec.commandLine(), metrics != null ? metrics : said.metrics()),
                 16,
                 seconds * 1000L,
                 options,
@@ -318,27 +348,6 @@ final class MountCommand implements Callable<Integer> {
         } catch (TypeConversionException e) {
             throw new ParameterException(spec.commandLine(), configFile + ": " + key + ": " + e.getMessage(), e);
         }
-    }
-
-    private List<SsdConfig> ssdConfigs(List<String> texts) {
-        List<SsdConfig> configs = new ArrayList<>();
-        for (String text : texts) {
-            int colon = text.lastIndexOf(':');
-            check(colon > 0, "--ssd '" + text + "' must be DIR:SIZE, such as /local/clairfs:200GB");
-            ByteSize size;
-            try {
-                size = ByteSize.parse(text.substring(colon + 1));
-            } catch (TypeConversionException e) {
-                throw new ParameterException(spec.commandLine(), "--ssd '" + text + "': " + e.getMessage(), e);
-            }
-            check(size.bytes() >= SMALLEST, "--ssd '" + text + "' must be at least 1MiB");
-            Path directory = Path.of(text.substring(0, colon)).toAbsolutePath().normalize();
-            check(
-                    configs.stream().noneMatch(c -> c.directory().equals(directory)),
-                    "--ssd names " + directory + " twice");
-            configs.add(new SsdConfig(directory, size.bytes()));
-        }
-        return configs;
     }
 
     private <E extends Enum<E>> E oneOf(String option, String text, E[] values) {

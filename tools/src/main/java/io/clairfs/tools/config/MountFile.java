@@ -23,6 +23,8 @@ public record MountFile(
         @Nullable String findSeed,
         @Nullable Integer readTimeout,
         @Nullable Integer restarts,
+        @Nullable String metrics,
+        @Nullable String logFormat,
         @Nullable String bind,
         @Nullable List<String> members,
         @Nullable String secretFile,
@@ -42,5 +44,5 @@ public record MountFile(
     /** A file that sets nothing. */
     public static final MountFile EMPTY = new MountFile(
             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-            null, null, null);
+            null, null, null, null, null);
 }

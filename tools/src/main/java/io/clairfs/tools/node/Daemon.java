@@ -11,6 +11,7 @@ import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SampleReader;
 import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.placement.Filled;
 import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.source.ChangeNotice;
@@ -34,12 +35,14 @@ import io.clairfs.fs.read.ReadReports;
 import io.clairfs.fs.read.ReadRequests;
 import io.clairfs.peer.Secret;
 import io.clairfs.tools.OpenParts;
+import io.clairfs.tools.Version;
 import io.clairfs.tools.node.cluster.PeerGroup;
 import io.clairfs.tools.node.cluster.SampleServer;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.control.ControlFiles;
 import io.clairfs.tools.node.control.JobControl;
+import io.clairfs.tools.node.control.MetricsServer;
 import io.clairfs.tools.node.control.OrderFiles;
 import io.clairfs.tools.node.control.ReportControl;
 import io.clairfs.tools.node.control.StatusReporter;
@@ -112,6 +115,9 @@ public final class Daemon implements AutoCloseable {
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final DatasetTree tree;
 
+    /** Whether the log says that the mount serves its dataset, so that it has to say when that ends. */
+    private volatile boolean isListed;
+
     /**
      * Mounts, or goes on with a mount. If a part fails to start, the parts that were started before it are closed; a mount that exists
      * already stays, and this process has to end.
@@ -129,7 +135,7 @@ public final class Daemon implements AutoCloseable {
         this.config = config;
         try {
             Clock clock = Clock.systemUTC();
-            ErrorLog errors = new ErrorLog(clock);
+            ErrorLog errors = new ErrorLog(clock, message -> LOG.log(Level.WARNING, message));
             Counters counters = new Counters();
             View view = config.view().open();
             SavedIndex saved = new SavedIndex(config.indexCache(), config.source(), view, errors::add);
@@ -235,6 +241,9 @@ public final class Daemon implements AutoCloseable {
                     counters,
                     errors,
                     data::requests);
+            if (config.metrics() != null) { // before the control files answer, which says that all is well
+                started(MetricsServer.start(config.metrics(), status));
+            }
             SavedMount place = new SavedMount(config.source(), config.mountPoint(), controlPoint);
             Restarts restarts = started(new Restarts(data, place, jobs, config.restart(), errors));
             ControlMount control = new ControlMount(
@@ -247,7 +256,8 @@ public final class Daemon implements AutoCloseable {
                             errors,
                             indexes,
                             new OrderFiles(jobs, prefetcher, errors),
-                            new WhereFiles(tree, indexes, prefetcher)),
+                            new WhereFiles(tree, indexes, prefetcher),
+                            () -> Filled.now(tree, admission, prefetcher.jobs())),
                     clock);
             FuseSession controls = session(
                     takeover == null
@@ -320,6 +330,13 @@ public final class Daemon implements AutoCloseable {
             @Nullable Takeover takeover,
             ErrorLog errors) {
         tree.complete().join();
+        LOG.log(
+                Level.INFO,
+                "clairfs " + Version.TEXT + ", process "
+                        + ProcessHandle.current().pid() + ", serves " + config.source() + " at " + config.mountPoint()
+                        + ": " + tree.fileCount() + " files");
+        isListed = true;
+        MountLog.watch(config.mountPoint());
         LateSteps steps = new LateSteps(errors);
         if (takeover != null) { // the disks first, or the jobs would have fetched anew what they hold
             steps.run("finding what the disks hold", tiers::recover);
@@ -388,6 +405,9 @@ public final class Daemon implements AutoCloseable {
     public synchronized void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
+        }
+        if (isListed) {
+            LOG.log(Level.INFO, config.mountPoint() + " ends");
         }
         parts.close();
         cut();

@@ -5,6 +5,7 @@ import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.gpufeeder.view.ViewSpec;
 import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.node.limits.MemoryBudget;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param sharing how loaders are divided among the ranks
  * @param findSeed whether to search for the order of a trainer that no job describes
  * @param group the nodes to share caches with; null for none
+ * @param metrics the address to serve metrics on; null for none
  * @param listers the number of calls that the listing may make at once
  * @param readTimeoutMs how long a reader may wait
  * @param fuseOptions more options for the data mount, as after {@code -o}
@@ -50,6 +52,7 @@ public record MountConfig(
         PrefetchSettings.Sharing sharing,
         boolean findSeed,
         @Nullable GroupConfig group,
+        @Nullable InetSocketAddress metrics,
         int listers,
         long readTimeoutMs,
         List<String> fuseOptions,

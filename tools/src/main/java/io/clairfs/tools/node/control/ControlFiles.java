@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.placement.Filled;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlContent;
@@ -14,13 +15,20 @@ import io.clairfs.tools.node.job.Indexes;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The control files of a mount: {@code job, note, report, status, status.json, errors, index, upgrade, order/JOB/EPOCH/RANK,
+ * The control files of a mount: {@code job, note, report, status, status.json, metrics, threads, warm.json, errors, index, upgrade, order/JOB/EPOCH/RANK,
  * sample/JOB/NUMBER, where/PATH, python/MODULE}.
  */
 public final class ControlFiles implements ControlTree {
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build();
+
     private final JobControl jobs;
     private final ReportControl report;
     private final TrainerNotes notes;
@@ -30,6 +38,7 @@ public final class ControlFiles implements ControlTree {
     private final Indexes indexes;
     private final OrderFiles orders;
     private final WhereFiles where;
+    private final Supplier<Filled> filled;
     private final PythonFiles python = new PythonFiles();
 
     public ControlFiles(
@@ -41,7 +50,8 @@ public final class ControlFiles implements ControlTree {
             ErrorLog errors,
             Indexes indexes,
             OrderFiles orders,
-            WhereFiles where) {
+            WhereFiles where,
+            Supplier<Filled> filled) {
         this.jobs = jobs;
         this.report = report;
         this.notes = notes;
@@ -51,6 +61,7 @@ public final class ControlFiles implements ControlTree {
         this.indexes = indexes;
         this.orders = orders;
         this.where = where;
+        this.filled = filled;
     }
 
     @Override
@@ -60,6 +71,7 @@ public final class ControlFiles implements ControlTree {
                     "errors",
                     "index",
                     "job",
+                    "metrics",
                     "note",
                     "order",
                     "python",
@@ -67,7 +79,9 @@ public final class ControlFiles implements ControlTree {
                     "sample",
                     "status",
                     "status.json",
+                    "threads",
                     "upgrade",
+                    "warm.json",
                     "where"));
         }
         List<String> below = path.subList(1, path.size());
@@ -88,6 +102,9 @@ public final class ControlFiles implements ControlTree {
             case "upgrade" -> new FileNode(upgrade);
             case "status" -> new FileNode(() -> text(status.text()));
             case "status.json" -> new FileNode(() -> text(status.json()));
+            case "metrics" -> new FileNode(() -> ControlContent.of(status.metrics()));
+            case "threads" -> new FileNode(() -> text(ThreadStacks.text()));
+            case "warm.json" -> new FileNode(() -> text(JSON.writeValueAsString(filled.get()) + "\n"));
             case "errors" -> new FileNode(this::errorLines);
             case "index" -> new FileNode(this::indexLines);
             default -> null;

@@ -24,6 +24,7 @@ import io.clairfs.tools.node.job.Indexes;
 import io.clairfs.tools.node.job.LoaderReports;
 import io.clairfs.tools.node.seed.SeedFinder;
 import io.clairfs.tools.node.seed.SeedStatus;
+import io.clairfs.tools.node.status.PrometheusText;
 import io.clairfs.tools.node.status.Status;
 import io.clairfs.tools.node.status.StatusText;
 import java.util.ArrayList;
@@ -93,6 +94,13 @@ public final class StatusReporter {
     /** The status as JSON, for programs. */
     String json() {
         return JSON.writeValueAsString(status()) + "\n";
+    }
+
+    /** The status in the Prometheus text format, for monitoring. */
+    byte[] metrics() {
+        Map<String, Latency.Buckets> times = new LinkedHashMap<>();
+        latencies().forEach((key, seen) -> times.put(key, seen.buckets()));
+        return PrometheusText.of(JSON.valueToTree(status()), times);
     }
 
     /** The status as text, for people. */
@@ -197,11 +205,17 @@ public final class StatusReporter {
 
     private Map<String, Status.Latency> latency() {
         Map<String, Status.Latency> latency = new LinkedHashMap<>();
-        latency.put("read_wait", latency(counters.readWait));
-        latency.put("source", latency(counters.fromSourceTook));
-        latency.put("peer", latency(counters.fromPeerTook));
-        latency.put("push", latency(counters.pushTook));
+        latencies().forEach((key, seen) -> latency.put(key, latency(seen)));
         return latency;
+    }
+
+    private Map<String, Latency> latencies() {
+        Map<String, Latency> all = new LinkedHashMap<>();
+        all.put("read_wait", counters.readWait);
+        all.put("source", counters.fromSourceTook);
+        all.put("peer", counters.fromPeerTook);
+        all.put("push", counters.pushTook);
+        return all;
     }
 
     private static Status.Latency latency(Latency seen) {

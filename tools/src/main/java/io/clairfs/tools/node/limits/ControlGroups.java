@@ -7,13 +7,15 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The memory that the control groups of this process leave it: the least of limit minus usage, over its group and all groups above.
+ * The memory that the control groups of a process leave it: the least of limit minus usage, over its group and all groups above.
  *
- * <p>A batch job or a systemd unit has a group of its own, some levels below the mount point of the hierarchy. {@code /proc/self/cgroup} names
- * the group; {@code /proc/self/mountinfo} says where hierarchies are mounted, and which part of them. Versions 1 and 2 may be mounted side by
- * side. Pages of files count as free, because the kernel reclaims them before it refuses anything.
+ * <p>A batch job or a systemd unit has a group of its own, some levels below the mount point of the hierarchy. The process's file {@code
+ * cgroup} names the group; {@code /proc/self/mountinfo} says where hierarchies are mounted, and which part of them. Versions 1 and 2 may be
+ * mounted side by side. Pages of files count as free, because the kernel reclaims them before it refuses anything.
+ *
+ * @param process its name below {@code /proc}, such as {@code self}
  */
-record ControlGroups(Path root) {
+record ControlGroups(Path root, String process) {
     private static final String FIRST = "cgroup";
     private static final String SECOND = "cgroup2";
 
@@ -25,7 +27,7 @@ record ControlGroups(Path root) {
 
     /** The bytes that are left; {@link Long#MAX_VALUE} without a limit. */
     long availableBytes() {
-        List<String> groups = lines("proc/self/cgroup");
+        List<String> groups = lines("proc/" + process + "/cgroup");
         List<String> mounts = lines("proc/self/mountinfo");
         long least = Long.MAX_VALUE;
         for (String line : groups) {

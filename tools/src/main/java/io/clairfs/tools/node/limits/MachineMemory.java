@@ -20,11 +20,16 @@ public record MachineMemory(long totalBytes, long freeBytes, long groupBytes) {
     }
 
     /** The same, read from the files below {@code root} in place of those of this machine. */
-    static MachineMemory of(Path root) {
+    public static MachineMemory of(Path root) {
+        return of(root, "self");
+    }
+
+    /** The same as it is for another process, given by its name below {@code proc}. */
+    public static MachineMemory of(Path root, String process) {
         Path meminfo = root.resolve("proc/meminfo");
         long free = figure(meminfo, "MemAvailable:");
         return new MachineMemory(
-                Math.max(free, figure(meminfo, "MemTotal:")), free, new ControlGroups(root).availableBytes());
+                Math.max(free, figure(meminfo, "MemTotal:")), free, new ControlGroups(root, process).availableBytes());
     }
 
     /** The memory that this process may take now, bytes. */

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** The process that serves a mount, as /proc shows it, for mounts that do not answer. */
 public final class MountProcess {
@@ -16,6 +17,8 @@ public final class MountProcess {
     private static final String PROGRAM = "io.clairfs.tools.cli.Main";
     private static final String COMMAND = "mount";
     private static final List<String> FOREGROUND = List.of("-f", "--foreground");
+
+    private static final int STACKS_TIMEOUT_S = 5;
 
     private MountProcess() {}
 
@@ -70,6 +73,44 @@ public final class MountProcess {
 
     private static List<String> arguments(Path process) throws IOException {
         return Arrays.asList(Files.readString(process.resolve("cmdline"), UTF_8).split("\0", -1));
+    }
+
+    /** What {@code clairfs mount} was given that became process {@code pid}; empty if it cannot be read. */
+    public static List<String> given(long pid) {
+        try {
+            List<String> all = arguments(PROC.resolve(Long.toString(pid)));
+            int at = all.indexOf(PROGRAM);
+            return at < 0 || at + 2 > all.size()
+                    ? List.of()
+                    : all.subList(at + 2, all.size()).stream()
+                            .filter(argument -> !argument.isEmpty())
+                            .toList();
+        } catch (IOException gone) {
+            return List.of();
+        }
+    }
+
+    /** The directory to which its paths are relative. */
+    public static Path directory(long pid) throws IOException {
+        return Files.readSymbolicLink(PROC.resolve(Long.toString(pid)).resolve("cwd"));
+    }
+
+    /** The file that it writes its messages to. */
+    public static Path log(long pid) throws IOException {
+        return Files.readSymbolicLink(PROC.resolve(Long.toString(pid)).resolve("fd/2"));
+    }
+
+    /** Has a process of ours write the stacks of its threads to its log, as every JVM does, and waits a second for it. */
+    public static void writeStacks(long pid) throws IOException {
+        Process kill = new ProcessBuilder("/bin/sh", "-c", "kill -QUIT \"$0\" && sleep 1", Long.toString(pid)).start();
+        kill.getOutputStream().close();
+        try {
+            boolean _ = kill.waitFor(STACKS_TIMEOUT_S, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            kill.destroyForcibly();
+        }
     }
 
     /** The state of {@code pid} now. */

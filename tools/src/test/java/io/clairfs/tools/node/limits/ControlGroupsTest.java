@@ -60,7 +60,7 @@ final class ControlGroupsTest {
     }
 
     private long available() {
-        return new ControlGroups(root).availableBytes();
+        return new ControlGroups(root, "self").availableBytes();
     }
 
     // Promise M5

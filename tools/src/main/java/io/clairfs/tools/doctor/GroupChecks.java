@@ -1,0 +1,130 @@
+package io.clairfs.tools.doctor;
+
+import io.clairfs.peer.Secret;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.ServerSocket;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What a group of nodes needs: names that resolve, ports that are free, a secret, a clock. */
+final class GroupChecks implements Check {
+    private static final int DEFAULT_PORT = 5701;
+    private static final String ONE_OF_MANY = "kubernetes:";
+
+    @Override
+    public List<Finding> look(Examined examined) throws IOException {
+        List<Finding> found = new ArrayList<>();
+        Wanted wanted = examined.wanted();
+        if (wanted.bind() != null) {
+            found.add(address("bind", wanted.bind(), examined, 2));
+            found.addAll(members(wanted.members()));
+            found.add(secret(wanted.secretFile(), wanted.bind()));
+            found.add(
+                    examined.machine().isClockSynchronised()
+                            ? Finding.ok("clock", "is synchronised")
+                            : Finding.note(
+                                    "clock",
+                                    "is not synchronised, so lines of several nodes' logs do not compare; reads do not depend on it",
+                                    "as root: timedatectl set-ntp true"));
+        }
+        if (wanted.metrics() != null) {
+            found.add(address("metrics", wanted.metrics(), examined, 1));
+        }
+        return found;
+    }
+
+    /** An address of this machine with so many free ports. */
+    private static Finding address(String name, String text, Examined examined, int ports) throws IOException {
+        InetSocketAddress at = parsed(text);
+        if (at.isUnresolved()) {
+            return Finding.problem(name, "no name server knows " + at.getHostString(), "an address of this machine");
+        }
+        InetAddress address = at.getAddress();
+        if (!address.isAnyLocalAddress() && NetworkInterface.getByInetAddress(address) == null) {
+            return Finding.problem(
+                    name, at.getHostString() + " is not an address of this machine", "one of: hostname -I");
+        }
+        if (examined.running() == null) {
+            for (int port = at.getPort(); port < at.getPort() + ports; port++) {
+                String trouble = troubleOf(new InetSocketAddress(address, port));
+                if (trouble != null) {
+                    return Finding.problem(
+                            name,
+                            "port " + port + " of " + at.getHostString() + " " + trouble,
+                            "ss -ltnp 'sport = :" + port + "', or another port");
+                }
+            }
+        }
+        return Finding.ok(name, at.getHostString() + ":" + at.getPort());
+    }
+
+    /** Why nobody could listen there now; null if he could. */
+    private static @Nullable String troubleOf(InetSocketAddress at) {
+        try (ServerSocket socket = new ServerSocket()) {
+            socket.setReuseAddress(true); // closed connections of an earlier mount do not count
+            socket.bind(at);
+            return null;
+        } catch (IOException e) {
+            String reason = String.valueOf(e.getMessage());
+            return reason.contains("Permission denied") ? "is for root alone" : "is in use";
+        }
+    }
+
+    private static InetSocketAddress parsed(String text) {
+        int colon = text.lastIndexOf(':');
+        boolean hasPort =
+                colon > 0 && !text.endsWith("]") && text.substring(colon + 1).matches("[0-9]{1,5}");
+        String host = hasPort ? text.substring(0, colon) : text;
+        int port = hasPort ? Math.min(65_534, Integer.parseInt(text.substring(colon + 1))) : DEFAULT_PORT;
+        return new InetSocketAddress(host, port);
+    }
+
+    private static List<Finding> members(List<String> members) {
+        List<Finding> found = new ArrayList<>();
+        for (String member : members) {
+            if (!member.startsWith(ONE_OF_MANY)
+                    && !member.equals("slurm")
+                    && parsed(member).isUnresolved()) {
+                found.add(Finding.problem(
+                        "members",
+                        "no name server knows " + parsed(member).getHostString(),
+                        "getent hosts " + parsed(member).getHostString()));
+            }
+        }
+        return found.isEmpty() && !members.isEmpty() ? List.of(Finding.ok("members", "all names resolve")) : found;
+    }
+
+    private static Finding secret(@Nullable Path file, String bind) throws IOException {
+        if (file == null) {
+            return isLoopback(bind)
+                    ? Finding.ok("secret", "not needed on loopback")
+                    : Finding.problem(
+                            "secret",
+                            "a group beyond loopback needs --secret-file",
+                            "head -c 32 /dev/urandom | base64 > FILE; chmod 600 FILE, the same on all nodes");
+        }
+        try {
+            Secret _ = Secret.read(file);
+        } catch (IOException e) {
+            return Finding.problem(
+                    "secret", "cannot be used: " + e.getMessage(), "a file of 16 bytes or more, the same on all nodes");
+        }
+        return Secret.warning(file)
+                .map(warning -> Finding.note("secret", file + " is open to others than its owner", "chmod 600 " + file))
+                .orElse(Finding.ok("secret", file + " is its owner's alone"));
+    }
+
+    private static boolean isLoopback(String bind) {
+        try {
+            return InetAddress.getByName(parsed(bind).getHostString()).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package io.clairfs.tools.doctor;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.cache.posix.ProcessIdentity;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One machine, as its user sees it.
+ *
+ * @param root the directory with {@code proc}, {@code sys}, {@code etc} and {@code dev}
+ * @param environment the variables of the user
+ * @param userId 0 for root
+ * @param hasLibrary whether a shared library of this name can be loaded
+ * @param isClockSynchronised what the kernel says of its clock
+ * @param javaVersion the feature release of the JDK
+ */
+public record Machine(
+        Path root,
+        Map<String, String> environment,
+        int userId,
+        Predicate<String> hasLibrary,
+        boolean isClockSynchronised,
+        int javaVersion) {
+    /** Enough for the kernel's {@code struct timex}. */
+    private static final long TIMEX_BYTES = 512;
+
+    private static final int MOST_BYTES = 1 << 20;
+    private static final int CLOCK_NOT_SYNCHRONISED = 5;
+
+    /** This machine. */
+    public static Machine here() {
+        return new Machine(
+                Path.of("/"),
+                System.getenv(),
+                ProcessIdentity.userId(),
+                Machine::loads,
+                clockIsSynchronised(),
+                Runtime.version().feature());
+    }
+
+    /** A file of {@code proc}, {@code sys} or {@code etc}; null if it cannot be read. */
+    @Nullable
+    String text(String file) {
+        try {
+            return read(root.resolve(file)).strip();
+        } catch (IOException none) {
+            return null;
+        }
+    }
+
+    /** Reads with large reads: a setting of the kernel gives its value to the first one alone. */
+    static String read(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] text = new byte[MOST_BYTES];
+            int length = 0;
+            int n = in.read(text);
+            while (n > 0) {
+                length += n;
+                n = length < text.length ? in.read(text, length, text.length - length) : 0;
+            }
+            return new String(text, 0, length, UTF_8);
+        }
+    }
+
+    /** The number in such a file. */
+    OptionalLong number(String file) {
+        String text = text(file);
+        try {
+            return text == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(text));
+        } catch (NumberFormatException other) {
+            return OptionalLong.empty();
+        }
+    }
+
+    /** The number behind a name, as in {@code meminfo} and {@code status}; kilobytes there. */
+    OptionalLong figure(String file, String name) {
+        String text = text(file);
+        return text == null
+                ? OptionalLong.empty()
+                : text.lines()
+                        .filter(line -> line.startsWith(name + ":"))
+                        .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
+                        .findFirst();
+    }
+
+    @SuppressWarnings("restricted")
+    private static boolean loads(String library) {
+        try (Arena arena = Arena.ofConfined()) {
+            SymbolLookup _ = SymbolLookup.libraryLookup(library, arena);
+            return true;
+        } catch (IllegalArgumentException none) {
+            return false;
+        }
+    }
+
+    private static boolean clockIsSynchronised() {
+        MethodHandle adjtimex = NativeCall.bindPlain("adjtimex", FunctionDescriptor.of(JAVA_INT, ADDRESS));
+        try (Arena arena = Arena.ofConfined()) {
+            return (int) adjtimex.invokeExact(arena.allocate(TIMEX_BYTES, Long.BYTES)) != CLOCK_NOT_SYNCHRONISED;
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
+    }
+}

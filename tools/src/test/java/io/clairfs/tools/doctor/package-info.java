@@ -1,0 +1,4 @@
+/**
+ * Tests of the checks on recorded machines.
+ */
+package io.clairfs.tools.doctor;

@@ -1,0 +1,93 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The log of a mount: its lines, its older ones, and what happens when it is long. */
+@Timeout(300)
+final class DaemonLogTest {
+    private static final int SAMPLES = 20;
+    private static final int SAMPLE_BYTES = 1_000;
+
+    @RegisterExtension
+    private final MountFixture fixture = new MountFixture();
+
+    private Path source() throws IOException {
+        Path source = fixture.newDirectory("source");
+        Images.make(source.resolve("a"), SAMPLES, SAMPLE_BYTES);
+        return source;
+    }
+
+    @Test
+    void lines_of_a_log_are_json_when_asked_for() throws Exception {
+        LiveMount mount = fixture.mount(source(), "--log-format", "json");
+        mount.awaitReady();
+        String message = "";
+        while (message.isEmpty()) { // it is written right after the listing
+            Thread.sleep(20);
+            for (String line :
+                    fixture.logs().lines().filter(l -> l.startsWith("{")).toList()) {
+                JsonNode said = new JsonMapper().readTree(line);
+                assertThat(said.path("timestamp").asLong()).isPositive();
+                assertThat(said.path("level").asString()).isEqualTo("INFO");
+                message = said.path("formattedMessage").asString();
+            }
+        }
+        assertThat(message).contains(" serves ").endsWith(SAMPLES + " files");
+        assertThat(fixture.clairfs("mount", source(), fixture.newDirectory("p"), "--log-format", "xml")
+                        .complainedWith(2))
+                .contains("--log-format 'xml' is none of text, json");
+    }
+
+    @Test
+    void long_log_is_replaced_and_what_is_written_then_is_in_the_new_one() throws Exception {
+        Path source = source();
+        LiveMount mount = fixture.mount(source, "--find-seed", "off");
+        mount.awaitReady();
+        String name = mount.point().toString().substring(1).replace('/', '-') + ".log";
+        Path log = fixture.directory().resolve("clairfs").resolve(name);
+        Files.write(log, new byte[11 << 20], StandardOpenOption.APPEND);
+        Path older = log.resolveSibling(name + ".1");
+        while (!Files.exists(older) || !Files.exists(log)) {
+            Thread.sleep(50); // the daemon looks every ten seconds
+        }
+        assertThat(Files.size(older)).isGreaterThan(11 << 20);
+        assertThat(Files.getPosixFilePermissions(log)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+        String gone = mount.lines("index").getFirst();
+        Files.delete(source.resolve(gone));
+        assertThatThrownBy(() -> Files.readAllBytes(mount.point().resolve(gone)))
+                .isInstanceOf(IOException.class);
+        while (!Files.readString(log).contains(" WARN  Daemon: ")) {
+            Thread.sleep(20); // the line follows the reader's error
+        }
+        assertThat(Files.readString(log)).contains(gone);
+    }
+
+    @Test
+    void logs_before_this_mount_are_kept() throws Exception {
+        Path source = source();
+        Path point = fixture.newDirectory("mnt");
+        for (int mounts = 0; mounts < 5; mounts++) {
+            fixture.mountAt(point, source).awaitReady();
+            fixture.clairfs("umount", point).succeeded();
+        }
+        String name = point.toString().substring(1).replace('/', '-') + ".log";
+        Path logs = fixture.directory().resolve("clairfs");
+        for (String kept : List.of(name, name + ".1", name + ".2", name + ".3")) {
+            assertThat(Files.readString(logs.resolve(kept))).contains(" INFO  Daemon: ");
+        }
+        assertThat(logs.resolve(name + ".4")).doesNotExist();
+    }
+}
