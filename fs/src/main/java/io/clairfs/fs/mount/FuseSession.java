@@ -44,14 +44,23 @@ public final class FuseSession extends MountedSession {
      */
     public static FuseSession mount(Path point, List<String> options, FuseCallbacks callbacks, ErrnoTable errnos)
             throws IOException {
-        return begin(() -> {
-            Set<Integer> strangers = unknownDescriptors();
-            Arena arena = Arena.ofShared();
-            GuardedCallbacks guarded = new GuardedCallbacks(callbacks, errnos, arena);
-            CompletableFuture<Integer> ended = run(point, options, guarded, arena);
-            awaitInit(point, guarded, ended);
-            return of(point, ended, guarded, strangers);
-        });
+        return begin(() -> start(point, options, callbacks, errnos));
+    }
+
+    /** As {@link #mount}, for a process that the supervisor of another has started: no watchdog ends this session. */
+    public static FuseSession mountSupervised(
+            Path point, List<String> options, FuseCallbacks callbacks, ErrnoTable errnos) throws IOException {
+        return beginSupervised(() -> start(point, options, callbacks, errnos));
+    }
+
+    private static FuseSession start(Path point, List<String> options, FuseCallbacks callbacks, ErrnoTable errnos)
+            throws IOException {
+        Set<Integer> strangers = unknownDescriptors();
+        Arena arena = Arena.ofShared();
+        GuardedCallbacks guarded = new GuardedCallbacks(callbacks, errnos, arena);
+        CompletableFuture<Integer> ended = run(point, options, guarded, arena);
+        awaitInit(point, guarded, ended);
+        return of(point, ended, guarded, strangers);
     }
 
     private static FuseSession of(

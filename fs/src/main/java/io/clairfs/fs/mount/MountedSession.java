@@ -69,23 +69,36 @@ public abstract class MountedSession implements AutoCloseable {
 
     /** Starts a session while no other starts, and checks that it works. */
     protected static <S extends MountedSession> S begin(Start<S> start) throws IOException {
+        return begin(start, true);
+    }
+
+    /** As {@link #begin}, for a session that a supervisor of another process holds: no watchdog may end it when this process dies. */
+    protected static <S extends MountedSession> S beginSupervised(Start<S> start) throws IOException {
+        return begin(start, false);
+    }
+
+    private static <S extends MountedSession> S begin(Start<S> start, boolean watched) throws IOException {
         STARTING.lock();
         try {
             S session = start.start();
             SESSIONS.add(session);
-            take(session);
+            take(session, watched);
             return session;
         } finally {
             STARTING.unlock();
         }
     }
 
-    private static void take(MountedSession session) throws IOException {
+    private static void take(MountedSession session, boolean watched) throws IOException {
         try {
-            session.watch();
+            if (watched) {
+                session.watch();
+            }
             session.probe();
         } catch (IOException e) {
-            session.close();
+            if (watched) { // else the mount stays, for the next process
+                session.close();
+            }
             throw e;
         }
     }
@@ -122,17 +135,28 @@ public abstract class MountedSession implements AutoCloseable {
     }
 
     /**
-     * Has the process started again if it dies, from the directory of what that needs. The connection then stays, and the watchdog leaves it alone.
+     * Has the process started again if it dies, from the directory of what that needs. The connection then stays, so {@link #unwatch} all sessions
+     * of the process.
      *
      * @param restarts most restarts within a minute
      */
     protected Supervisor supervise(Path directory, int restarts) throws IOException {
-        Supervisor supervisor = Supervisor.start(point, channel, FuseConnection.device(point), directory, restarts);
+        try {
+            return Supervisor.start(point, channel, FuseConnection.device(point), directory, restarts);
+        } catch (IOException e) {
+            if (watch == null) {
+                watch();
+            }
+            throw e;
+        }
+    }
+
+    /** Has the watchdog leave the connection alone: the process is started again if it dies, and that ends or goes on with the connection. */
+    public final void unwatch() {
         Watchdog.Watch before = watch;
         if (before != null) {
             before.close();
         }
-        return supervisor;
     }
 
     /** Checks that the new mount answers. */

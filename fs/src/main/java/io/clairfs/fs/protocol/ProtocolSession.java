@@ -91,7 +91,7 @@ public final class ProtocolSession extends MountedSession {
      */
     public static ProtocolSession takeOver(
             Path point, int device, NodeFilesystem filesystem, ErrnoTable errnos, long predecessor) throws IOException {
-        return begin(() -> {
+        return beginSupervised(() -> {
             SharedDescriptor channel = new SharedDescriptor(Posix.duplicate(device));
             Posix.close(device);
             RequestDispatcher dispatcher =

@@ -6,18 +6,25 @@ import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.tools.node.mount.ControlRead;
 import io.clairfs.tools.node.mount.ControlRead.Answer;
 import io.clairfs.tools.node.mount.MountCheck;
+import io.clairfs.tools.node.restart.RestartDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Talks to a mount through its control files. */
 final class ControlClient {
     private static final long ANSWER_TIMEOUT_MS = 15_000;
+
+    /** Longer than a process takes to go on with a mount of a million files. */
+    private static final long RESTART_TIMEOUT_MS = 15_000;
+
+    private static final long RESTART_POLL_MS = 100;
     private static final String NOT_THERE = "No such file or directory";
 
     private final Path control;
@@ -68,12 +75,37 @@ final class ControlClient {
     }
 
     String read(String file) throws IOException, CommandFailedException {
-        return switch (ControlRead.read(control.resolve(file), ANSWER_TIMEOUT_MS)) {
+        Answer answer = ControlRead.read(control.resolve(file), ANSWER_TIMEOUT_MS);
+        if (answer instanceof Answer.Refused && awaitRestart()) {
+            answer = ControlRead.read(control.resolve(file), ANSWER_TIMEOUT_MS);
+        }
+        return switch (answer) {
             case Answer.Content(String text) -> text;
             case Answer.Refused(String reason) when reason.endsWith(NOT_THERE) -> throw new NoSuchFileException(file);
             case Answer.Refused(String reason) -> throw new CommandFailedException(reason);
             case Answer.Silence() -> throw new CommandFailedException(ControlRead.silence(root, ANSWER_TIMEOUT_MS));
         };
+    }
+
+    /** Where the mount's process has died and is being started again: waits for the new one. Returns whether it answers now, and did not before. */
+    private boolean awaitRestart() throws IOException, CommandFailedException {
+        Path status = control.resolve("status.json");
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RESTART_TIMEOUT_MS);
+        for (boolean waited = false; ; waited = true) {
+            if (ControlRead.read(status, ANSWER_TIMEOUT_MS) instanceof Answer.Content) {
+                return waited;
+            }
+            if (!RestartDirectory.isThereFor(MountCheck.real(root)) || System.nanoTime() > deadline) {
+                return false;
+            }
+            try {
+                TimeUnit.MILLISECONDS.sleep(RESTART_POLL_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new CommandFailedException(
+                        "interrupted while the process of " + root + " is being started again");
+            }
+        }
     }
 
     /** Writes one message to the job file. */

@@ -262,8 +262,8 @@ public final class Daemon implements AutoCloseable {
             FuseSession controls = session(
                     takeover == null
                             ? FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos)
-                            : takeover.replaceControlFiles(
-                                    () -> FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos)));
+                            : takeover.replaceControlFiles(() -> FuseSession.mountSupervised(
+                                    controlPoint.path(), controlOptions(), control, errnos)));
             parts.add(restarts); // added again, so that the supervisor knows first that the mount ends
             parts.add(reader); // added again, so that it is closed first
             endWith(data);
@@ -342,7 +342,7 @@ public final class Daemon implements AutoCloseable {
             steps.run("finding what the disks hold", tiers::recover);
             steps.run("going on with the jobs", () -> takeover.jobs(errors::add).forEach(jobs::goOn));
         }
-        steps.run("having this process started again if it dies", () -> restarts.begin(tree, takeover));
+        steps.run("having this process started again if it dies", () -> restarts.begin(tree, takeover, sessions));
         steps.run("watching the samples", () -> indexes.watch(indexes.of("")));
         if (tree.entryCount() >= MANY_ENTRIES) {
             steps.run("giving back the memory that listing took", System::gc);

@@ -252,7 +252,7 @@ class MountErrorsTest {
                         .succeeded()
                         .strip()));
         List<String> command = new ArrayList<>(List.of("env", "PATH=" + programs));
-        command.addAll(Clairfs.command("mount", source.toString(), point.toString()));
+        command.addAll(Clairfs.command("mount", "--restarts", "0", source.toString(), point.toString()));
         Ended.run(command, fixture.environment()).succeeded();
         Files.delete(fusermount);
         ProcessHandle daemon = ProcessHandle.of(new LiveMount(point).pid()).orElseThrow();

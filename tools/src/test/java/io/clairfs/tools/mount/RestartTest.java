@@ -164,7 +164,11 @@ final class RestartTest {
         makeDataset();
         LiveMount mount = mount(dataset, 1);
         cat(mount, 1).succeeded();
-        long next = killAndAwaitNext(mount, mount.pid());
+        ProcessHandle.of(mount.pid()).orElseThrow().destroyForcibly();
+        assertThat(fixture.clairfs("status", mount.point()).succeeded())
+                .as("a command waits for the next daemon")
+                .contains("620 samples");
+        long next = mount.pid();
         cat(mount, 2).succeeded();
         ProcessHandle.of(next).orElseThrow().destroyForcibly();
 
@@ -247,14 +251,11 @@ final class RestartTest {
                             assert through.read() == direct.read(), path
                     pid = daemon(pid)
                 """, point, dataset));
-        assertThat(reader.exit())
-                .as(
-                        "%s; the log: %s",
-                        reader.err(),
-                        user.runAsRoot(List.of("sh", "-c", "cat '" + user.home() + "'/.local/state/clairfs/*.log"))
-                                .out())
-                .isZero();
-        user.clairfs("umount", point).succeeded();
+        Ended unmounted = user.clairfs("umount", point);
+        String log = user.runAsRoot(List.of("sh", "-c", "cat '" + user.home() + "'/.local/state/clairfs/*.log"))
+                .out();
+        assertThat(reader.exit()).as("%s; the log: %s", reader.err(), log).isZero();
+        assertThat(unmounted.exit()).as("%s; the log: %s", unmounted.err(), log).isZero();
         assertThat(fixture.processes()).isEmpty();
     }
 

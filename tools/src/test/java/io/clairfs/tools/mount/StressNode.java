@@ -121,7 +121,8 @@ final class StressNode {
 
     /** Tries to mount without fusermount. No daemon may be running. */
     void requireRefusalWithoutFusermount() throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of("mount", source.point().toString(), point.toString()));
+        List<String> command = new ArrayList<>(
+                List.of("mount", "--restarts", "0", source.point().toString(), point.toString()));
         command.addAll(options.get());
         machine.requireRefusalWithoutFusermount(command);
     }

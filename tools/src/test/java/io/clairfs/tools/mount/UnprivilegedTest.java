@@ -142,7 +142,7 @@ class UnprivilegedTest {
     // Promise L5
     @Test
     void mount_after_kill_9_works_and_leaves_nothing_of_the_killed_one() throws Exception {
-        user.clairfs("mount", source, point).succeeded();
+        user.clairfs("mount", source, point, "--restarts", "0").succeeded();
         long pid = status().path("pid").asLong();
         ProcessHandle daemon = ProcessHandle.of(pid).orElseThrow();
         daemon.destroyForcibly();

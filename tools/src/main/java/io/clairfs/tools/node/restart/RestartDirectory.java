@@ -22,14 +22,13 @@ import java.util.stream.Collectors;
  */
 public record RestartDirectory(Path path) {
     private static final String SUFFIX = ".restart";
+    private static final String SCRIPT = "restart";
     private static final String PROGRAM = "program";
 
     /** Makes a new one for the mount at {@code mountPoint}, beside the mount's log, or in a temporary directory where the user has no home. */
     static RestartDirectory make(Path mountPoint) throws IOException {
-        String name = mountPoint.toString().substring(1).replace('/', '-') + SUFFIX;
-        Path path;
+        Path path = usual(mountPoint);
         try {
-            path = StateDirectory.ofUser().resolve("clairfs").resolve(name);
             Files.createDirectories(
                     path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
             Files.setPosixFilePermissions(
@@ -42,10 +41,20 @@ public record RestartDirectory(Path path) {
         return made;
     }
 
+    /** Whether the process of the mount at {@code mountPoint} is started again if it dies, as far as this user can see. */
+    public static boolean isThereFor(Path mountPoint) {
+        return Files.isRegularFile(usual(mountPoint).resolve(SCRIPT));
+    }
+
+    private static Path usual(Path mountPoint) {
+        String name = mountPoint.toString().substring(1).replace('/', '-') + SUFFIX;
+        return StateDirectory.ofUser().resolve("clairfs").resolve(name);
+    }
+
     /** Writes the script, which runs {@code program} with the script's arguments and then {@code arguments}, in the directory {@code here}. */
     void writeScript(Path here, List<String> program, List<String> arguments) throws IOException {
         replace(
-                "restart",
+                SCRIPT,
                 "cd " + quoted(here.toString()) + " || exit\nexec "
                         + program.stream().map(RestartDirectory::quoted).collect(Collectors.joining(" ")) + " \"$@\" "
                         + arguments.stream().map(RestartDirectory::quoted).collect(Collectors.joining(" ")) + "\n");

@@ -4,11 +4,13 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.NumberedListings;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.worker.Worker;
+import io.clairfs.fs.mount.MountedSession;
 import io.clairfs.fs.mount.Supervisor;
 import io.clairfs.fs.protocol.ProtocolSession;
 import io.clairfs.tools.node.config.RestartConfig;
 import io.clairfs.tools.node.job.JobTable;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -54,8 +56,10 @@ public final class Restarts implements AutoCloseable {
      * Keeps what a restart needs, and starts the supervisor. Does nothing where restarts are not wanted, or not possible.
      *
      * @param before the mount that this process has taken over; null for a new mount
+     * @param sessions all of this process; no watchdog ends them from then on
      */
-    public synchronized void begin(DatasetTree tree, @Nullable Takeover before) throws IOException {
+    public synchronized void begin(DatasetTree tree, @Nullable Takeover before, List<? extends MountedSession> sessions)
+            throws IOException {
         if (closed || config.mostInAMinute() == 0 || !session.canBeTakenOver()) {
             return;
         }
@@ -68,6 +72,7 @@ public final class Restarts implements AutoCloseable {
         }
         try {
             supervisor = session.supervise(into.path(), config.mostInAMinute());
+            sessions.forEach(MountedSession::unwatch);
             keeper.start();
         } finally {
             if (before != null) {
