@@ -51,6 +51,7 @@ public final class Prefetcher implements AutoCloseable {
     private final StagingBuffer staging;
     private final LoaderShares shares;
     private final Counters counters;
+    private final ReportedFailures failures = new ReportedFailures(System::nanoTime);
     private final ErrorLog errors;
     private final List<JobRun> jobs = new CopyOnWriteArrayList<>();
     private final List<Worker> workers = new ArrayList<>();
@@ -170,7 +171,9 @@ public final class Prefetcher implements AutoCloseable {
             } catch (JobFailedException e) {
                 fail(e.job(), String.valueOf(e.getMessage()));
             } catch (SourceException e) {
-                errors.add("prefetching " + e.getMessage());
+                if (failures.isNews(String.valueOf(e.getMessage()))) {
+                    errors.add("prefetching " + e.getMessage());
+                }
                 TimeUnit.MILLISECONDS.sleep(FAILURE_PAUSE_MS);
             }
         }

@@ -87,13 +87,13 @@ final class ControlClient {
         };
     }
 
-    /** Where the mount's process has died and is being started again: waits for the new one. Returns whether it answers now, and did not before. */
+    /** Where the mount's process has died and is being started again: waits for the new one. Returns whether a process answers now. */
     private boolean awaitRestart() throws IOException, CommandFailedException {
         Path status = control.resolve("status.json");
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RESTART_TIMEOUT_MS);
-        for (boolean waited = false; ; waited = true) {
+        while (true) {
             if (ControlRead.read(status, ANSWER_TIMEOUT_MS) instanceof Answer.Content) {
-                return waited;
+                return true; // perhaps only since the answer before this
             }
             if (!RestartDirectory.isThereFor(MountCheck.real(root)) || System.nanoTime() > deadline) {
                 return false;
