@@ -16,6 +16,7 @@ final class EpochDriftDetector {
     /** The number of last reads that tell whether the trainer follows an order. */
     private final int memory;
 
+    private final boolean goesOn;
     private long readsInOrder;
     private long readsElsewhere;
     private long readsAstray;
@@ -23,9 +24,11 @@ final class EpochDriftDetector {
     /** Set while the trainer is followed through an epoch that is not the one the job says. */
     private JobRun.@Nullable Astray astray;
 
-    EpochDriftDetector(JobSpec spec, int memory) {
+    /** {@code goesOn} says that the trainer began before, and has gone on reading since the position that is known. */
+    EpochDriftDetector(JobSpec spec, int memory, boolean goesOn) {
         this.spec = spec;
         this.memory = memory;
+        this.goesOn = goesOn;
     }
 
     JobRun.@Nullable Astray astray() {
@@ -78,7 +81,7 @@ final class EpochDriftDetector {
         int expected = astray == null ? AccessStream.epoch(from) : astray.expected();
         boolean again = epoch == expected - 1
                 && AccessStream.step(from) < window.stream().length(epoch) / 2;
-        boolean fromTheStart = readsInOrder < memory && reads <= 4L * memory && epoch > expected;
+        boolean fromTheStart = !goesOn && readsInOrder < memory && reads <= 4L * memory && epoch > expected;
         boolean restarted = epoch == spec.startEpoch() && spec.epochs() == 1;
         return (again || fromTheStart) && !restarted ? new JobRun.Astray(epoch, expected) : null;
     }

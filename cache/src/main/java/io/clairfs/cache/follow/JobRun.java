@@ -111,7 +111,7 @@ public final class JobRun {
             windows.add(new StreamWindow(new AccessStream(orders, rank, spec.epochs()), index, tree, staging, from));
         }
         extendTogether();
-        follower = new TrainerFollower(spec, index, windows, firstLength, clockNs);
+        follower = new TrainerFollower(spec, index, windows, firstLength, positions.length > 0, clockNs);
     }
 
     /** Extends all windows epoch by epoch, so that each order is computed once for all ranks, however many epochs a window covers. */

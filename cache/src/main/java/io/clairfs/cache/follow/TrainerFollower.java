@@ -69,10 +69,16 @@ final class TrainerFollower {
      *
      * @param windows one per rank that reads here
      * @param firstLength how many samples a rank reads in the first epoch
+     * @param goesOn whether the trainer began before, and has gone on reading since the windows' positions
      * @param clockNs a clock that only runs forward, nanoseconds
      */
     TrainerFollower(
-            JobSpec spec, SampleIndex index, List<StreamWindow> windows, int firstLength, LongSupplier clockNs) {
+            JobSpec spec,
+            SampleIndex index,
+            List<StreamWindow> windows,
+            int firstLength,
+            boolean goesOn,
+            LongSupplier clockNs) {
         this.index = index;
         this.windows = windows;
         this.clockNs = clockNs;
@@ -84,7 +90,7 @@ final class TrainerFollower {
         int memoryOfOne = SyncDetector.memoryFor(firstLength);
         int memory = SyncDetector.memoryOfAll(memoryOfOne, ranks);
         syncDetector = new SyncDetector(ranks, memoryOfOne);
-        driftDetector = new EpochDriftDetector(spec, memory);
+        driftDetector = new EpochDriftDetector(spec, memory, goesOn);
         search = new TrainerSearch(memory);
         passes = new NameOrderPasses(index.size());
         orderly = new long[memoryOfOne];

@@ -3,6 +3,7 @@ package io.clairfs.cache.follow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
@@ -81,6 +82,36 @@ final class JobRunTest {
         }
         assertThat(run.progress().done()).isTrue();
         assertThat(run.progress().deviations()).isLessThanOrEqualTo(SAMPLES * 3 / 100);
+    }
+
+    /** Its trainer has read on since the position was written: a little, or into a later epoch. */
+    @ParameterizedTest
+    @CsvSource({"1, 500", "1, 1100", "2, 0", "3, 40", "3, 700"})
+    void jobOfAnotherProcess_isFollowedFromWhereItsTrainerIs(int epoch, int step) throws Exception {
+        String line = "seed=5 epochs=5 batch=16";
+        JobSpec spec = JobSpec.parse(line);
+        JobRun run = new JobRun(
+                spec,
+                dataset.index,
+                dataset.tree,
+                new StagingBuffer(new RecordingArea(), 1 << 20, 64),
+                new EpochOrders(spec.sampler(dataset.index), SAMPLES, System::nanoTime),
+                System::nanoTime,
+                new long[] {AccessStream.position(1, 400)});
+        assertThat(run.positions()).containsExactly(AccessStream.position(1, 400));
+
+        for (int e = epoch; e < 5; e++) {
+            List<Integer> order = epoch(line, e, 0);
+            read(run, e == epoch ? order.subList(step, SAMPLES) : order);
+            if (e > epoch || step < SAMPLES / 2) {
+                assertThat(run.progress().inSync())
+                        .as(run.progress().toString())
+                        .isTrue();
+            }
+        }
+        assertThat(run.progress().done()).isTrue();
+        assertThat(run.progress().astray()).isNull();
+        assertThat(run.positions()).containsExactly(AccessStream.END);
     }
 
     @Test

@@ -34,6 +34,10 @@ final class RestartTest {
     private static final int SEED = 11;
     private static final int BATCH = 16;
     private static final int EPOCHS_PER_KILL = 2;
+
+    /** Read after the last kill at least in part, to see whether the trainer is followed. */
+    private static final int LAST_EPOCHS = 6;
+
     private static final int LONGEST_LIFE_MS = 3_000;
 
     @RegisterExtension
@@ -48,7 +52,7 @@ final class RestartTest {
         Images.make(dataset.resolve("val/cat"), VALIDATION, SAMPLE_BYTES);
     }
 
-    private LiveMount mount(Path source, int restarts) throws IOException, InterruptedException {
+    private LiveMount mount(Path source, int restarts) throws Exception {
         Path ssd = fixture.newDirectory("ssd");
         LiveMount mount = fixture.mount(
                 source,
@@ -63,7 +67,21 @@ final class RestartTest {
                 "--restarts",
                 Integer.toString(restarts));
         mount.awaitReady();
+        if (restarts > 0) {
+            awaitSupervisor(mount);
+        }
         return mount;
+    }
+
+    /** Until then a daemon that is killed stays dead: the supervisor starts when the dataset is listed. */
+    private static void awaitSupervisor(LiveMount mount) throws Exception {
+        Waiting.until("there is a supervisor", () -> {
+            try {
+                return !mount.lines("upgrade").isEmpty();
+            } catch (IOException notYet) {
+                return false;
+            }
+        });
     }
 
     private Process train(LiveMount mount, int epochs) throws IOException {
@@ -115,7 +133,7 @@ final class RestartTest {
         int kills = Integer.getInteger("clairfs.restart.kills", USUAL_KILLS);
         long seed = Long.getLong("clairfs.restart.seed", 1);
         Random random = new Random(seed);
-        int epochs = EPOCHS_PER_KILL * kills;
+        int epochs = EPOCHS_PER_KILL * kills + LAST_EPOCHS;
         Path stop = fixture.directory().resolve("stop");
         SlowSourceSpec slow = new SlowSourceSpec(200_000_000, Duration.ofMillis(1));
         try (SlowMount source = SlowMount.mount(dataset, fixture.newDirectory("slow"), slow)) {
@@ -130,6 +148,12 @@ final class RestartTest {
                 pid = killAndAwaitNext(mount, pid);
                 assertThat(mount.status().at("/jobs/0/name").asString()).isEqualTo("train");
             }
+            int epoch = mount.status().at("/jobs/0/epoch").asInt();
+            mount.await(
+                    "followed through an epoch, or to the end",
+                    s -> s.at("/jobs/0/done").asBoolean()
+                            || (s.at("/jobs/0/epoch").asInt() >= epoch + 2
+                                    && s.at("/jobs/0/in_sync").asBoolean()));
             assertThat(trainer.waitFor()).as("the trainer's end").isZero();
             Files.createFile(stop);
             assertThat(reader.waitFor()).as("the reader's end").isZero();
@@ -144,8 +168,7 @@ final class RestartTest {
                     said("reader").path("longest").asDouble(),
                     (double) source.counted().bytes() / DATASET);
             assertThat(killed).isPositive();
-            JsonNode status =
-                    mount.await("in sync", s -> s.at("/jobs/0/in_sync").asBoolean());
+            JsonNode status = mount.status();
             assertThat(status.at("/reads/errors").asInt()).isZero();
             fixture.clairfs("umount", mount.point()).succeeded();
             assertThat(fixture.mounts()).containsExactly(source.point());
@@ -242,7 +265,13 @@ final class RestartTest {
                         time.sleep(0.05)
 
                 pid = daemon(0)
-                time.sleep(0.5)  # the supervisor starts when the dataset is listed
+                while True:  # the supervisor starts when the dataset is listed
+                    try:
+                        with open(f"{mount}/.clairfs/upgrade") as file:
+                            file.read()
+                        break
+                    except OSError:
+                        time.sleep(0.05)
                 for number in range(3):
                     os.kill(pid, signal.SIGKILL)
                     for name in range(30 * number, 30 * number + 30):
