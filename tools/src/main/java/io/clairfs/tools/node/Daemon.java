@@ -353,6 +353,9 @@ public final class Daemon implements AutoCloseable {
         }
         steps.run("planning", prefetcher::tiersChanged);
         if (group != null) {
+            if (takeover != null) {
+                steps.run("waiting for the end of the process before this one", takeover::awaitPredecessorsEnd);
+            }
             SampleServer server = new SampleServer(tiers.admission(), router, group::isHomeHere);
             steps.run("joining the group of nodes", () -> join(group, server, jobs, prefetcher, errors));
         }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -202,6 +203,42 @@ final class RestartTest {
         assertThat(fixture.mounts()).isEmpty();
         assertThat(fixture.processes()).isEmpty();
         assertThat(mount.point()).isEmptyDirectory();
+    }
+
+    // Promise D2
+    @Test
+    void memberOfAGroup_joinsAgain_andKnowsTheJob() throws Exception {
+        makeDataset();
+        NodeGroup group = NodeGroup.of(fixture, dataset, SAMPLES, dataset, null, node -> {
+                    List<String> options =
+                            new ArrayList<>(NodeGroup.Storage.memory(40 << 20).options(node));
+                    options.addAll(List.of("--restarts", "9"));
+                    return options;
+                })
+                .mount(2);
+        for (LiveMount node : group.nodes()) {
+            awaitSupervisor(node);
+            node.job("name=both seed=3 world=2 epochs=5 batch=4 ranks="
+                    + group.nodes().indexOf(node));
+        }
+        LiveMount first = group.nodes().getFirst();
+        for (LiveMount node : group.nodes()) {
+            node.await("planned", s -> s.at("/group/plan").asString().equals("made"));
+        }
+        TimeUnit.MILLISECONDS.sleep(2_000); // the keeper's pause, and one more
+        killAndAwaitNext(first, first.pid());
+        first.await(
+                "back in the group",
+                s -> s.path("peers").size() == 1
+                        && s.at("/group/plan").asString().equals("made")
+                        && s.at("/jobs/0/name").asString().equals("both"));
+        assertThat(first.status().at("/jobs/0/ranks").asString()).isEqualTo("0");
+        for (int i = 0; i < SAMPLES / 2; i++) {
+            String name = "train/dog/" + i + ".jpg";
+            assertThat(Files.mismatch(first.point().resolve(name), dataset.resolve(name)))
+                    .isEqualTo(-1);
+        }
+        assertThat(first.status().at("/reads/errors").asInt()).isZero();
     }
 
     // Promise D5

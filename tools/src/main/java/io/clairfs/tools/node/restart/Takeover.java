@@ -9,6 +9,8 @@ import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountException;
 import io.clairfs.fs.mount.MountTable;
 import io.clairfs.tools.node.job.UnfinishedJob;
+import io.clairfs.tools.node.mount.MountProcess;
+import io.clairfs.tools.node.mount.MountProcess.State;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -31,6 +33,7 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
 
     private static final int CONTROL_TRIES = 20;
     private static final long CONTROL_PAUSE_MS = 100;
+    private static final int PREDECESSOR_LOOKS = 100;
     private static final Logger LOG = System.getLogger(Takeover.class.getName());
 
     /** Reads what was kept in {@code directory}. */
@@ -94,6 +97,16 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
                     throw e;
                 }
             }
+        }
+    }
+
+    /**
+     * Waits for the end of that process's last thread, which keeps its ports; some seconds at most. Requests that keep it from ending are answered
+     * meanwhile.
+     */
+    public void awaitPredecessorsEnd() throws InterruptedException {
+        for (int left = PREDECESSOR_LOOKS; left > 0 && MountProcess.state(predecessor) != State.GONE; left--) {
+            TimeUnit.MILLISECONDS.sleep(CONTROL_PAUSE_MS);
         }
     }
 
