@@ -58,7 +58,7 @@ give_up() {
 
 # Removes what a restart would have needed.
 forget() {
-    for file in restart mount listing jobs program restarts; do
+    for file in restart mount listing jobs program upgrade restarts; do
         rm -f -- "$directory/$file"
     done
     rmdir -- "$directory"
@@ -97,11 +97,16 @@ main() {
         exit 0
     fi
     while is_mounted "$device" "$point"; do
-        count_restarts
-        if [ "$recent" -ge "$most" ]; then
-            give_up "the mount's process died $((recent + 1)) times within a minute, and is not started again"
+        if [ -e "$directory/upgrade" ]; then
+            rm -f -- "$directory/upgrade"
+            say "the mount's process $process is replaced, as 'clairfs upgrade' said"
+        else
+            count_restarts
+            if [ "$recent" -ge "$most" ]; then
+                give_up "the mount's process died $((recent + 1)) times within a minute, and is not started again"
+            fi
+            say "the mount's process $process died; starting it again"
         fi
-        say "the mount's process $process died; starting it again"
         restart
     done
     forget

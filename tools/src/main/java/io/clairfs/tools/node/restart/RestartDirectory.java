@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 /**
  * The directory that a supervisor and the process that takes over read, for one mount. Its files: {@code restart} (a shell script that becomes
  * that process), {@code mount} ({@link SavedMount}), {@code listing} (the numbered tree), {@code jobs} ({@link SavedJobs}), {@code restarts} (the supervisor's
- * record), and {@code program} (that of an upgrade).
+ * record), {@code program} (that of an upgrade), and {@code upgrade} (that this process ends for one).
  *
  * <p>Only its user may enter it: a process is started from it.
  */

@@ -98,7 +98,7 @@ public final class Restarts implements AutoCloseable {
             throw new IOException("nothing would start it again");
         }
         command.write(into, into.program());
-        into.replace("restarts", "");
+        into.replace("upgrade", "");
         keep();
         Thread.ofPlatform().name("upgrade").start(() -> {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(ANSWERED_MS));
