@@ -259,6 +259,9 @@ public final class Daemon implements AutoCloseable {
                             new WhereFiles(tree, indexes, prefetcher),
                             () -> Filled.now(tree, admission, prefetcher.jobs())),
                     clock);
+            if (takeover != null) {
+                goOn(takeover, tiers, jobs, errors);
+            }
             FuseSession controls = session(
                     takeover == null
                             ? FuseSession.mount(controlPoint.path(), controlOptions(), control, errnos)
@@ -279,6 +282,13 @@ public final class Daemon implements AutoCloseable {
             }
             throw e;
         }
+    }
+
+    /** Before there are control files, which would show no jobs. The disks first, or the jobs would have fetched anew what they hold. */
+    private static void goOn(Takeover takeover, NodeTiers tiers, JobTable jobs, ErrorLog errors) {
+        LateSteps steps = new LateSteps(errors);
+        steps.run("finding what the disks hold", tiers::recover);
+        steps.run("going on with the jobs", () -> takeover.jobs(errors::add).forEach(jobs::goOn));
     }
 
     private <T extends AutoCloseable> T started(T part) {
@@ -338,10 +348,6 @@ public final class Daemon implements AutoCloseable {
         isListed = true;
         MountLog.watch(config.mountPoint());
         LateSteps steps = new LateSteps(errors);
-        if (takeover != null) { // the disks first, or the jobs would have fetched anew what they hold
-            steps.run("finding what the disks hold", tiers::recover);
-            steps.run("going on with the jobs", () -> takeover.jobs(errors::add).forEach(jobs::goOn));
-        }
         steps.run("having this process started again if it dies", () -> restarts.begin(tree, takeover, sessions));
         steps.run("watching the samples", () -> indexes.watch(indexes.of("")));
         if (tree.entryCount() >= MANY_ENTRIES) {

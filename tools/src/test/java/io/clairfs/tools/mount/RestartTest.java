@@ -205,6 +205,30 @@ final class RestartTest {
         assertThat(mount.point()).isEmptyDirectory();
     }
 
+    @Test
+    void orderOfAnEpoch_isReadWhileTheNextDaemonStarts() throws Exception {
+        Requirements.torch();
+        makeDataset();
+        LiveMount mount = mount(dataset, 9);
+        mount.job("subset=train seed=" + SEED + " epochs=2");
+        TimeUnit.MILLISECONDS.sleep(2_000); // the keeper's pause, and one more
+        String said = fixture.python("""
+                import os, signal, sys
+                mount, pid = sys.argv[1], int(sys.argv[2])
+                sys.path.insert(0, f"{mount}/.clairfs/python")
+                from clairfs_torch import OrderSampler
+
+                sampler = OrderSampler(mount, job="train")
+                before = list(sampler)
+                sampler.set_epoch(1)
+                os.kill(pid, signal.SIGKILL)
+                after = list(sampler)
+                assert sorted(before) == sorted(after) and before != after
+                print(len(after))
+                """, mount.point(), mount.pid());
+        assertThat(said.strip()).isEqualTo(Integer.toString(SAMPLES));
+    }
+
     // Promise D2
     @Test
     void memberOfAGroup_joinsAgain_andKnowsTheJob() throws Exception {

@@ -37,6 +37,8 @@ WRAPPERS_FOLLOWED = 8
 PATIENCE_S = 60.0
 GROUP_PATIENCE_S = 5.0
 PAUSE_S = 0.1
+RESTART_PATIENCE_S = 15.0
+RESTARTING = (errno.ENOENT, errno.ENOTCONN, errno.ECONNABORTED)
 REPORT_EVERY_S = 1.0
 REPORT_SAMPLES = 16
 
@@ -321,9 +323,36 @@ class _Mount:
         self.control = os.path.join(self.point, ".clairfs")
 
     def read(self, file):
+        """The content of a control file. Where the mount's process has died and is being started again, waits for the next one."""
+        end = time.monotonic() + RESTART_PATIENCE_S
+        while True:
+            try:
+                return self._content(file)
+            except OSError as e:
+                if e.errno not in RESTARTING or time.monotonic() > end or not self._is_restarting():
+                    raise
+            time.sleep(PAUSE_S)
+
+    def _content(self, file):
         # Control files report no size, so they are read to their end.
         with open(os.path.join(self.control, file), "rb", buffering=0) as opened:
             return opened.readall()
+
+    def _is_restarting(self):
+        """Whether the dataset is mounted and its control files are not."""
+        try:
+            self._content("status.json")
+            return False
+        except OSError as e:
+            if e.errno not in RESTARTING:
+                return False
+        place = self.real.replace("\\", "\\134").replace(" ", "\\040").replace("\n", "\\012").replace("\t", "\\011")
+        with open("/proc/self/mounts", errors="surrogateescape") as mounts:
+            mounted = any(line.split(" ")[1:3] == [place, "fuse.clairfs"] for line in mounts)
+        try:
+            return mounted and os.path.isdir(self.point)  # a connection that has ended is no directory
+        except OSError:
+            return False
 
     def status(self):
         try:
