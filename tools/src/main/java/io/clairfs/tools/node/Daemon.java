@@ -340,15 +340,7 @@ public final class Daemon implements AutoCloseable {
             @Nullable Takeover takeover,
             ErrorLog errors) {
         tree.complete().join();
-        LOG.log(
-                Level.INFO,
-                "clairfs " + Version.TEXT + ", process "
-                        + ProcessHandle.current().pid() + ", serves " + config.source() + " at " + config.mountPoint()
-                        + ": " + tree.fileCount() + " files");
-        isListed = true;
-        MountLog.watch(config.mountPoint());
         LateSteps steps = new LateSteps(errors);
-        steps.run("having this process started again if it dies", () -> restarts.begin(tree, takeover, sessions));
         steps.run("watching the samples", () -> indexes.watch(indexes.of("")));
         if (tree.entryCount() >= MANY_ENTRIES) {
             steps.run("giving back the memory that listing took", System::gc);
@@ -358,6 +350,14 @@ public final class Daemon implements AutoCloseable {
             steps.run("finding what the disks hold", tiers::recover);
         }
         steps.run("planning", prefetcher::tiersChanged);
+        LOG.log(
+                Level.INFO,
+                "clairfs " + Version.TEXT + ", process "
+                        + ProcessHandle.current().pid() + ", serves " + config.source() + " at " + config.mountPoint()
+                        + ": " + tree.fileCount() + " files");
+        isListed = true;
+        MountLog.watch(config.mountPoint());
+        steps.run("having this process started again if it dies", () -> restarts.begin(tree, takeover, sessions));
         if (group != null) {
             if (takeover != null) {
                 steps.run("waiting for the end of the process before this one", takeover::awaitPredecessorsEnd);
