@@ -2,12 +2,14 @@ package io.clairfs.tools.mount;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.fs.slow.SlowMount;
 import io.clairfs.fs.slow.SlowSourceSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -274,6 +276,10 @@ final class RestartTest {
         mount.job("subset=train seed=" + SEED + " epochs=2 batch=" + BATCH);
         Process reader = read(mount, stop);
         long before = mount.pid();
+        assertThatThrownBy(() -> Files.writeString(mount.control("upgrade"), "now\n", StandardOpenOption.WRITE))
+                .as("no program was named")
+                .isInstanceOf(IOException.class);
+        assertThat(mount.lines("errors").getLast()).contains("clairfs upgrade " + mount.point());
         for (int i = 0; i < 2; i++) { // more often than it is restarted
             String said = fixture.clairfs("upgrade", mount.point()).succeeded();
             long after = mount.pid();

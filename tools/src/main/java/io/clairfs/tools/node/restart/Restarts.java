@@ -60,9 +60,20 @@ public final class Restarts implements AutoCloseable {
      */
     public synchronized void begin(DatasetTree tree, @Nullable Takeover before, List<? extends MountedSession> sessions)
             throws IOException {
-        if (closed || config.mostInAMinute() == 0 || !session.canBeTakenOver()) {
-            return;
+        try {
+            if (!closed && config.mostInAMinute() > 0 && session.canBeTakenOver()) {
+                keepAll(tree, before);
+                sessions.forEach(MountedSession::unwatch);
+                keeper.start();
+            }
+        } finally {
+            if (before != null) {
+                before.endSupervisor(); // also without a supervisor of its own this process serves the mount
+            }
         }
+    }
+
+    private void keepAll(DatasetTree tree, @Nullable Takeover before) throws IOException {
         RestartDirectory into = before == null ? RestartDirectory.make(mount.mountPoint()) : before.directory();
         directory = into;
         command.write(into);
@@ -70,15 +81,7 @@ public final class Restarts implements AutoCloseable {
         if (before == null) {
             NumberedListings.write(into.listing(), tree);
         }
-        try {
-            supervisor = session.supervise(into.path(), config.mostInAMinute());
-            sessions.forEach(MountedSession::unwatch);
-            keeper.start();
-        } finally {
-            if (before != null) {
-                before.endSupervisor(); // also without a supervisor of its own this process serves the mount
-            }
-        }
+        supervisor = session.supervise(into.path(), config.mostInAMinute());
     }
 
     /** The directory of what a restart needs; null where this process is not started again if it dies. */
@@ -97,7 +100,11 @@ public final class Restarts implements AutoCloseable {
         if (into == null) {
             throw new IOException("nothing would start it again");
         }
-        command.write(into, into.program());
+        List<String> program = into.program();
+        if (program.isEmpty()) {
+            throw new IOException("no program is named; use the command: clairfs upgrade " + mount.mountPoint());
+        }
+        command.write(into, program);
         into.replace("upgrade", "");
         keep();
         Thread.ofPlatform().name("upgrade").start(() -> {
