@@ -38,20 +38,10 @@ public final class ChildProcess {
      * number.
      */
     public static int start(List<String> command, List<String> environment, int error) throws PosixException {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment actions = arena.allocate(FILE_ACTIONS_BYTES, 16);
-            returned("posix_spawn", (int) ACTIONS_INIT.invokeExact(actions));
-            try {
-                returned("posix_spawn", (int) ACTIONS_DUP2.invokeExact(actions, error, FIRST_UNUSED - 1));
-                return spawn(arena, command, environment, actions);
-            } finally {
-                int _ = (int) ACTIONS_DESTROY.invokeExact(actions);
-            }
-        } catch (PosixException e) {
-            throw e;
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        return spawn(
+                command,
+                environment,
+                actions -> returned("posix_spawn", (int) ACTIONS_DUP2.invokeExact(actions, error, FIRST_UNUSED - 1)));
     }
 
     /**
@@ -68,24 +58,17 @@ public final class ChildProcess {
         }
         int[] copies = new int[descriptors.length];
         int made = 0;
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment actions = arena.allocate(FILE_ACTIONS_BYTES, 16);
-            returned("posix_spawn", (int) ACTIONS_INIT.invokeExact(actions));
-            try {
-                for (; made < copies.length; made++) {
-                    // Above all targets, so that no target is a descriptor that is still to be copied.
-                    copies[made] = Posix.duplicateFrom(descriptors[made], descriptors.length);
-                    returned("posix_spawn", (int) ACTIONS_DUP2.invokeExact(actions, copies[made], made));
+        try {
+            for (; made < copies.length; made++) {
+                // Above all targets, so that no target is a descriptor that is still to be copied.
+                copies[made] = Posix.duplicateFrom(descriptors[made], descriptors.length);
+            }
+            return spawn(command, environment, actions -> {
+                for (int target = 0; target < copies.length; target++) {
+                    returned("posix_spawn", (int) ACTIONS_DUP2.invokeExact(actions, copies[target], target));
                 }
                 returned("posix_spawn", (int) closeFrom.invokeExact(actions, copies.length));
-                return spawn(arena, command, environment, actions);
-            } finally {
-                int _ = (int) ACTIONS_DESTROY.invokeExact(actions);
-            }
-        } catch (PosixException e) {
-            throw e;
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
+            });
         } finally {
             for (int i = 0; i < made; i++) {
                 Posix.close(copies[i]);
@@ -93,14 +76,33 @@ public final class ChildProcess {
         }
     }
 
-    private static int spawn(Arena arena, List<String> command, List<String> environment, MemorySegment actions)
-            throws Throwable {
-        MemorySegment pid = arena.allocate(JAVA_INT);
-        MemorySegment arguments = strings(arena, command);
-        MemorySegment program = arena.allocateFrom(command.getFirst());
-        returned("posix_spawn", (int)
-                SPAWN.invokeExact(pid, program, actions, MemorySegment.NULL, arguments, strings(arena, environment)));
-        return pid.get(JAVA_INT, 0);
+    /** Says what the new process does with its descriptors. */
+    @FunctionalInterface
+    private interface FileActions {
+        void fill(MemorySegment actions) throws Throwable;
+    }
+
+    private static int spawn(List<String> command, List<String> environment, FileActions fileActions)
+            throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment actions = arena.allocate(FILE_ACTIONS_BYTES, 16);
+            returned("posix_spawn", (int) ACTIONS_INIT.invokeExact(actions));
+            try {
+                fileActions.fill(actions);
+                MemorySegment pid = arena.allocate(JAVA_INT);
+                MemorySegment arguments = strings(arena, command);
+                MemorySegment program = arena.allocateFrom(command.getFirst());
+                returned("posix_spawn", (int) SPAWN.invokeExact(
+                        pid, program, actions, MemorySegment.NULL, arguments, strings(arena, environment)));
+                return pid.get(JAVA_INT, 0);
+            } finally {
+                int _ = (int) ACTIONS_DESTROY.invokeExact(actions);
+            }
+        } catch (PosixException e) {
+            throw e;
+        } catch (Throwable t) {
+            throw NativeCall.bug(t);
+        }
     }
 
     private static MemorySegment strings(Arena arena, List<String> texts) {

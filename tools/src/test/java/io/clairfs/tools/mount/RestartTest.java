@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -353,6 +354,34 @@ final class RestartTest {
         assertThat(reader.exit()).as("%s; the log: %s", reader.err(), log).isZero();
         assertThat(unmounted.exit()).as("%s; the log: %s", unmounted.err(), log).isZero();
         assertThat(fixture.processes()).isEmpty();
+    }
+
+    /** The kernel tells no shell of the end then; it looks once a second. */
+    @Test
+    void withoutSetpriv_killedDaemonIsStartedAgainToo() throws Exception {
+        makeDataset();
+        Path programs = fixture.newDirectory("programs");
+        for (String program : List.of("setsid", "fusermount")) {
+            Files.createSymbolicLink(
+                    programs.resolve(program),
+                    Path.of(Ended.run(List.of("sh", "-c", "command -v " + program), Map.of())
+                            .succeeded()
+                            .strip()));
+        }
+        LiveMount mount = fixture.mountAt(
+                command -> Stream.concat(Stream.of("env", "PATH=" + programs), Stream.of(command))
+                        .toArray(String[]::new),
+                fixture.newDirectory("point"),
+                dataset,
+                "--restarts",
+                "9");
+        awaitSupervisor(mount);
+        killAndAwaitNext(mount, mount.pid());
+        awaitSupervisor(mount);
+        assertThat(cat(mount, 1).succeeded()).isNotEmpty();
+        fixture.clairfs("umount", mount.point()).succeeded();
+        Waiting.until("nothing is left", () -> fixture.processes().isEmpty());
+        assertThat(fixture.mounts()).isEmpty();
     }
 
     // Promise D4
