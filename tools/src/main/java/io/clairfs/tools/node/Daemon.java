@@ -64,6 +64,7 @@ import io.clairfs.tools.node.seed.SeedFinder;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -242,7 +243,7 @@ public final class Daemon implements AutoCloseable {
                     errors,
                     data::requests);
             if (config.metrics() != null) { // before the control files answer, which says that all is well
-                started(MetricsServer.start(config.metrics(), status));
+                serveMetrics(config.metrics(), status, takeover, errors);
             }
             SavedMount place = new SavedMount(config.source(), config.mountPoint(), controlPoint);
             Restarts restarts = started(new Restarts(data, place, jobs, config.restart(), errors));
@@ -282,6 +283,20 @@ public final class Daemon implements AutoCloseable {
             }
             throw e;
         }
+    }
+
+    /** The port of a process that has died may be free only when its last thread has ended. A mount that goes on is worth more than its metrics. */
+    private void serveMetrics(
+            InetSocketAddress address, StatusReporter status, @Nullable Takeover takeover, ErrorLog errors)
+            throws MountException {
+        if (takeover == null) {
+            started(MetricsServer.start(address, status));
+            return;
+        }
+        new LateSteps(errors).run("serving the metrics", () -> {
+            takeover.awaitPredecessorsEnd();
+            started(MetricsServer.start(address, status));
+        });
     }
 
     /** Before there are control files, which would show no jobs. The disks first, or the jobs would have fetched anew what they hold. */

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.clairfs.fs.slow.SlowMount;
 import io.clairfs.fs.slow.SlowSourceSpec;
 import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -48,6 +50,7 @@ final class RestartTest {
     private final MountFixture fixture = MountFixture.withNamespaces();
 
     private Path dataset;
+    private String metrics;
 
     private void makeDataset() throws IOException {
         dataset = fixture.newDirectory("data");
@@ -57,6 +60,7 @@ final class RestartTest {
     }
 
     private LiveMount mount(Path source, int restarts) throws Exception {
+        metrics = "127.0.0.1:" + TestPorts.free(1);
         Path ssd = fixture.newDirectory("ssd");
         LiveMount mount = fixture.mount(
                 source,
@@ -68,6 +72,8 @@ final class RestartTest {
                 ssd + ":" + 2 * DATASET,
                 "--ssd-reserve",
                 "1MiB",
+                "--metrics",
+                metrics,
                 "--restarts",
                 Integer.toString(restarts));
         mount.awaitReady();
@@ -172,6 +178,10 @@ final class RestartTest {
                     said("reader").path("longest").asDouble(),
                     (double) source.counted().bytes() / DATASET);
             assertThat(killed).isPositive();
+            try (InputStream scraped =
+                    URI.create("http://" + metrics + "/metrics").toURL().openStream()) {
+                assertThat(new String(scraped.readAllBytes(), UTF_8)).contains("clairfs_dataset_samples");
+            }
             JsonNode status = mount.status();
             assertThat(status.at("/reads/errors").asInt()).isZero();
             fixture.clairfs("umount", mount.point()).succeeded();
