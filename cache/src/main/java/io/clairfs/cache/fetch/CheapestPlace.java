@@ -146,6 +146,9 @@ final class CheapestPlace {
         if (attempt.passesPeersOver()) {
             counters.peersPassedOver.increment();
         }
+        if (attempt.passesTiersOver()) {
+            counters.ssdPassedOver.increment();
+        }
         try {
             return sample.isMade() ? made(sample, flight) : fromSource(sample.file(), flight);
         } catch (SourceException e) {

@@ -99,6 +99,16 @@ final class NearPlaces {
             return !refused && peers.mayHave(file);
         }
 
+        /** Whether a tier of this node has the sample and was not asked: it was too slow. */
+        boolean passesTiersOver() {
+            for (Place.Local place : places) {
+                if (tiers.get(place.storageClass()).contains(file) && !failed.contains(place)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
         private @Nullable Near nearestPeer(@Nullable Near tier) {
             Near best = tier;
             for (PeerFetch.Holder holder : peers.holders(file)) {

@@ -159,9 +159,6 @@ public final class Admission implements AutoCloseable {
         boolean hasHome = now.isPending() || now.homeOf(file) != null;
         if (hasHome && !residents.isHere(file) && !residents.isElsewhere(file)) {
             put(MEMORY, file, sample);
-            if (residents.isIn(MEMORY, file)) {
-                eviction.leftover(file, MEMORY);
-            }
         }
         return residents.isHere(file);
     }
@@ -260,6 +257,9 @@ public final class Admission implements AutoCloseable {
             }
             return kept;
         });
+        if (isUnwanted(file, tier) && residents.tier(tier).contains(file)) {
+            eviction.leftover(file, tier); // else the plan that came meanwhile would find no room for another
+        }
     }
 
     private Eviction.Worth worth(int file, int tier) {

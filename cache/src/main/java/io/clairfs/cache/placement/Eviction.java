@@ -14,8 +14,8 @@ import java.util.function.Supplier;
  * <p>The last copy in the group goes after all others, replicas too, and only for a sample that the plan wants here, never for a replica (the
  * last-copy rule of Lobster, section 4.4): its home would have to read it from the source.
  *
- * <p>Each file is looked at once per tier and plan, the last copies and what became one later again when there is nothing else. Thread-safe
- * without a lock.
+ * <p>Each file is looked at once per tier and plan, the last copies and what became one later again when there is nothing else. Thread-safe;
+ * its lock, per tier, comes before those of the tiers, and {@link Spare} is called without it.
  */
 final class Eviction {
     static final int NONE = -1;
@@ -80,7 +80,7 @@ final class Eviction {
         }
     }
 
-    /** A file that a tier holds has become the last copy of a leftover: it goes when another node has it. */
+    /** A file that a tier holds has become a leftover, which the search may have passed: it goes when another node has it, or there is none. */
     void leftover(int file, int tier) {
         leftovers.get(tier).last.add(file);
     }
@@ -126,28 +126,44 @@ final class Eviction {
     }
 
     private int nextOfLast(Leftovers of, int tier, Supplier<Worth> worth) {
-        for (int i = 0; i < MOST_LOOKED_AT_AGAIN; i++) {
-            Integer file = of.last.poll();
-            if (file == null) {
-                break;
-            }
-            if (isLeftover(file, tier)) {
-                if (residents.isElsewhere(file)) {
-                    return file;
-                }
-                of.last.add(file);
-            }
+        int copied = nextWithCopy(of, tier);
+        if (copied != NONE) {
+            return copied;
         }
         Worth what = worth.get();
         int replica = what == Worth.LEFTOVERS ? NONE : spare.giveUp(tier);
         if (replica != NONE || what != Worth.LAST_COPIES) {
             return replica;
         }
-        for (Integer file = of.last.poll(); file != null; file = of.last.poll()) {
-            if (isLeftover(file, tier)) {
-                return file;
+        return nextLast(of, tier);
+    }
+
+    private int nextWithCopy(Leftovers of, int tier) {
+        synchronized (of) { // else another thread would miss those that this one looks at
+            for (int i = 0; i < MOST_LOOKED_AT_AGAIN; i++) {
+                Integer file = of.last.poll();
+                if (file == null) {
+                    break;
+                }
+                if (isLeftover(file, tier)) {
+                    if (residents.isElsewhere(file)) {
+                        return file;
+                    }
+                    of.last.add(file);
+                }
             }
+            return NONE;
         }
-        return NONE;
+    }
+
+    private int nextLast(Leftovers of, int tier) {
+        synchronized (of) {
+            for (Integer file = of.last.poll(); file != null; file = of.last.poll()) {
+                if (isLeftover(file, tier)) {
+                    return file;
+                }
+            }
+            return NONE;
+        }
     }
 }

@@ -44,6 +44,9 @@ public final class Counters {
     /** Fetches from the source of samples that a peer should have had: it was slower than the source, late, or left alone. */
     public final LongAdder peersPassedOver = new LongAdder();
 
+    /** Fetches from the source of samples that a slower tier of this node holds: it was slower than the source. */
+    public final LongAdder ssdPassedOver = new LongAdder();
+
     /** Samples pushed into the page cache. */
     public final LongAdder staged = new LongAdder();
 

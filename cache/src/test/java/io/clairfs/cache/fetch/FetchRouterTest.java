@@ -221,8 +221,10 @@ final class FetchRouterTest {
         assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(Place.SOURCE);
         router.fetch(dataset.file(1), true).release();
         assertThat(dataset.reads()).containsExactly(1);
+        assertThat(counters.ssdPassedOver.sum()).isEqualTo(1);
         requireStaged(2, 1.2);
         assertThat(dataset.reads()).containsExactly(1);
+        assertThat(counters.ssdPassedOver.sum()).isEqualTo(1);
         assertThat(counters.fromSsd.count()).isEqualTo(1);
     }
 

@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -412,6 +413,24 @@ final class AdmissionTest {
         fetched(3);
         assertThat(in(memory)).containsExactly(1, 2, 3);
         assertThat(in(disk)).containsExactly(0);
+    }
+
+    @Test
+    void sampleThatWasFetchedForAFormerPlan_isALeftoverThoughTheSearchHasPassedIt() {
+        AtomicBoolean first = new AtomicBoolean(true);
+        admission.follow(file -> {
+            if (first.getAndSet(false)) { // the plan changes right here
+                plan(Map.of(1, MEMORY, 2, MEMORY, 3, MEMORY, 4, MEMORY));
+                fetched(1, 2, 3, 4); // and the search for room finds nothing
+                admission.residents().evict(MEMORY, dataset.file(1));
+            }
+            return MEMORY;
+        });
+        fetched(0);
+        assertThat(memory.contains(dataset.file(0))).isTrue();
+        fetched(1);
+        assertThat(memory.contains(dataset.file(1))).isTrue();
+        assertThat(memory.contains(dataset.file(0))).isFalse();
     }
 
     @Test

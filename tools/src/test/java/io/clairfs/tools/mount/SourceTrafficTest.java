@@ -57,7 +57,9 @@ final class SourceTrafficTest {
             // the next epoch, too.
             assertThat(read)
                     .as("read from the source, by a daemon of the status %s", mount.status())
-                    .isBetween((long) (bound * (1 - SAVED_BY_STAGING)), (long) (bound * (1 + TOLERANCE)));
+                    .isBetween(
+                            (long) (bound * (1 - SAVED_BY_STAGING)),
+                            (long) (bound * (1 + TOLERANCE)) + ssdPassedOver(mount));
             assertThat(mount.lines("errors")).isEmpty();
         }
     }
@@ -83,9 +85,13 @@ final class SourceTrafficTest {
                                     + s.at("/tiers/1/samples").asInt()
                             >= SAMPLES); // more if a sample was queued for the SSD before the plan
             SourceReads afterFirst = source.counted();
-            assertThat(afterFirst.bytes()).isEqualTo(DATASET);
+            assertThat(afterFirst.bytes())
+                    .as("the first epoch, by a daemon of the status %s", first.status())
+                    .isEqualTo(DATASET + ssdPassedOver(first));
             readEpochs(first, dataset, 1, 2);
-            assertThat(source.counted()).isEqualTo(afterFirst);
+            assertThat(source.counted().bytes())
+                    .as("the second epoch, by a daemon of the status %s", first.status())
+                    .isEqualTo(DATASET + ssdPassedOver(first));
             assertThat(first.status().at("/fetched/ssd/count").asInt()).isPositive();
             long kept = first.status().at("/tiers/1/samples").asLong();
             fixture.clairfs("umount", first.point()).succeeded();
@@ -98,9 +104,14 @@ final class SourceTrafficTest {
                     .as("read again: what only memory had")
                     .isBetween(
                             (SAMPLES - kept) * SAMPLE_BYTES,
-                            (SAMPLES - kept) * SAMPLE_BYTES + (long) (DATASET * TOLERANCE));
+                            (SAMPLES - kept) * SAMPLE_BYTES + (long) (DATASET * TOLERANCE) + ssdPassedOver(second));
             assertThat(second.status().at("/checksum_failures").asLong()).isZero();
         }
+    }
+
+    /** Bytes read from the source because the disk was slower just then, as it may be on a busy machine. */
+    private static long ssdPassedOver(LiveMount mount) throws IOException {
+        return SAMPLE_BYTES * mount.status().at("/ssd_passed_over").asLong();
     }
 
     private static long share(int part) {

@@ -140,6 +140,7 @@ public final class StatusReporter {
                 reads(),
                 fetched(),
                 counters.peersPassedOver.sum(),
+                counters.ssdPassedOver.sum(),
                 kernel(),
                 counters.stalledNs.sum() / NANOS_PER_SECOND,
                 latency(),

@@ -166,6 +166,11 @@ public final class Metrics {
                     "samples",
                     "fetched from the source though a peer should have had them: it was slower, late or left alone"),
             counter(
+                    "ssd_passed_over",
+                    "clairfs_ssd_passed_over_total",
+                    "samples",
+                    "fetched from the source though an SSD here holds them: it was slower"),
+            counter(
                     "kernel.getattr",
                     "clairfs_kernel_requests_total{operation=\"getattr\"}",
                     "requests",

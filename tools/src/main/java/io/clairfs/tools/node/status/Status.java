@@ -25,6 +25,7 @@ public record Status(
         Reads reads,
         Map<String, Fetched> fetched,
         long peersPassedOver,
+        long ssdPassedOver,
         Kernel kernel,
         double stallSeconds,
         Map<String, Latency> latency,
