@@ -86,12 +86,13 @@ final class SourceTrafficTest {
                             >= SAMPLES); // more if a sample was queued for the SSD before the plan
             SourceReads afterFirst = source.counted();
             assertThat(afterFirst.bytes())
-                    .as("the first epoch, by a daemon of the status %s", first.status())
+                    .as("the first epoch, %s, errors %s", first.status(), first.lines("errors"))
                     .isEqualTo(DATASET + ssdPassedOver(first));
             readEpochs(first, dataset, 1, 2);
             assertThat(source.counted().bytes())
-                    .as("the second epoch, by a daemon of the status %s", first.status())
+                    .as("the second epoch, %s, errors %s", first.status(), first.lines("errors"))
                     .isEqualTo(DATASET + ssdPassedOver(first));
+            System.out.printf("read again because the disk was slower: %d bytes%n", ssdPassedOver(first));
             assertThat(first.status().at("/fetched/ssd/count").asInt()).isPositive();
             long kept = first.status().at("/tiers/1/samples").asLong();
             fixture.clairfs("umount", first.point()).succeeded();
