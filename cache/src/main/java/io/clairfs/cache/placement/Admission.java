@@ -302,6 +302,37 @@ public final class Admission implements AutoCloseable {
         residents.evict(tier, file);
     }
 
+    /** The outcome of copying a sample to a slower tier as well. */
+    public enum Copying {
+        QUEUED,
+        /** The tier, or another slower one, has it, or the plan does not want it in memory. */
+        NOT_NEEDED,
+        /** It is not in memory yet, or there is no room. */
+        NOT_NOW
+    }
+
+    /**
+     * Has a sample that the plan wants in memory written to a slower tier too, if that has room that nothing else needs. Waits for nothing.
+     * Where replicas have that room, nothing is copied.
+     */
+    public Copying copyBeside(int file, int tier) {
+        if (plan.tierOf(file) != MEMORY || plan.copies() != null || residents.isBelowMemory(file)) {
+            return Copying.NOT_NEEDED;
+        }
+        if (!takesMore(tier) || !room.isFree(tier, tree.entry(file).size())) {
+            return Copying.NOT_NOW;
+        }
+        SampleBuffer sample = residents.fromMemory(file);
+        if (sample == null) {
+            return Copying.NOT_NOW;
+        }
+        try {
+            return residents.queue(tier).offer(file, sample) ? Copying.QUEUED : Copying.NOT_NOW;
+        } finally {
+            sample.release();
+        }
+    }
+
     /** Writes the sample that has waited longest for this tier. Returns whether there was one. */
     public boolean writeNext(int tier) {
         WriteBackQueue queue = residents.queue(tier);

@@ -158,6 +158,16 @@ public final class ResidentSamples {
         return tiers.get(tier).contains(file) || queues.get(tier).contains(file);
     }
 
+    /** Whether a slower tier holds the sample or queues it. */
+    boolean isBelowMemory(int file) {
+        for (int tier = 1; tier < tiers.size(); tier++) {
+            if (isIn(tier, file)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether the sample is in memory or in a write-back queue. */
     public boolean isInMemory(int file) {
         if (memory.contains(file)) {

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A filler first writes what others fetched for this tier. It fetches nothing while a trainer has little staged, for then the source has
  * more urgent work, nor when the trainers here have read all: other nodes leave then, too, and their samples would be brought for nobody. It goes through the plan's order once. Files that could not be fetched, or that others were fetching, get a second look
- * at the end; after that a file is kept when its reader comes for it.
+ * at the end; after that a file is kept when its reader comes for it. When there is nothing to bring it copies what is in memory, for
+ * a restart ({@link SpareCopies}).
  */
 public final class TierPrefetcher {
     /** Files looked at in one call, before other work gets a turn. */
@@ -27,6 +28,7 @@ public final class TierPrefetcher {
     private final Admission admission;
     private final FetchRouter router;
     private final LoaderShares shares;
+    private final SpareCopies copies;
     private volatile Progress progress = new Progress(LocalPlan.NONE);
 
     TierPrefetcher(int tier, Admission admission, FetchRouter router, LoaderShares shares) {
@@ -34,6 +36,7 @@ public final class TierPrefetcher {
         this.admission = admission;
         this.router = router;
         this.shares = shares;
+        copies = new SpareCopies(tier, admission, System::nanoTime);
     }
 
     /** The progress through a plan's order. */
@@ -85,7 +88,7 @@ public final class TierPrefetcher {
                 file = now.nextFailed();
             }
             if (file == Progress.END) {
-                return false;
+                return copies.copyOne(now.plan);
             }
             if (!admission.isMissing(file, tier)) {
                 continue;

@@ -195,7 +195,7 @@ final class TierPrefetcherTest {
     }
 
     @Test
-    void onlyWhatThePlanWantsThere_isBrought() throws Exception {
+    void onlyWhatThePlanWantsThere_isBrought_andWhatIsInMemoryCopied() throws Exception {
         start("seed=1 epochs=3");
         admission.follow(plan(file -> file % 2));
         fillAll(filler(MEMORY));
@@ -204,7 +204,8 @@ final class TierPrefetcherTest {
         assertThat(dataset.reads()).hasSize(SAMPLES).doesNotHaveDuplicates();
         for (int sample = 0; sample < SAMPLES; sample++) {
             int file = dataset.file(sample);
-            assertThat(admission.residents().holdersOf(file)).containsExactly(file % 2 == 0 ? "memory" : "disk");
+            assertThat(admission.residents().holdersOf(file))
+                    .isEqualTo(file % 2 == 0 ? List.of("memory", "disk") : List.of("disk"));
         }
     }
 

@@ -1,0 +1,92 @@
+package io.clairfs.cache.prefetch;
+
+import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.placement.LocalPlan;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+
+/**
+ * Copies what the plan wants in memory to a slower tier too, where that has room to spare: a daemon that goes on for one that died, or a
+ * mount that is made again, finds it there and need not ask the source (docs/decisions/restart.md).
+ *
+ * <p>It goes through the plan's order of the memory tier, in passes: what is not in memory yet comes by in a later one. Between passes it
+ * rests, the longer the more there is to look at. The copies are leftovers to the plan, so each goes when its room is needed.
+ * Thread-safe; one thread at a time copies, and others do not wait for it.
+ */
+final class SpareCopies {
+    private static final int MEMORY = 0;
+    private static final int LOOKS = 4096;
+    private static final long SHORTEST_REST_NS = TimeUnit.SECONDS.toNanos(1);
+
+    /** A pass that took a second is followed by a rest of so many. */
+    private static final int REST_FOR_PASS = 50;
+
+    private final int tier;
+    private final Admission admission;
+    private final LongSupplier clockNs;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by the lock.
+    private LocalPlan plan = LocalPlan.NONE;
+    private int next;
+    private boolean isComplete;
+    private long lookedNs;
+    private long restsUntilNs;
+
+    /** {@code clockNs} is as {@link System#nanoTime}. */
+    SpareCopies(int tier, Admission admission, LongSupplier clockNs) {
+        this.tier = tier;
+        this.admission = admission;
+        this.clockNs = clockNs;
+    }
+
+    /** Queues one copy. Returns false when there is none to make now. */
+    boolean copyOne(LocalPlan now) {
+        if (tier == MEMORY || !lock.tryLock()) {
+            return false;
+        }
+        try {
+            return copyNext(now);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // the same plan, not one that is alike
+    private boolean copyNext(LocalPlan now) {
+        long beganNs = clockNs.getAsLong();
+        if (now != plan) {
+            plan = now;
+            beginPass(beganNs);
+        }
+        if (beganNs - restsUntilNs < 0) {
+            return false;
+        }
+        int[] order = plan.fillOrder(MEMORY);
+        int end = Math.min(order.length, next + LOOKS);
+        boolean copied = false;
+        while (!copied && next < end) {
+            switch (admission.copyBeside(order[next], tier)) {
+                case QUEUED -> copied = true;
+                case NOT_NEEDED -> {}
+                case NOT_NOW -> isComplete = false;
+            }
+            next++;
+        }
+        long nowNs = clockNs.getAsLong();
+        lookedNs += nowNs - beganNs;
+        if (next == order.length) {
+            long restNs = isComplete ? Long.MAX_VALUE / 2 : Math.max(SHORTEST_REST_NS, REST_FOR_PASS * lookedNs);
+            beginPass(nowNs + restNs);
+        }
+        return copied || next > 0;
+    }
+
+    private void beginPass(long atNs) {
+        next = 0;
+        isComplete = true;
+        lookedNs = 0;
+        restsUntilNs = atNs;
+    }
+}
