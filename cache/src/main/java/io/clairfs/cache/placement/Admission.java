@@ -311,6 +311,19 @@ public final class Admission implements AutoCloseable {
         NOT_NOW
     }
 
+    /** Whether a slower tier could hold what the plan wants in memory beside what it wants there. Looks at each sample of the plan. */
+    public boolean hasRoomForCopies(int tier) {
+        LocalPlan now = plan;
+        Tier into = residents.tier(tier);
+        long bytes = 0;
+        for (int of : new int[] {MEMORY, tier}) {
+            for (int file : now.fillOrder(of)) {
+                bytes += into.bytesOf(tree.entry(file).size());
+            }
+        }
+        return bytes <= into.sampleRoomBytes();
+    }
+
     /**
      * Has a sample that the plan wants in memory written to a slower tier too, if that has room that nothing else needs. Waits for nothing.
      * Where replicas have that room, nothing is copied.

@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
 final class SpareCopies {
     private static final int MEMORY = 0;
     private static final int LOOKS = 4096;
-    private static final long SHORTEST_REST_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long SHORTEST_REST_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** A pass that took a second is followed by a rest of so many. */
     private static final int REST_FOR_PASS = 50;
@@ -31,6 +31,7 @@ final class SpareCopies {
     private LocalPlan plan = LocalPlan.NONE;
     private int next;
     private boolean isComplete;
+    private boolean isRoomForAll;
     private long lookedNs;
     private long restsUntilNs;
 
@@ -41,25 +42,39 @@ final class SpareCopies {
         this.clockNs = clockNs;
     }
 
-    /** Queues one copy. Returns false when there is none to make now. */
+    /** Queues one copy, once everything is there that the plan wants in this tier. Returns false when there is none to make now. */
     boolean copyOne(LocalPlan now) {
+        return copy(now, false);
+    }
+
+    /** The same before that, where there is room for all: a death that comes soon should not cost what is in memory either. */
+    boolean copyOneAtOnce(LocalPlan now) {
+        return copy(now, true);
+    }
+
+    private boolean copy(LocalPlan now, boolean atOnce) {
         if (tier == MEMORY || !lock.tryLock()) {
             return false;
         }
         try {
-            return copyNext(now);
+            follow(now);
+            return (isRoomForAll || !atOnce) && copyNext();
         } finally {
             lock.unlock();
         }
     }
 
     @SuppressWarnings("ReferenceEquality") // the same plan, not one that is alike
-    private boolean copyNext(LocalPlan now) {
-        long beganNs = clockNs.getAsLong();
+    private void follow(LocalPlan now) {
         if (now != plan) {
             plan = now;
-            beginPass(beganNs);
+            beginPass(clockNs.getAsLong());
+            isRoomForAll = admission.hasRoomForCopies(tier);
         }
+    }
+
+    private boolean copyNext() {
+        long beganNs = clockNs.getAsLong();
         if (beganNs - restsUntilNs < 0) {
             return false;
         }

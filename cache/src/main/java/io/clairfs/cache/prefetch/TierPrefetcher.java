@@ -76,10 +76,16 @@ public final class TierPrefetcher {
         if (admission.writeNext(tier)) {
             return true;
         }
-        if (!admission.takesMore(tier) || shares.isHungry() || shares.isDone()) {
+        if (!admission.takesMore(tier)) {
             return false;
         }
         Progress now = progress();
+        if (copies.copyOneAtOnce(now.plan)) {
+            return true;
+        }
+        if (shares.isHungry() || shares.isDone()) {
+            return false;
+        }
         int[] order = now.plan.fillOrder(tier);
         for (int look = 0; look < LOOKS; look++) {
             int file = now.next(order);

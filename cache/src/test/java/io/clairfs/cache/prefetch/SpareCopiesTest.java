@@ -45,12 +45,14 @@ final class SpareCopiesTest {
         disk.close();
     }
 
-    /** The plan by the number of a sample, for the memory tier in the order of samples. */
+    /** The plan by the number of a sample, in the order of samples. */
     private LocalPlan plan(IntUnaryOperator tierOf) {
-        int[] inMemory = IntStream.range(0, SAMPLES)
-                .filter(sample -> tierOf.applyAsInt(sample) == MEMORY)
-                .map(dataset::file)
-                .toArray();
+        int[][] order = IntStream.of(MEMORY, DISK)
+                .mapToObj(tier -> IntStream.range(0, SAMPLES)
+                        .filter(sample -> tierOf.applyAsInt(sample) == tier)
+                        .map(dataset::file)
+                        .toArray())
+                .toArray(int[][]::new);
         LocalPlan plan = new LocalPlan() {
             @Override
             public int tierOf(int file) {
@@ -59,7 +61,7 @@ final class SpareCopiesTest {
 
             @Override
             public int[] fillOrder(int tier) {
-                return tier == MEMORY ? inMemory : new int[0];
+                return order[tier];
             }
         };
         admission.follow(plan);
@@ -152,6 +154,18 @@ final class SpareCopiesTest {
         clockNs.addAndGet(TimeUnit.SECONDS.toNanos(1));
         copyAll(plan);
         assertThat(onDisk()).isEqualTo(samples(0, 8));
+    }
+
+    @Test
+    void whereThereIsRoomForAll_copiesNeedNotWait() {
+        LocalPlan plan = plan(sample -> sample < 4 ? MEMORY : sample < 12 ? DISK : LocalPlan.NOWHERE);
+        fetched(0, 4);
+        assertThat(copies.copyOneAtOnce(plan)).isTrue();
+        writeAll();
+        assertThat(onDisk()).isEqualTo(samples(0, 1));
+        LocalPlan larger = plan(sample -> sample < 4 ? MEMORY : sample < 13 ? DISK : LocalPlan.NOWHERE);
+        assertThat(copies.copyOneAtOnce(larger)).isFalse();
+        assertThat(copies.copyOne(larger)).isTrue();
     }
 
     @Test
