@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *       CalmPace}). Without loader processes this adds nothing, for each read of a sample is a wait of the trainer.
  * </ul>
  *
- * <p>At least it is what the computation of all samples leaves of the time in which readers waited, if each takes as long as {@link SustainedPace}
+ * <p>Loaders may be ahead of the trainer by a window, so it has computed on that many samples fewer than were read. At least it is what the computation of all samples leaves of the time in which readers waited, if each takes as long as {@link SustainedPace}
  * allows.
  *
  * <p>Where trainers tell, the wait is what they tell. Keeps the last {@value #KEPT} epochs. Not thread-safe: its job guards it. See docs/METRICS.md.
@@ -34,6 +34,7 @@ final class TrainingTimes {
 
     private final CalmPace pace;
     private final SustainedPace sustained;
+    private final int window;
     private final boolean hasLoaders;
     private int lastRead = -1;
     private long waitedNs;
@@ -49,6 +50,7 @@ final class TrainingTimes {
     TrainingTimes(int step, int window, boolean hasLoaders) {
         pace = new CalmPace(step);
         sustained = new SustainedPace(hasLoaders ? window : 0);
+        this.window = window;
         this.hasLoaders = hasLoaders;
     }
 
@@ -172,8 +174,8 @@ final class TrainingTimes {
         double most = readersNs;
         double least = readersNs;
         if (hasLoaders) {
-            double calmNs = Math.min(pace.nsPerSample(), sustained.nsPerSample());
-            most = calmNs == 0 ? readersNs : Math.min(readersNs, Math.max(0, lastedNs - of.samples * calmNs));
+            double computingNs = (of.samples - window) * Math.min(pace.nsPerSample(), sustained.nsPerSample());
+            most = window > 0 && computingNs > 0 ? Math.min(readersNs, Math.max(0, lastedNs - computingNs)) : readersNs;
             double busyNs = of.samples * sustained.nsPerSample(); // infinite, or not a number, while not known
             least = busyNs < readersNs ? Math.min(most, readersNs - busyNs) : 0;
         }

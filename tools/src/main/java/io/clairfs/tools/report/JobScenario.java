@@ -17,10 +17,13 @@ import tools.jackson.databind.JsonNode;
  * A job of a mount as the simulator's scenario: its dataset, its steps and its pace from the status, the rates of this machine from {@code
  * clairfs calibrate}.
  *
+ * @param scenario whose memory is that of the tier and what the page cache keeps
+ * @param keptMega what the page cache keeps from one epoch to the next, MB
  * @param assumed what was neither measured nor told, a sentence each
  */
-record JobScenario(Scenario scenario, List<String> assumed) {
+record JobScenario(Scenario scenario, double keptMega, List<String> assumed) {
     private static final double MEGA = 1e6;
+    private static final double PERCENT = 100;
     private static final int MOST_EPOCHS = 4;
     private static final int DEFAULT_BATCH = 32;
 
@@ -62,7 +65,9 @@ record JobScenario(Scenario scenario, List<String> assumed) {
         double sampleMega =
                 status.path("bytes").asDouble() / status.path("samples").asDouble() / MEGA;
         assumed.add("all samples are of the mean size");
-        int epochs = Math.min(MOST_EPOCHS, job.path("epochs").asInt(MOST_EPOCHS));
+        int epochs = job.path("epochs").isNumber()
+                ? Math.min(MOST_EPOCHS, job.path("epochs").asInt())
+                : MOST_EPOCHS;
         int loaders = Math.max(1, status.at("/staging/loaders").asInt());
         double source = measured.model().source().at(loaders) / MEGA;
         if (nodes > 1) {
@@ -80,7 +85,8 @@ record JobScenario(Scenario scenario, List<String> assumed) {
         if (measured.ssd() == null) {
             assumed.add("an SSD is as fast as usual ('clairfs calibrate --ssd DIR' measures it)");
         }
-        assumed.add("the page cache keeps nothing from one epoch to the next, so reality may be better");
+        assumed.add("only loaders read the source, not readers that ask, so reality may be better");
+        double kept = kept(status, job, assumed) * job.path("samples").asInt() * sampleMega;
         return new JobScenario(
                 new Scenario(
                         job.path("name").asString(),
@@ -90,7 +96,7 @@ record JobScenario(Scenario scenario, List<String> assumed) {
                         measured.model().networkBytesPerSecond() / MEGA,
                         new Scenario.Staging(
                                 status.at("/staging/capacity_bytes").asDouble() / MEGA, loaders, null, null),
-                        devices(status, measured),
+                        devices(status, kept, measured),
                         null,
                         Rate.of(source),
                         new Scenario.Dataset(job.path("samples").asInt(), sampleMega, 0),
@@ -100,7 +106,21 @@ record JobScenario(Scenario scenario, List<String> assumed) {
                         1,
                         nodes == 1 ? Scenario.Sync.NONE : Scenario.Sync.BULK,
                         null),
+                kept,
                 List.copyOf(assumed));
+    }
+
+    /** The share of the dataset that the page cache keeps. */
+    private static double kept(JsonNode status, JsonNode job, List<String> assumed) {
+        double kept = status.path("jobs").size() == 1 ? MeasuredJob.of(job).keptInPageCache() : 0;
+        assumed.add(
+                kept > 0
+                        ? String.format(
+                                Locale.ROOT,
+                                "the page cache keeps %.0f %% of the dataset from one epoch to the next, as it did last",
+                                PERCENT * kept)
+                        : "the page cache keeps nothing from one epoch to the next, so reality may be better");
+        return kept;
     }
 
     private static double pace(MeasuredJob job, List<String> assumed) throws UnknownException {
@@ -143,8 +163,8 @@ record JobScenario(Scenario scenario, List<String> assumed) {
     }
 
     /** Memory, and all SSDs as one, which may have no room. */
-    private static List<Scenario.Device> devices(JsonNode status, ModelFile measured) {
-        double memory = 0;
+    private static List<Scenario.Device> devices(JsonNode status, double kept, ModelFile measured) {
+        double memory = kept;
         double ssd = 0;
         for (JsonNode tier : status.path("tiers")) {
             double mega = tier.path("capacity_bytes").asDouble() / MEGA;

@@ -67,6 +67,13 @@ public record MeasuredJob(
             return most.equals(least) ? most : least + " to " + most;
         }
 
+        /** The same for a column of seconds. */
+        String waitedInColumn() {
+            String most = String.format(Locale.ROOT, "%.2f", waitedSeconds);
+            String least = String.format(Locale.ROOT, "%.2f", waitedAtLeastSeconds);
+            return most.equals(least) ? most : least + " to " + most;
+        }
+
         /** The accelerator utilisation: {@code 41.7 %}, or {@code 4.0 to 42.1 %}. */
         String percent() {
             String least = String.format(Locale.ROOT, "%.1f", PERCENT * utilisation);
@@ -135,6 +142,19 @@ public record MeasuredJob(
         return epoch == null || epoch.samples == 0
                 ? 0
                 : Math.max(0, epoch.seconds - (epoch.waitedAtLeastSeconds + epoch.waitedSeconds) / 2) / epoch.samples;
+    }
+
+    /**
+     * The share of the samples that the last epoch but the first brought from nowhere: the page cache kept them from the epoch before. 0 while that
+     * is not known. Only right where the node has no other job.
+     */
+    double keptInPageCache() {
+        Epoch epoch = telling();
+        if (epoch == null || !epoch.over || epoch.epoch == 0 || epoch.samples == 0 || epoch.opened == 0) {
+            return 0;
+        }
+        long fetched = epoch.fetched.values().stream().mapToLong(Amount::count).sum();
+        return Math.clamp(1 - (double) fetched / epoch.samples, 0, 1);
     }
 
     /** Whether {@link #paceSeconds} is more than a guess between two limits. */

@@ -52,7 +52,7 @@ record Outlook(double epochSeconds, List<Row> rows, List<String> assumed, int di
         double reads = (double) now.dataset().samples() * now.epochs();
         int most = Math.max(1, now.dataset().samples() / (now.batch() * now.nodes() * FEWEST_BATCHES));
         int divisor = Math.clamp(Math.round(reads / READS), 1, most);
-        List<Change> changes = changes(now, measured);
+        List<Change> changes = changes(now, job.keptMega(), measured);
         listener.begin("simulating " + now.name(), changes.size());
         try {
             Workload load = new Workload(now.shrunk(divisor));
@@ -79,24 +79,24 @@ record Outlook(double epochSeconds, List<Row> rows, List<String> assumed, int di
         }
     }
 
-    private static List<Change> changes(Scenario now, ModelFile measured) {
-        double memory = now.classes().get(0).capacity();
+    private static List<Change> changes(Scenario now, double kept, ModelFile measured) {
+        double memory = now.classes().get(0).capacity() - kept;
         double ssd = now.classes().get(1).capacity();
         double dataset = now.dataset().samples() * now.dataset().mean();
         double share = dataset / now.nodes();
         List<Change> all = new ArrayList<>();
         all.add(new Change("as it is", now));
         if (memory > 0) {
-            all.add(new Change("memory x 2", now.withCapacities(2 * memory, ssd)));
-            all.add(new Change("memory x 4", now.withCapacities(4 * memory, ssd)));
+            all.add(new Change("memory x 2", now.withCapacities(2 * memory + kept, ssd)));
+            all.add(new Change("memory x 4", now.withCapacities(4 * memory + kept, ssd)));
         } else {
-            all.add(new Change("memory for a quarter of the dataset", now.withCapacities(share / 4, ssd)));
-            all.add(new Change("memory for half of the dataset", now.withCapacities(share / 2, ssd)));
+            all.add(new Change("memory for a quarter of the dataset", now.withCapacities(share / 4 + kept, ssd)));
+            all.add(new Change("memory for half of the dataset", now.withCapacities(share / 2 + kept, ssd)));
         }
         all.add(
                 ssd > 0
-                        ? new Change("SSD x 2", now.withCapacities(memory, 2 * ssd))
-                        : new Change("an SSD for the dataset", now.withCapacities(memory, share)));
+                        ? new Change("SSD x 2", now.withCapacities(memory + kept, 2 * ssd))
+                        : new Change("an SSD for the dataset", now.withCapacities(memory + kept, share)));
         int loaders = 2 * now.staging().threads();
         double source = measured.model().source().at(loaders) / 1e6;
         all.add(new Change("loaders x 2 (" + loaders + ")", withLoaders(now, loaders, source)));

@@ -125,35 +125,39 @@ public final class ReportPage {
 
     private void table(List<Epoch> epochs) {
         page.append(
-                        "<div class='table'><table><tr><th>epoch</th><th>time s</th><th>waited s, at least</th><th>at most</th><th>AU</th><th>reads</th>")
-                .append("<th>page cache %</th><th>memory</th><th>SSD</th><th>other nodes</th><th>source</th></tr>\n");
+                        "<div class='table'><table><tr><th>epoch</th><th>time s</th><th>waited s</th><th>AU</th><th>reads</th>")
+                .append("<th>cached</th><th>memory</th><th>SSD</th><th>nodes</th><th>source</th></tr>\n");
         for (Epoch each : epochs) {
             page.append(format(
-                    "<tr><td>%s</td><td>%.2f</td><td>%.2f</td><td>%.2f</td><td>%s</td><td>%,d</td><td>%.1f</td>",
+                    "<tr><td>%s</td><td>%.2f</td><td>%s</td><td>%s</td><td>%,d</td><td>%.1f %%</td>",
                     each.epoch() + (each.over() ? "" : " so far"),
                     each.seconds(),
-                    each.waitedAtLeastSeconds(),
-                    each.waitedSeconds(),
+                    each.waitedInColumn(),
                     each.percent(),
                     each.opened(),
                     each.opened() == 0 ? 0 : PERCENT * each.fromPageCache() / each.opened()));
             for (String place : MeasuredJob.PLACES) {
-                page.append("<td>")
-                        .append(StatusText.size(each.from(place).bytes()))
-                        .append("</td>");
+                page.append("<td>").append(size(each, place)).append("</td>");
             }
             page.append("</tr>\n");
         }
         page.append(
-                        "</table></div>\n<p><small>Waited: at most; AU, the accelerator utilisation as DLIO divides it: at least.")
+                        "</table></div>\n<p><small>AU: accelerator utilisation, computation / (computation + wait), as DLIO divides it.")
+                .append(epochs.stream().allMatch(Epoch::told) ? "" : " From outside there are only limits of the wait.")
                 .append(
-                        " Reads and bytes are those of the whole node, for all its jobs, since the epoch before.</small></p>\n");
+                        " Cached: reads that the page cache served. Reads and bytes are those of the whole node, for all its jobs,")
+                .append(" since the epoch before.</small></p>\n");
+    }
+
+    private static String size(Epoch epoch, String place) {
+        long bytes = epoch.from(place).bytes();
+        return bytes == 0 ? "-" : StatusText.size(bytes);
     }
 
     private void outlook(Outlook outlook) {
         double longest = outlook.epochSeconds();
         for (Outlook.Row row : outlook.rows()) {
-            longest = Math.max(longest, Math.max(row.firstSeconds(), row.laterSeconds()));
+            longest = Math.max(longest, row.laterSeconds());
         }
         double scale = longest > 0 ? (Svg.WIDTH - 4) / longest : 0;
         int bottom = ROW * outlook.rows().size();

@@ -29,12 +29,12 @@ public final class ReportText {
         }
         if (!job.epochs().isEmpty()) {
             text.append(format(
-                    "%n%-18s %10s %18s %14s %9s %9s %9s %9s %9s %9s%n",
+                    "%n%-18s %10s %18s %16s %9s %9s %9s %9s %9s %9s%n",
                     "measured", "time", "waited", "AU", "reads", "cached", "memory", "ssd", "peers", "source"));
         }
         for (Epoch epoch : job.epochs()) {
             text.append(format(
-                    "%-18s %10s %18s %14s %,9d %8.1f%% %9s %9s %9s %9s%n",
+                    "%-18s %10s %18s %16s %,9d %8.1f%% %9s %9s %9s %9s%n",
                     epoch.name(),
                     Figures.seconds(epoch.seconds()),
                     epoch.waited(),

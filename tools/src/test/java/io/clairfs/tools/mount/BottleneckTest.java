@@ -155,7 +155,6 @@ final class BottleneckTest {
                     .containsSubsequence(
                             "1",
                             rounded("%.2f", last.path("seconds"), 1),
-                            rounded("%.2f", last.path("waited_at_least_seconds"), 1),
                             rounded("%.2f", last.path("waited_seconds"), 1),
                             rounded("%.1f", last.path("utilisation"), 100) + " %")
                     .contains("as it is", "memory x 2");
@@ -178,7 +177,7 @@ final class BottleneckTest {
         LiveMount mount = fixture.mount(source);
         mount.awaitReady();
         mount.job("seed=7 epochs=1 batch=4 workers=0");
-        mount.await("all staged", s -> s.at("/jobs/0/staged_ahead").asInt() == SAMPLES);
+        mount.await("all staged", s -> s.at("/staging/pushed").asInt() == SAMPLES);
         readAll(mount, "train", 0);
         JsonNode status = mount.await("the end", s -> s.at("/jobs/0/done").asBoolean());
         JsonNode epoch = status.at("/jobs/0/history/0");

@@ -44,7 +44,7 @@ final class ReportTest {
         return """
                 {"epoch": %d, "over": %s, "seconds": %s, "samples": 1000, "reader_wait_seconds": %s, "waited_seconds": %s,
                  "waited_at_least_seconds": %s, "told": false, "utilisation": %s,
-                 "opened": 1000, "from_page_cache": 750, "fetched": {"memory": {"count": 5, "bytes": 1048576}, "source": {"count": 9, "bytes": 3145728}}}
+                 "opened": 1000, "from_page_cache": 750, "fetched": {"memory": {"count": 5, "bytes": 1048576}, "source": {"count": 995, "bytes": 3145728}}}
                 """.formatted(epoch, over, seconds, most, most, least, 1 - most / seconds);
     }
 
@@ -109,9 +109,8 @@ final class ReportTest {
         assertThat(texts(document, "h1")).containsExactly("Is data the bottleneck?");
         assertThat(texts(document, "svg")).hasSize(3);
         assertThat(texts(document, "td"))
-                .containsSubsequence(
-                        "0", "12.50", "7.50", "7.50", "40.0 %", "1,000", "75.0", "1.0 MiB", "0 B", "0 B", "3.0 MiB")
-                .containsSubsequence("2 so far", "1.00", "0.00", "0.00", "100.0 %");
+                .containsSubsequence("0", "12.50", "7.50", "40.0 %", "1,000", "75.0 %", "1.0 MiB", "-", "-", "3.0 MiB")
+                .containsSubsequence("2 so far", "1.00", "0.00", "100.0 %");
         assertThat(ReportText.of(List.of(report)))
                 .contains("epoch 1 ", "7.00 s", "41.7 %", "memory x 4", "lower bound: computation alone")
                 .contains("assumed: all samples are of the mean size");
@@ -158,7 +157,21 @@ final class ReportTest {
         assertThat(report.outlook().epochSeconds()).isBetween(5.99, 6.01);
         assertThat(report.outlook().assumed()).anyMatch(text -> text.contains("--step"));
         Document page = parsed(ReportPage.of("/mnt", "/data", List.of(report)));
-        assertThat(texts(page, "td")).containsSubsequence("1", "12.00", "0.00", "12.00", "0.0 to 100.0 %");
+        assertThat(texts(page, "td")).containsSubsequence("1", "12.00", "0.00 to 12.00", "0.0 to 100.0 %");
+    }
+
+    @Test
+    void whatThePageCacheKept_countsAsMemory() {
+        JsonNode kept = JSON.readTree(
+                status("0.005", "", epoch(1, true, 12, 7)).toString().replace("\"count\":995", "\"count\":495"));
+        JobReport report = report(kept, null, SLOW);
+        assertThat(report.outlook()).isNotNull();
+        assertThat(report.outlook().assumed()).anyMatch(text -> text.contains("keeps 50 % of the dataset"));
+        Outlook without =
+                report(status("0.005", "", epoch(1, true, 12, 7)), null, SLOW).outlook();
+        assertThat(without).isNotNull();
+        assertThat(report.outlook().now().laterSeconds())
+                .isLessThan(0.8 * without.now().laterSeconds());
     }
 
     @Test
