@@ -10,6 +10,7 @@ import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
+import io.clairfs.cache.status.NodeTraffic;
 import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
 import it.unimi.dsi.fastutil.ints.IntSet;
 import java.util.ArrayList;
@@ -59,6 +60,7 @@ public final class JobRun {
     private final ArrayBlockingQueue<Asked> asked = new ArrayBlockingQueue<>(MOST_ASKED);
 
     private boolean closed;
+    private boolean followsRequests;
 
     private record Asked(int file, IntPredicate isInMemory) {}
 
@@ -306,6 +308,7 @@ public final class JobRun {
 
     /** Closes of files are not reported: leaves some positions unstaged, for readers to ask for. */
     public synchronized void followByRequests() {
+        followsRequests = true;
         windows.forEach(StreamWindow::leaveTracers);
     }
 
@@ -433,6 +436,37 @@ public final class JobRun {
 
     public synchronized Balance balance() {
         return new Balance(follower.balance().steps(), follower.balance().imbalanced());
+    }
+
+    /**
+     * What the epochs of a job took.
+     *
+     * @param epochs the last ones, in order; the last of them may be under way
+     * @param readerWaitSeconds in which at least one of its readers here waited for an answer of the daemon; never shrinks
+     * @param sampleSeconds what a sample takes its trainers here, all together, while no reader waits; 0 while that is not known
+     */
+    public record Times(List<EpochTime> epochs, double readerWaitSeconds, double sampleSeconds) {}
+
+    public synchronized Times times() {
+        TrainingTimes times = follower.times();
+        return new Times(times.epochs(), times.readerWaitSeconds(), times.sampleSeconds());
+    }
+
+    /** A reader has waited for an answer about this file from one time of the clock to another. */
+    public synchronized void waited(int file, long startNs, long endNs) {
+        if (!closed) {
+            follower.waited(file, startNs, endNs, followsRequests);
+        }
+    }
+
+    /** The trainer of a rank says how long its loop took since it said so last, and how much of that it waited for batches. */
+    public synchronized void told(int rank, double waitedSeconds, double tookSeconds) {
+        follower.times().told(rank, waitedSeconds, tookSeconds);
+    }
+
+    /** What the node has read and fetched until now, for the epoch that is being read. */
+    public synchronized void traffic(NodeTraffic now) {
+        follower.times().traffic(now);
     }
 
     public synchronized Progress progress() throws InvalidSpecException {

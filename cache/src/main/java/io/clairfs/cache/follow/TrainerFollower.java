@@ -42,6 +42,7 @@ final class TrainerFollower {
     private final SyncDetector syncDetector;
     private final EpochDriftDetector driftDetector;
     private final TrainerSearch search;
+    private final TrainingTimes times;
 
     /** How many positions may lie between concurrent reads of one rank's loaders. */
     private final int reach;
@@ -92,6 +93,10 @@ final class TrainerFollower {
         syncDetector = new SyncDetector(ranks, memoryOfOne);
         driftDetector = new EpochDriftDetector(spec, memory, goesOn);
         search = new TrainerSearch(memory);
+        times = new TrainingTimes(
+                batch * ranks,
+                spec.keys().containsKey("workers") ? Math.clamp((long) spec.window() * ranks, 0, Integer.MAX_VALUE) : 0,
+                !"0".equals(spec.keys().getOrDefault("workers", "")));
         passes = new NameOrderPasses(index.size());
         orderly = new long[memoryOfOne];
         reach = reach(spec);
@@ -186,6 +191,7 @@ final class TrainerFollower {
         long nowNs = clockNs.getAsLong();
         if (isFirst) {
             paces[best].read(nowNs, windows.get(best).readyAhead(1) == 0);
+            times.read(AccessStream.epoch(slot.position), nowNs);
         }
         moveCentre(best);
         countSteps(best, nowNs);
@@ -246,6 +252,36 @@ final class TrainerFollower {
             if (slot != null && isNear(i, slot)) {
                 windows.get(i).asked(slot.sequence, isInMemory);
             }
+        }
+    }
+
+    /** How long the epochs took, and the waits. */
+    TrainingTimes times() {
+        return times;
+    }
+
+    /**
+     * A reader has waited for an answer about this file. It counts if a trainer's loaders may be there; while those are searched for, each does.
+     *
+     * @param isFollowedByRequests whether the first request for a file counts as its close, so that the trainer is already behind it
+     */
+    void waited(int file, long startNs, long endNs, boolean isFollowedByRequests) {
+        if (index.sampleOf(file) < 0 || windows.isEmpty()) {
+            return;
+        }
+        long least = JobRun.NOT_EXPECTED;
+        long position = windows.getFirst().position();
+        boolean counts = isFollowedByRequests || !syncDetector.inSync();
+        for (int i = 0; i < windows.size(); i++) {
+            StreamWindow.Slot slot = nearest(i, file);
+            if (slot != null && isNear(i, slot) && fromLastReads(i, slot) < least) {
+                least = fromLastReads(i, slot);
+                position = slot.position;
+                counts = true;
+            }
+        }
+        if (counts && position != AccessStream.END) {
+            times.waited(AccessStream.epoch(position), startNs, endNs);
         }
     }
 
@@ -379,6 +415,9 @@ final class TrainerFollower {
         StreamWindow window = windows.get(stream);
         driftDetector.found(window, window.position(), place.position(), search.reads(), place.read().length);
         balance.lost(stream);
+        if (goesBack(window.position(), place.position())) {
+            times.wentBackTo(AccessStream.epoch(place.position()));
+        }
         window.jump(place.position());
         long last = window.headSequence();
         for (long position : place.read()) {
@@ -399,6 +438,14 @@ final class TrainerFollower {
         centres[stream] = window.headSequence();
         besideAt[stream] = centres[stream];
         syncDetector.reset();
+    }
+
+    /** Whether a trainer has begun an epoch again, or an earlier one. */
+    private boolean goesBack(long from, long to) {
+        return from == AccessStream.END
+                || AccessStream.epoch(to) < AccessStream.epoch(from)
+                || (AccessStream.epoch(to) == AccessStream.epoch(from)
+                        && AccessStream.step(from) - AccessStream.step(to) > reach + search.memory());
     }
 
     /** Ticks off what the trainer read from {@code last} on during the search, which was not in the window yet. */

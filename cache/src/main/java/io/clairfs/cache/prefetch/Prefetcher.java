@@ -17,6 +17,7 @@ import io.clairfs.cache.stage.StagingArea;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.status.NodeTraffic;
 import io.clairfs.cache.worker.Worker;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -43,6 +45,10 @@ public final class Prefetcher implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Prefetcher.class.getName());
     private static final int WRITERS = 2;
     private static final int MOST_ASKED = 64;
+
+    /** As many as may wait at once; they are passed on every few milliseconds. */
+    private static final int MOST_WAITED = 65_536;
+
     private static final long FAILURE_PAUSE_MS = 200;
 
     private final DatasetTree tree;
@@ -60,6 +66,11 @@ public final class Prefetcher implements AutoCloseable {
 
     /** While there are several jobs: files that readers asked for; when it is full, further ones are dropped. */
     private final ArrayBlockingQueue<Integer> asked = new ArrayBlockingQueue<>(MOST_ASKED);
+
+    /** Waits of readers that were not passed on to jobs yet; when it is full, further ones are not counted. */
+    private final LinkedBlockingQueue<Waited> waited = new LinkedBlockingQueue<>(MOST_WAITED);
+
+    private record Waited(int file, long startNs, long endNs) {}
 
     /** Wakes loaders. */
     private final WorkSignal signal = new WorkSignal();
@@ -227,6 +238,7 @@ public final class Prefetcher implements AutoCloseable {
             run.followByRequests();
         }
         remove(spec.name());
+        run.traffic(NodeTraffic.of(counters));
         jobs.add(run);
         planning.jobsChanged();
         shares.add(run); // behind the plan, for a sample that is staged before would be fetched again to be kept
@@ -273,12 +285,15 @@ public final class Prefetcher implements AutoCloseable {
     public void read(int[] files, int count) {
         reportedReads.addAndGet(count);
         heedAsked();
+        heedWaited();
         for (int i = 0; i < count; i++) {
             int file = files[i];
             attribution.read(file, (reader, read) -> forEach(List.of(reader), job -> job.read(read)));
             admission.read(file);
         }
+        NodeTraffic traffic = NodeTraffic.of(counters);
         forEach(jobs, job -> {
+            job.traffic(traffic);
             if (job.wantsSearch()) {
                 Thread.ofPlatform().daemon().name("search").start(() -> search(job));
             }
@@ -307,9 +322,37 @@ public final class Prefetcher implements AutoCloseable {
         }
     }
 
+    /**
+     * A reader has waited for an answer about this file, from one {@link System#nanoTime} to another. Takes no lock, for readers may wait with the
+     * caller.
+     */
+    public void waited(int file, long startNs, long endNs) {
+        if (!jobs.isEmpty()) {
+            boolean _ = waited.offer(new Waited(file, startNs, endNs));
+        }
+    }
+
+    private void heedWaited() {
+        for (Waited next = waited.poll(); next != null; next = waited.poll()) {
+            for (JobRun job : attribution.jobsOf(next.file)) {
+                job.waited(next.file, next.startNs, next.endNs);
+            }
+        }
+    }
+
+    /** What the epochs of a job took until now. */
+    public JobRun.Times timesOf(JobRun job) {
+        heedWaited();
+        return job.times();
+    }
+
     /** A reader had to ask for this file, and its close will not be reported. */
     public void reached(int file) {
-        forEach(attribution.jobsOf(file), job -> job.reached(file));
+        NodeTraffic traffic = NodeTraffic.of(counters);
+        forEach(attribution.jobsOf(file), job -> {
+            job.reached(file);
+            job.traffic(traffic);
+        });
         signal.wake();
     }
 

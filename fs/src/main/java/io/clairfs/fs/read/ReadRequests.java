@@ -79,6 +79,7 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
         private final int thread;
         private final boolean shared;
         private final ReadReply reply;
+        private final long startNs = System.nanoTime();
 
         ReadAnswer(int file, int thread, boolean shared, ReadReply reply) {
             this.file = file;
@@ -90,16 +91,26 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
         @Override
         public void bytes(MemorySegment bytes) {
             accounting.answered(bytes.byteSize());
+            waited();
             reply.bytes(bytes);
         }
 
         /** The kernel repeats the request at once, so a timeout is noted before the reply. */
         @Override
         public void failed(Throwable reason) {
+            waited();
             if (reason instanceof SourceTimeoutException) {
                 repeated.timedOut(file, thread, shared);
             }
             reply.failed(reason);
+        }
+
+        /** Told before the reply, so before the close that follows it. */
+        private void waited() {
+            Prefetcher followers = prefetcher;
+            if (followers != null) {
+                followers.waited(file, startNs, System.nanoTime());
+            }
         }
     }
 }

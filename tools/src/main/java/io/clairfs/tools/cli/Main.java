@@ -29,6 +29,7 @@ public final class Main {
             RunCommand.class,
             StatusCommand.class,
             TopCommand.class,
+            ReportCommand.class,
             WarmCommand.class,
             WhereCommand.class,
             OrderCommand.class,

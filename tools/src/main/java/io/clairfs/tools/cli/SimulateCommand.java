@@ -1,6 +1,5 @@
 package io.clairfs.tools.cli;
 
-import io.clairfs.tools.Progress;
 import io.clairfs.tools.config.ConfigFile;
 import io.clairfs.tools.simulate.SimulationReport;
 import io.clairfs.tools.simulate.Simulator;
@@ -85,7 +84,7 @@ final class SimulateCommand implements Callable<Integer> {
             read = read.calibrated(ConfigFile.read(calibration).modelOrUnmeasured());
         }
         SimulationReport result;
-        try (Bar bar = new Bar()) {
+        try (SimulationBar bar = new SimulationBar()) {
             result = Simulator.run(read, names, bar);
             if (report != null) {
                 Files.writeString(report, HtmlReport.of(result, bar));
@@ -93,35 +92,5 @@ final class SimulateCommand implements Callable<Integer> {
         }
         System.out.print(json ? result.json() : result.text());
         return Main.DONE;
-    }
-
-    /** A progress bar for each policy. */
-    private static final class Bar implements Simulator.Listener, AutoCloseable {
-        private @Nullable Progress progress;
-
-        @Override
-        public void begin(String what, long parts) {
-            progress = Progress.begin(what, parts);
-        }
-
-        @Override
-        public void at(long parts) {
-            if (progress != null) {
-                progress.at(parts);
-            }
-        }
-
-        @Override
-        public void end() {
-            close();
-        }
-
-        @Override
-        public void close() {
-            if (progress != null) {
-                progress.close();
-                progress = null;
-            }
-        }
     }
 }

@@ -250,7 +250,13 @@ public final class Daemon implements AutoCloseable {
             ControlMount control = new ControlMount(
                     new ControlFiles(
                             new JobControl(indexes, jobs, errors),
-                            new ReportControl(jobs, reports, feeders, errors),
+                            new ReportControl(
+                                    jobs,
+                                    reports,
+                                    feeders,
+                                    (job, rank, waited, took) ->
+                                            prefetcher.job(job.name()).ifPresent(run -> run.told(rank, waited, took)),
+                                    errors),
                             notes,
                             new UpgradeControl(restarts, errors),
                             status,

@@ -5,9 +5,13 @@ import tools.jackson.databind.JsonNode;
 
 /** One line for each interval, for a log or another program: columns of a fixed width, with blanks between them. */
 public final class TopLines {
-    /** The names of the columns. Rates are per second; {@code cached} is the share of reads that needed no request, percent. */
+    /**
+     * The names of the columns. Rates are per second; {@code cached} is the share of reads that needed no request, percent. {@code epoch_s}, {@code
+     * wait_s} and {@code au} are of the job's epoch so far: seconds, those that its trainers waited for data at most, and the accelerator
+     * utilisation in percent, at least.
+     */
     public static final String HEADER =
-            "   epoch    sample  ahead_s   reads cached   asked waited_s  memory_MB     ssd_MB    peer_MB  source_MB   cpu";
+            "   epoch    sample  ahead_s   reads cached   asked waited_s  memory_MB     ssd_MB    peer_MB  source_MB   cpu  epoch_s  wait_s    au";
 
     private static final double MEGA = 1e6;
     private static final double PERCENT = 100;
@@ -19,7 +23,7 @@ public final class TopLines {
         JsonNode job = interval.now().path("jobs").path(0);
         return String.format(
                 Locale.ROOT,
-                "%8s %9s %8s %7.0f %6.1f %7.1f %8.3f %10.1f %10.1f %10.1f %10.1f %5.1f",
+                "%8s %9s %8s %7.0f %6.1f %7.1f %8.3f %10.1f %10.1f %10.1f %10.1f %5.1f %8s %7s %5s",
                 job.isMissingNode() ? "-" : job.path("epoch").asString(),
                 job.isMissingNode() ? "-" : job.path("position").asString(),
                 job.isMissingNode() ? "-" : String.format(Locale.ROOT, "%.1f", secondsAhead(job)),
@@ -31,7 +35,23 @@ public final class TopLines {
                 interval.rate("/fetched/ssd/bytes") / MEGA,
                 interval.rate("/fetched/peer/bytes") / MEGA,
                 interval.rate("/fetched/source/bytes") / MEGA,
-                PERCENT * interval.rate("/process/cpu_seconds"));
+                PERCENT * interval.rate("/process/cpu_seconds"),
+                ofEpoch(job, "seconds", 1),
+                ofEpoch(job, "waited_seconds", 1),
+                ofEpoch(job, "utilisation", PERCENT));
+    }
+
+    /** A figure of the last epoch that the job has begun. */
+    private static String ofEpoch(JsonNode job, String figure, double times) {
+        JsonNode epoch = lastEpoch(job);
+        return epoch.isMissingNode()
+                ? "-"
+                : String.format(Locale.ROOT, "%.1f", times * epoch.path(figure).asDouble());
+    }
+
+    static JsonNode lastEpoch(JsonNode job) {
+        JsonNode history = job.path("history");
+        return history.path(history.size() - 1);
     }
 
     /** How long what is staged lasts for the rank that has least. */

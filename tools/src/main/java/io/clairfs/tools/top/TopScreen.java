@@ -69,6 +69,16 @@ public final class TopScreen {
                 length,
                 job.path("in_sync").asBoolean() ? "in sync" : "OUT OF SYNC");
         add("", "%,d samples ahead, enough for %.1f s", job.path("staged_ahead").asLong(), TopLines.secondsAhead(job));
+        JsonNode epoch = TopLines.lastEpoch(job);
+        if (!epoch.isMissingNode()) {
+            add(
+                    "",
+                    "epoch %d: waited for data at most %.1f s of %.1f s, accelerator utilisation at least %.1f %%",
+                    epoch.path("epoch").asInt(),
+                    epoch.path("waited_seconds").asDouble(),
+                    epoch.path("seconds").asDouble(),
+                    PERCENT * epoch.path("utilisation").asDouble());
+        }
         for (JsonNode feeder : job.path("feeders")) {
             add(
                     "",

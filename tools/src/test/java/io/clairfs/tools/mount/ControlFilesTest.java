@@ -190,6 +190,9 @@ class ControlFilesTest {
                 "job=r read=-1 transform=1 | read='-1' is not a number",
                 "job=r workers=0 read=0 transform=1 | workers=0 is out of range",
                 "job=r read=0 transform=1 speed=3 | unknown key 'speed'",
+                "job=r loop=5 waited=2 took=1 | waited=2.0 is more than took=1.0",
+                "job=r loop=5 took=1 | waited= is missing",
+                "job=gone loop=5 waited=0 took=1 | there is no job 'gone'",
                 "faster | is not key=value",
             })
     void wrong_report_is_one_error_and_changes_nothing(String line, String reason) throws Exception {

@@ -24,7 +24,8 @@ final class TopTest {
 
     private static final String JOB = """
             {"name": "train", "epoch": 3, "epochs": 90, "position": 250, "length": 1000, "in_sync": true, "done": false, "staged_ahead": 52, "note": null,
-             "readers": [{"seconds_staged": 4.25}, {"seconds_staged": 1.25}], "feeders": [{"rank": 1, "ready": 3, "slots": 4}]}
+             "readers": [{"seconds_staged": 4.25}, {"seconds_staged": 1.25}], "feeders": [{"rank": 1, "ready": 3, "slots": 4}],
+             "history": [{"epoch": 2, "seconds": 90}, {"epoch": 3, "seconds": 12.5, "waited_seconds": 2.5, "utilisation": 0.8}]}
             """;
 
     private static final JsonNode BEFORE = status("10", """
@@ -40,7 +41,9 @@ final class TopTest {
     void line_hasTheRatesOfTheInterval() {
         String[] values = TopLines.of(new Interval(BEFORE, NOW)).strip().split("\\s+", -1);
         assertThat(values)
-                .containsExactly("3", "250", "1.3", "100", "95.0", "5.0", "0.250", "2.0", "0.0", "0.0", "2.5", "100.0");
+                .containsExactly(
+                        "3", "250", "1.3", "100", "95.0", "5.0", "0.250", "2.0", "0.0", "0.0", "2.5", "100.0", "12.5",
+                        "2.5", "80.0");
         assertThat(TopLines.HEADER.strip().split("\\s+", -1)).hasSameSizeAs(values);
         assertThat(TopLines.of(new Interval(BEFORE, NOW))).hasSameSizeAs(TopLines.HEADER);
     }
@@ -51,7 +54,8 @@ final class TopTest {
         assertThat(TopLines.of(new Interval(status("10", "\"reads\": {\"opened\": 1000}", ""), later))
                         .strip()
                         .split("\\s+", -1))
-                .startsWith("-", "-", "-", "0", "0.0");
+                .startsWith("-", "-", "-", "0", "0.0")
+                .endsWith("-", "-", "-");
     }
 
     @Test
@@ -62,6 +66,7 @@ final class TopTest {
                         "clairfs      /data at /mnt",
                         "job train    epoch 3/90  [########----------------------] 250 of 1,000  in sync",
                         "             52 samples ahead, enough for 1.3 s",
+                        "             epoch 3: waited for data at most 2.5 s of 12.5 s, accelerator utilisation at least 80.0 %",
                         "             feeder of rank 1: 3 of 4 batches ready",
                         "reads        100 /s, 95.0 % of them from the page cache; 5.0 /s asked, readers waited 0.250 s each second",
                         "from memory  2.0 MB/s, 10 samples/s",

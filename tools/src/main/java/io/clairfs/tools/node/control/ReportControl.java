@@ -20,8 +20,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The control file {@code report}: lines in which the workers of a trainer's loader say how long they read and transform a sample, and feeders
- * how far they are. They change nothing; status shows what follows from them. All lines of one write are checked before any counts.
+ * The control file {@code report}: lines in which the workers of a trainer's loader say how long they read and transform a sample, its
+ * training loop how long it waited for batches, and feeders how far they are. They change nothing; status shows what follows from them. All lines of one write are checked before any counts.
  */
 public final class ReportControl implements ControlFile {
     private static final int MOST_WORKERS = 4096;
@@ -30,12 +30,20 @@ public final class ReportControl implements ControlFile {
     private final JobTable jobs;
     private final LoaderReports reports;
     private final FeederReports feeders;
+    private final Loops loops;
     private final ErrorLog errors;
 
-    public ReportControl(JobTable jobs, LoaderReports reports, FeederReports feeders, ErrorLog errors) {
+    /** Takes what the loop of a trainer tells. */
+    public interface Loops {
+        /** The loop of a rank took so long since it told last, and waited for batches in a part of that. */
+        void told(JobSpec job, int rank, double waitedSeconds, double tookSeconds);
+    }
+
+    public ReportControl(JobTable jobs, LoaderReports reports, FeederReports feeders, Loops loops, ErrorLog errors) {
         this.jobs = jobs;
         this.reports = reports;
         this.feeders = feeders;
+        this.loops = loops;
         this.errors = errors;
     }
 
@@ -70,9 +78,11 @@ public final class ReportControl implements ControlFile {
     private Runnable parse(String line, Set<String> present) throws InvalidSpecException {
         Keys keys = Keys.parse(line);
         boolean isOfFeeder = keys.has("feeder");
+        boolean isOfLoop = keys.has("loop");
         String name = keys.text("job", JobSpec.DEFAULT_NAME);
         int rank = keys.integer("rank", 0, 0, Integer.MAX_VALUE);
-        LoaderReport ofLoader = isOfFeeder ? null : ofLoader(keys, rank);
+        Loop ofLoop = isOfLoop ? loop(keys) : null;
+        LoaderReport ofLoader = isOfFeeder || isOfLoop ? null : ofLoader(keys, rank);
         Status.Feeder ofFeeder = isOfFeeder ? ofFeeder(keys, rank) : null;
         keys.requireAllUsed();
         JobSpec spec = jobs.present(name);
@@ -84,9 +94,25 @@ public final class ReportControl implements ControlFile {
             throw new InvalidSpecException("rank=" + rank + " of the job '" + name + "' does not read here; ranks="
                     + spec.ranks().text() + " do");
         }
+        if (ofLoop != null) {
+            return () -> loops.told(spec, rank, ofLoop.waitedSeconds, ofLoop.tookSeconds);
+        }
         return ofFeeder != null
                 ? () -> feeders.add(spec, ofFeeder)
                 : () -> reports.add(spec, Objects.requireNonNull(ofLoader), present);
+    }
+
+    private record Loop(double waitedSeconds, double tookSeconds) {}
+
+    private static Loop loop(Keys keys) throws InvalidSpecException {
+        int _ = keys.integer("loop", 0, 0, MOST_SAMPLES); // steps
+        double took = seconds(keys, "took");
+        double waited = seconds(keys, "waited");
+        if (waited > took) {
+            throw new InvalidSpecException(
+                    "waited=" + waited + " is more than took=" + took + ", of which it is a part");
+        }
+        return new Loop(waited, took);
     }
 
     private static LoaderReport ofLoader(Keys keys, int rank) throws InvalidSpecException {

@@ -2,6 +2,7 @@ package io.clairfs.tools.node.control;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.follow.EpochTime;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
@@ -11,6 +12,7 @@ import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.status.Latency;
+import io.clairfs.cache.status.NodeTraffic;
 import io.clairfs.cache.status.Traffic;
 import io.clairfs.cache.tier.Tier;
 import io.clairfs.cache.tier.TierFailures;
@@ -149,7 +151,8 @@ public final class StatusReporter {
                         prefetcher.stagedBytes(),
                         prefetcher.stagedSamples(),
                         counters.staged.sum(),
-                        counters.stagedLost.sum()),
+                        counters.stagedLost.sum(),
+                        config.loaders()),
                 memory(),
                 tiers,
                 group == null ? List.of() : group.peers(),
@@ -255,6 +258,8 @@ public final class StatusReporter {
         } catch (InvalidSpecException e) {
             throw new AssertionError("the epoch under way has been computed before", e);
         }
+        JobRun.Times times = prefetcher.timesOf(run);
+        List<Status.Epoch> history = history(times, progress.done());
         return new Status.Job(
                 spec.name(),
                 spec.seed(),
@@ -282,7 +287,43 @@ public final class StatusReporter {
                         : new Status.Loading(loading.workers(), loading.readSeconds(), loading.transformSeconds()),
                 loading == null ? null : loading.advice(),
                 exchange(run),
-                feeders.of(spec));
+                feeders.of(spec),
+                spec.batch(),
+                times.readerWaitSeconds(),
+                times.sampleSeconds() == 0 ? null : times.sampleSeconds(),
+                history.isEmpty() ? null : history.getLast().utilisation(),
+                history);
+    }
+
+    private static List<Status.Epoch> history(JobRun.Times times, boolean done) {
+        List<Status.Epoch> history = new ArrayList<>();
+        int last = times.epochs().isEmpty() ? -1 : times.epochs().getLast().epoch();
+        for (EpochTime each : times.epochs()) {
+            NodeTraffic traffic = each.traffic();
+            Map<String, Status.Fetched> fetched = new LinkedHashMap<>();
+            fetched.put("memory", fetched(traffic.memory()));
+            fetched.put("ssd", fetched(traffic.ssd()));
+            fetched.put("peer", fetched(traffic.peer()));
+            fetched.put("source", fetched(traffic.source()));
+            history.add(new Status.Epoch(
+                    each.epoch(),
+                    done || each.epoch() < last,
+                    each.seconds(),
+                    each.samples(),
+                    each.readerWaitSeconds(),
+                    each.waitedSeconds(),
+                    each.waitedAtLeastSeconds(),
+                    each.isTold(),
+                    each.utilisation(),
+                    traffic.opened(),
+                    Math.max(0, traffic.opened() - traffic.asked()),
+                    fetched));
+        }
+        return history;
+    }
+
+    private static Status.Fetched fetched(NodeTraffic.Amount amount) {
+        return new Status.Fetched(amount.count(), amount.bytes());
     }
 
     private Status.@Nullable Exchange exchange(JobRun run) {

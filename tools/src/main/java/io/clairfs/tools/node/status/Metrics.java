@@ -128,6 +128,45 @@ public final class Metrics {
                     "clairfs_feeder_waited_seconds_total",
                     "seconds",
                     "that the trainer waited for batches"),
+            gauge("jobs[].batch", "clairfs_job_batch_samples", "samples", "that a rank reads in a step; 0 if unknown"),
+            counter(
+                    "jobs[].reader_wait_seconds",
+                    "clairfs_job_reader_wait_seconds_total",
+                    "seconds",
+                    "in which at least one reader of the job waited for the daemon"),
+            gauge(
+                    "jobs[].sample_seconds",
+                    "clairfs_job_sample_seconds",
+                    "seconds",
+                    "that a sample takes all trainers here while no reader waits; null if unknown"),
+            gauge(
+                    "jobs[].utilisation",
+                    "clairfs_job_accelerator_utilisation",
+                    "1",
+                    "of the accelerators, at least: the share of the last epoch, or of the one under way, without waits for data; null if unknown"),
+            gauge("jobs[].history[].epoch", "", "1", "of the last epochs, counted from 0"),
+            gauge("jobs[].history[].seconds", "", "seconds", "from its first request or close to the last"),
+            gauge("jobs[].history[].samples", "", "samples", "of it that the ranks here were seen to read"),
+            gauge(
+                    "jobs[].history[].reader_wait_seconds",
+                    "",
+                    "seconds",
+                    "in which at least one reader waited for the daemon"),
+            gauge(
+                    "jobs[].history[].waited_seconds",
+                    "",
+                    "seconds",
+                    "that the trainers waited for data, at most ([below](#waits-and-utilisation))"),
+            gauge("jobs[].history[].waited_at_least_seconds", "", "seconds", "the same, at least"),
+            gauge("jobs[].history[].utilisation", "", "1", "of the accelerators in this epoch, at least"),
+            gauge("jobs[].history[].opened", "", "files", "closed by readers meanwhile, of all jobs"),
+            gauge("jobs[].history[].from_page_cache", "", "files", "of those, served without a request"),
+            gauge(
+                    "jobs[].history[].fetched.*.count",
+                    "",
+                    "samples",
+                    "that came from memory, ssd, peer or source meanwhile, for all jobs"),
+            gauge("jobs[].history[].fetched.*.bytes", "", "bytes", "that came from there"),
             gauge(
                     "find_seed.reads",
                     "clairfs_find_seed_reads",
@@ -203,6 +242,7 @@ public final class Metrics {
             gauge("latency.*.max", "", "seconds", "maximum"),
             gauge("staging.capacity_bytes", "clairfs_staging_capacity_bytes", "bytes", "of the staging buffer"),
             gauge("staging.used_bytes", "clairfs_staging_bytes", "bytes", "staged or being staged"),
+            gauge("staging.loaders", "clairfs_staging_loaders", "threads", "that bring samples there"),
             gauge("staging.samples", "clairfs_staging_samples", "samples", "staged or being staged"),
             counter("staging.pushed", "clairfs_staged_samples_total", "samples", "put into the page cache"),
             counter(
@@ -259,6 +299,8 @@ public final class Metrics {
             flag("jobs[].done", "clairfs_job_done", "all epochs are read"),
             flag("jobs[].in_sync", "clairfs_job_in_sync", "the trainer follows the order"),
             flag("jobs[].found", "clairfs_job_found", "its order was found, nobody wrote the job"),
+            flag("jobs[].history[].over", "", "a later epoch has begun, or all are read"),
+            flag("jobs[].history[].told", "", "trainers told how long they waited"),
             flag("tiers[].writable", "clairfs_tier_writable", "the tier takes samples now"),
             flag("peers[].alive", "clairfs_peer_alive", "the node answers"),
             flag("group.joined", "clairfs_group_joined", "this node is in its group"));

@@ -54,7 +54,10 @@ public record Status(
      * have in flight at once (0 if not told), {@code note} says what looks wrong, {@code found}
      * whether no user wrote it. {@code steps} counts those for which all of at least two ranks here were seen to get their batches, {@code
      * imbalancedSteps} those in which one got it later than another by more than a tenth of the step. {@code loading} is what the trainer's workers
-     * report, and {@code advice} what follows for each rank's loader; null if they do not.
+     * report, and {@code advice} what follows for each rank's loader; null if they do not. {@code batch} is the number of samples that a rank reads
+     * in a step, 0 if not told, {@code readerWaitSeconds} the time in which at least one
+     * of its readers here waited for the daemon, {@code sampleSeconds} what a sample takes all its trainers here while none waits (null while that is
+     * not known), {@code utilisation} that of the last of {@code history}, its last epochs.
      */
     public record Job(
             String name,
@@ -81,7 +84,42 @@ public record Status(
             @Nullable Loading loading,
             @Nullable String advice,
             @Nullable Exchange exchange,
-            List<Feeder> feeders) {}
+            List<Feeder> feeders,
+            int batch,
+            double readerWaitSeconds,
+            @Nullable Double sampleSeconds,
+            @Nullable Double utilisation,
+            List<Epoch> history) {}
+
+    /**
+     * One of the last epochs of a job on this node.
+     *
+     * @param epoch its number, from 0
+     * @param over whether a later one has begun, or all are read
+     * @param seconds from its first request or close to the last
+     * @param samples that its ranks here were seen to read
+     * @param readerWaitSeconds in which at least one reader waited for the daemon
+     * @param waitedSeconds that the trainers waited for data, at most
+     * @param waitedAtLeastSeconds the same, at least
+     * @param told whether trainers told it, so that both are the same
+     * @param utilisation of the accelerators, at least: the share of the time in which trainers did not wait for data
+     * @param opened files that were closed, of all jobs
+     * @param fromPageCache those of them without a request to the daemon
+     * @param fetched what the node fetched meanwhile, for all jobs, by place
+     */
+    public record Epoch(
+            int epoch,
+            boolean over,
+            double seconds,
+            int samples,
+            double readerWaitSeconds,
+            double waitedSeconds,
+            double waitedAtLeastSeconds,
+            boolean told,
+            double utilisation,
+            long opened,
+            long fromPageCache,
+            Map<String, Fetched> fetched) {}
 
     /**
      * A feeder of a rank that reads here, as it reports itself; all since it began but for the first numbers.
@@ -227,7 +265,12 @@ public record Status(
      */
     public record Memory(long totalBytes, Map<String, Long> areas) {}
 
-    public record Staging(long capacityBytes, long usedBytes, int samples, long pushed, long lost) {}
+    /**
+     * The staging buffer.
+     *
+     * @param loaders how many threads bring samples into it
+     */
+    public record Staging(long capacityBytes, long usedBytes, int samples, long pushed, long lost, int loaders) {}
 
     /**
      * Another node of the group. It is not alive if it is silent, if this node leaves it alone or has too many peers to talk to it, or if

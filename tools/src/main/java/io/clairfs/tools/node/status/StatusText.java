@@ -7,6 +7,10 @@ public final class StatusText {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
     private static final double MS = 1e3;
+    private static final double PERCENT = 100;
+
+    /** How many epochs are shown; {@code clairfs report} shows all that are kept. */
+    private static final int EPOCHS = 3;
 
     private StatusText() {}
 
@@ -180,6 +184,21 @@ public final class StatusText {
                     job.exchange().sent(),
                     job.exchange().sends());
         }
+        for (Status.Epoch epoch : job.history()
+                .subList(
+                        Math.max(0, job.history().size() - EPOCHS),
+                        job.history().size())) {
+            line(
+                    text,
+                    "",
+                    "epoch %d: %.1f s%s, waited for data %s, accelerator utilisation %s%.1f %%",
+                    epoch.epoch(),
+                    epoch.seconds(),
+                    epoch.over() ? "" : " so far",
+                    waited(epoch),
+                    epoch.told() ? "" : "at least ",
+                    PERCENT * epoch.utilisation());
+        }
         if (job.advice() != null) {
             line(text, "", "advice: %s", job.advice());
         }
@@ -189,6 +208,12 @@ public final class StatusText {
         if (job.note() != null) {
             line(text, "", "%s", job.note());
         }
+    }
+
+    private static String waited(Status.Epoch epoch) {
+        return epoch.told()
+                ? String.format(Locale.ROOT, "%.1f s", epoch.waitedSeconds())
+                : String.format(Locale.ROOT, "%.1f to %.1f s", epoch.waitedAtLeastSeconds(), epoch.waitedSeconds());
     }
 
     private static void findSeed(StringBuilder text, Status s) {

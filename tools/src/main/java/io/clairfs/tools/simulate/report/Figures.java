@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** The pictures of the report. */
-final class Figures {
+public final class Figures {
     static final List<String> PLACES = List.of("prepare", "memory", "ssd", "peer", "source");
     private static final int ROW = 30;
 
@@ -123,7 +123,8 @@ final class Figures {
         return svg.toString();
     }
 
-    static String seconds(double seconds) {
+    /** A time, such as {@code 12.3 s}. */
+    public static String seconds(double seconds) {
         if (seconds < 100) {
             return String.format(Locale.ROOT, seconds < 10 ? "%.2f s" : "%.1f s", seconds);
         }

@@ -3,19 +3,20 @@ package io.clairfs.tools.simulate.report;
 import java.util.Locale;
 
 /** Draws a picture. Its width is that of a phone, and the page scales it to the available width. */
-final class Svg {
-    static final int WIDTH = 360;
+public final class Svg {
+    public static final int WIDTH = 360;
 
     private final StringBuilder text = new StringBuilder();
     private final int height;
     private final String title;
 
-    Svg(int height, String title) {
+    /** A picture of this height; the title is for those who cannot see it. */
+    public Svg(int height, String title) {
         this.height = height;
         this.title = title;
     }
 
-    Svg rectangle(double x, double y, double width, double height, String style, String hint) {
+    public Svg rectangle(double x, double y, double width, double height, String style, String hint) {
         return add(
                 "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f' class='%s'><title>%s</title></rect>%n",
                 x, y, Math.max(0, width), height, style, escaped(hint));
@@ -27,11 +28,11 @@ final class Svg {
                 x, y, width, height, color, escaped(hint));
     }
 
-    Svg label(double x, double y, String style, String label) {
+    public Svg label(double x, double y, String style, String label) {
         return add("<text x='%.1f' y='%.1f' class='%s'>%s</text>%n", x, y, style, escaped(label));
     }
 
-    Svg line(double x1, double y1, double x2, double y2, String style) {
+    public Svg line(double x1, double y1, double x2, double y2, String style) {
         return add("<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' class='%s'/>%n", x1, y1, x2, y2, style);
     }
 
@@ -44,7 +45,8 @@ final class Svg {
         return this;
     }
 
-    static String escaped(String plain) {
+    /** The text, fit for a page. */
+    public static String escaped(String plain) {
         return plain.replace("&", "&amp;")
                 .replace("<", "&lt;")
                 .replace(">", "&gt;")

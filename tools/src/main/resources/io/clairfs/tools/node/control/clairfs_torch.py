@@ -16,7 +16,8 @@ writes the job that has the order of the loader's own sampler.
 
     clairfs_torch.report(loader)
 
-has the loader's workers tell the mount how long they take for a sample; `clairfs status` says then how many workers are enough.
+has the loader's workers tell the mount how long they take for a sample, and the training how long it waits for batches; `clairfs status` says
+then how many workers are enough, and the exact accelerator utilisation.
 """
 
 import array
@@ -25,6 +26,7 @@ import json
 import os
 import sys
 import time
+import weakref
 
 import torch.distributed as distributed
 from torch.utils.data import IterableDataset, get_worker_info
@@ -95,7 +97,8 @@ def follow(loader, epochs=None, mount=None, job="train"):
 
 
 def report(loader, mount=None, job=None, rank=None):
-    """Has the workers of a DataLoader tell the mount how long they read and transform a sample, about once a second.
+    """Has the workers of a DataLoader tell the mount how long they read and transform a sample, and the training how long it waits for batches, about
+    once a second.
 
     loader: before its first epoch. mount: the mount point, by default that on which the dataset lies. job: the name of the job, by default that of
     `clairfs run`, else "train". rank: by default that of torch.distributed.
@@ -120,6 +123,56 @@ def report(loader, mount=None, job=None, rank=None):
         reporter.time(plain.dataset)
     else:
         plain.worker_init_fn = reporter
+    _Loop(reporter).time(plain)
+
+
+class _Loop:
+    """Times how long the training waits for its next batch, and writes the file `report` once a second and at the end of an epoch."""
+
+    def __init__(self, reporter):
+        self.reporter = reporter
+        self.steps, self.waited, self.took = 0, 0.0, 0.0
+        self.last, self.since = None, time.monotonic()
+
+    def time(self, loader):
+        own = getattr(loader, "_get_iterator", None)
+        if own is None:  # a loader of another kind
+            return
+
+        def _get_iterator():
+            return self._timed(own())
+
+        loader._get_iterator = _get_iterator
+
+    def _timed(self, iterator):
+        if not hasattr(iterator, "_next_data"):
+            return iterator
+        kind, timed = type(iterator), weakref.ref(iterator)
+        self.last = None
+
+        def _next_data():
+            begin = time.monotonic()
+            try:
+                batch = kind._next_data(timed())
+            except StopIteration:
+                self._step(begin, 0)
+                raise
+            self._step(begin, 1)
+            return batch
+
+        iterator._next_data = _next_data
+        return iterator
+
+    def _step(self, begin, steps):
+        now = time.monotonic()
+        self.waited += now - begin
+        self.took += now - (begin if self.last is None else self.last)
+        self.steps += steps
+        self.last = now if steps else None
+        if not steps or now - self.since >= REPORT_EVERY_S:
+            self.since = now
+            self.reporter.tell("%s loop=%d waited=%.6f took=%.6f\n" % (self.reporter.rank, self.steps, self.waited, self.took))
+            self.steps, self.waited, self.took = 0, 0.0, 0.0
 
 
 class _Reporter:
@@ -127,7 +180,8 @@ class _Reporter:
 
     def __init__(self, control, job, rank, workers, own_init):
         self.file = os.path.join(control, "report")
-        self.line = "job=%s rank=%d workers=%d" % (job, rank, workers)
+        self.rank = "job=%s rank=%d" % (job, rank)
+        self.line = "%s workers=%d" % (self.rank, workers)
         self.own_init = own_init
         self.samples, self.wall, self.worked = 0, 0.0, 0.0
         self.since, self.queued = time.monotonic(), 0.0
@@ -187,6 +241,11 @@ class _Reporter:
         )
         self.samples, self.wall, self.worked = 0, 0.0, 0.0
         self.since, self.queued = time.monotonic(), queued
+        self.tell(line)
+
+    def tell(self, line):
+        if not self.works:
+            return
         try:
             opened = os.open(self.file, os.O_WRONLY)
             try:

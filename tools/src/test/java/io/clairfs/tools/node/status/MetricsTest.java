@@ -28,7 +28,7 @@ class MetricsTest {
 
     /** Collects the path of each number in {@code status.json}, from the types alone. */
     private static void numbers(Type type, String path, Set<String> into) {
-        ofType(type, path, Set.of(int.class, long.class, double.class, Integer.class, Long.class), into);
+        ofType(type, path, Set.of(int.class, long.class, double.class, Integer.class, Long.class, Double.class), into);
     }
 
     private static void ofType(Type type, String path, Set<Class<?>> wanted, Set<String> into) {
