@@ -47,6 +47,8 @@ class ArchitectureTest {
             Map.entry("picocli", "tools"),
             Map.entry("me.tongfei", "tools"),
             Map.entry("io.prometheus", "tools"),
+            Map.entry("org.slf4j", "tools"),
+            Map.entry("ch.qos.logback", "tools"),
             Map.entry("tools.jackson", "tools"),
             Map.entry("com.fasterxml.jackson", "tools"));
 

@@ -10,6 +10,7 @@ import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.config.ConfigFile;
 import io.clairfs.tools.config.MountFile;
 import io.clairfs.tools.node.Daemon;
+import io.clairfs.tools.node.MountLog;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.config.IndexCache;
 import io.clairfs.tools.node.config.MountConfig;
@@ -215,6 +216,14 @@ final class MountCommand implements Callable<Integer> {
     }
 
     private int run(MountConfig config, @Nullable Takeover takeover) throws IOException, CommandFailedException {
+        try {
+            return serve(config, takeover);
+        } finally {
+            MountLog.end();
+        }
+    }
+
+    private int serve(MountConfig config, @Nullable Takeover takeover) throws IOException, CommandFailedException {
         Daemon daemon = Daemon.start(config, takeover);
         Runtime.getRuntime()
                 .addShutdownHook(Thread.ofPlatform().name("shutdown").unstarted(() -> end(daemon)));
@@ -239,6 +248,7 @@ final class MountCommand implements Callable<Integer> {
             Runtime.getRuntime().halt(Main.FAILED);
         });
         daemon.close();
+        MountLog.end();
     }
 
     /** Names the format for the configuration of the log. That is read at the first message, and before the first process is started. */

@@ -2,6 +2,7 @@ package io.clairfs.tools.node;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import ch.qos.logback.classic.LoggerContext;
 import io.clairfs.cache.posix.Posix;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -11,6 +12,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.LoggerFactory;
 
 /**
  * The log of a mount: the file that its standard error goes to, with everything that the JVM and libraries say. It is replaced when it has
@@ -68,6 +70,13 @@ public final class MountLog {
                 LOG.log(Level.WARNING, "the log is not replaced any more, however long it is: " + e.getMessage());
             }
         });
+    }
+
+    /** Writes the lines that wait, for a second at most. Nothing is logged afterwards. */
+    public static void end() {
+        if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
+            context.stop();
+        }
     }
 
     private static Path target(int descriptor) throws IOException {

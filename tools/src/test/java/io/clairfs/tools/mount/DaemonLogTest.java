@@ -8,7 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -20,6 +22,9 @@ import tools.jackson.databind.json.JsonMapper;
 final class DaemonLogTest {
     private static final int SAMPLES = 20;
     private static final int SAMPLE_BYTES = 1_000;
+
+    /** A pipe takes 64 KiB, and the queue 1,024 lines. */
+    private static final int MORE_THAN_PIPE_AND_QUEUE_HOLD = 2_500;
 
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
@@ -73,6 +78,36 @@ final class DaemonLogTest {
             Thread.sleep(20); // the line follows the reader's error
         }
         assertThat(Files.readString(log)).contains(gone);
+    }
+
+    // Promise E7
+    @Test
+    void log_that_takes_no_more_lines_holds_up_no_reader() throws Exception {
+        Path source = fixture.newDirectory("source");
+        Images.make(source.resolve("a"), MORE_THAN_PIPE_AND_QUEUE_HOLD, 100);
+        Path point = fixture.newDirectory("mnt");
+        Path pipe = fixture.directory().resolve("pipe");
+        Ended.run(List.of("mkfifo", pipe.toString()), Map.of()).succeeded();
+        List<String> command =
+                new ArrayList<>(List.of("sh", "-c", "exec 3<>\"$0\"; exec \"$@\" 2>&3", pipe.toString()));
+        command.addAll(Clairfs.command(
+                "mount", "-f", "--restarts", "0", "--find-seed", "off", source.toString(), point.toString()));
+        Process daemon = fixture.start("daemon", command);
+        Waiting.until("the mount is there", () -> Files.exists(point.resolve(".clairfs/status.json")));
+        LiveMount mount = new LiveMount(point);
+        mount.awaitReady();
+        List<String> samples = new ArrayList<>(mount.lines("index"));
+        String kept = samples.removeFirst();
+        for (String gone : samples) {
+            Files.delete(source.resolve(gone));
+        }
+        for (String gone : samples) {
+            assertThatThrownBy(() -> Files.readAllBytes(point.resolve(gone))).isInstanceOf(IOException.class);
+        }
+        assertThat(Files.readAllBytes(point.resolve(kept))).isEqualTo(Files.readAllBytes(source.resolve(kept)));
+        assertThat(mount.status().path("errors").asInt()).isGreaterThanOrEqualTo(samples.size());
+        fixture.clairfs("umount", point).succeeded();
+        assertThat(daemon.waitFor()).isZero();
     }
 
     @Test
