@@ -173,6 +173,9 @@ public final class FetchRouter {
 
     /** Brings a sample to a tier that wants it, with its room reserved before the fetch. */
     public Filling fill(int file, int tier) throws SourceException {
+        if (afterwards.isUndecided()) {
+            return Filling.NOT_NEEDED;
+        }
         TierRoom.Reservation room = admission.reserve(file, tier);
         if (room == null) {
             return admission.isMissing(file, tier) && !admission.takesMore(tier) ? Filling.NO_ROOM : Filling.NOT_NEEDED;

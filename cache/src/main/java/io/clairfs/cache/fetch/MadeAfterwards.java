@@ -49,6 +49,11 @@ final class MadeAfterwards {
         return tree.view().kept() != KeptForm.MADE && tree.isMade(file);
     }
 
+    /** Whether it is not known yet in which form samples are kept: no tier is to be filled. */
+    boolean isUndecided() {
+        return tree.view().kept() == KeptForm.UNDECIDED;
+    }
+
     /** The sample as it is shown, with a reference for the caller. */
     SampleBuffer fetch(int file, FetchRequest request) throws SourceException {
         while (true) {

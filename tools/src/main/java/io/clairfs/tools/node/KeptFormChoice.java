@@ -8,6 +8,7 @@ import io.clairfs.cache.view.KeptForm;
 import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.node.config.ViewCache;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What tiers hold in a view: what the user said, or with {@code auto} what costs an epoch less, by the sizes, the tiers and the measurements. */
 final class KeptFormChoice {
@@ -55,8 +56,7 @@ final class KeptFormChoice {
                                 Runtime.getRuntime().availableProcessors())));
     }
 
-    private static double makingBytesPerSecond(
-            @org.jspecify.annotations.Nullable PreprocessModel measured, long bytes, int processors) {
+    private static double makingBytesPerSecond(@Nullable PreprocessModel measured, long bytes, int processors) {
         if (measured == null || bytes == 0) {
             return processors * USUAL_BYTES_PER_SECOND;
         }

@@ -23,13 +23,13 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(1800)
 final class OffloadBenchmark {
     private static final int TRAINERS = 2;
-    private static final int SAMPLES = 320;
+    private static final int SAMPLES = Integer.getInteger("clairfs.offload.samples", 320);
     private static final int BATCH = 8;
     private static final int EPOCHS = 4;
     private static final String VIEW = "decode,shorter=224";
     private static final double CORES = Double.parseDouble(System.getProperty("clairfs.offload.cores", "0.5"));
     private static final double STEP_MS = Double.parseDouble(System.getProperty("clairfs.offload.step", "100"));
-    private static final double COMPUTE_SECONDS = SAMPLES / TRAINERS / BATCH * STEP_MS / 1e3;
+    private static final double COMPUTE_SECONDS = STEP_MS / 1e3 * SAMPLES / (TRAINERS * BATCH);
 
     @RegisterExtension
     private final MountFixture fixture = MountFixture.withNetworks();

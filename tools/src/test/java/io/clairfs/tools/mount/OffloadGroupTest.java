@@ -17,7 +17,7 @@ final class OffloadGroupTest {
     private static final int TRAINERS = 2;
     private static final int MAKER = 2;
     private static final int SAMPLES = 600;
-    private static final String VIEW = "decode,shorter=60";
+    private static final String VIEW = "decode,shorter=120";
 
     @RegisterExtension
     private final MountFixture fixture = MountFixture.withNetworks();
@@ -157,6 +157,28 @@ final class OffloadGroupTest {
         for (int node = 0; node < TRAINERS; node++) {
             assertThat(group.nodes().get(node).status().at("/reads/errors").asLong())
                     .isZero();
+        }
+    }
+
+    // Promise V8
+    @Test
+    void auto_isDecidedOnceTheDatasetIsListed_andShowsTheSame() throws Exception {
+        for (long memory : new long[] {2 * shownBytes, 1L << 20}) {
+            LiveMount mount = fixture.mount(
+                    source, "--view", VIEW, "--view-cache", "auto", "--index-rule", "sorted", "--memory", memory + "B");
+            String kept = mount.await(
+                            "decided", s -> !s.at("/view/kept").asString().equals("undecided"))
+                    .at("/view/kept")
+                    .asString();
+            if (memory > shownBytes) {
+                assertThat(kept).as("there is room for all").isEqualTo("made");
+            }
+            mount.job("name=auto seed=3 epochs=2 batch=8");
+            for (int i = 0; i < SAMPLES; i += 7) {
+                String name = "s%05d".formatted(i);
+                assertThat(mount.point().resolve(name)).hasSameBinaryContentAs(shown.resolve(name));
+            }
+            assertThat(mount.lines("errors")).isEmpty();
         }
     }
 

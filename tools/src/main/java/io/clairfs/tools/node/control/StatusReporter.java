@@ -163,7 +163,7 @@ public final class StatusReporter {
         View view = tree.view();
         return new Status.View(
                 view.isRaw() ? "raw" : view.identity(),
-                view.isRaw() ? "raw" : view.kept().name().toLowerCase(java.util.Locale.ROOT),
+                view.isRaw() ? "raw" : view.kept().name().toLowerCase(Locale.ROOT),
                 view.headersRead(),
                 view.made(),
                 counters.madeForPeers.sum(),
