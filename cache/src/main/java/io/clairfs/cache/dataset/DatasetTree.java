@@ -213,6 +213,15 @@ public final class DatasetTree implements AutoCloseable {
         return listing.kind(at) == Listing.Kind.FILE ? listing.size(at) : 0;
     }
 
+    /** Bytes of the regular file with this number as tiers and peers hold it, as {@link View#kept}; 0 when the entry is something else. */
+    public long keptSize(int number) {
+        Listing listing = listings.of(number);
+        int at = number - listing.base();
+        return listing.kind(at) == Listing.Kind.FILE
+                ? view.keepsSource() ? listing.sourceSize(at) : listing.size(at)
+                : 0;
+    }
+
     /** Mode, owner and group of an entry. */
     public Attributes attributes(Entry entry) {
         return attributes[entry.listing().attributes(entry.at())];

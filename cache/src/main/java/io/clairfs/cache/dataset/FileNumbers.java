@@ -25,12 +25,17 @@ public final class FileNumbers {
     private int count;
     private final byte[] fingerprint;
 
+    private static final byte[] KEEPS_SOURCE = {0, 'r', 'a', 'w'};
+
     private FileNumbers(DatasetTree tree) throws SourceException {
         numbers = new int[tree.entryCount()];
         Arrays.fill(numbers, NONE);
         files = new int[numbers.length];
         MessageDigest digest = sha256();
         digest.update(tree.view().distinguish(new byte[0]));
+        if (tree.view().keepsSource()) {
+            digest.update(KEEPS_SOURCE); // what nodes hold and send each other has another form
+        }
         walk(tree, tree.root(), digest);
         files = Arrays.copyOf(files, count);
         fingerprint = Arrays.copyOf(digest.digest(), FINGERPRINT_BYTES);

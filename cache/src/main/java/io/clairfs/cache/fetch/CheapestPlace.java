@@ -52,8 +52,16 @@ final class CheapestPlace {
     private final Counters counters;
     private final NearPlaces near;
     private final PlacesOnTrial trials;
+    private final Making making;
 
-    CheapestPlace(FetchPlaces places, ObservedRates rates, SourceGate gate, Counters counters, LongSupplier clockNs) {
+    CheapestPlace(
+            FetchPlaces places,
+            ObservedRates rates,
+            SourceGate gate,
+            Making making,
+            Counters counters,
+            LongSupplier clockNs) {
+        this.making = making;
         tree = places.tree();
         source = places.source();
         residents = places.admission().residents();
@@ -83,8 +91,7 @@ final class CheapestPlace {
 
     /** The sample from its cheapest place, with a reference for the caller. Blocks for as long as the place takes. */
     SampleBuffer fetch(int file, SampleFlight flight, FetchRequest request) throws SourceException {
-        Entry sample = tree.entry(file);
-        return fetch(near.attempt(file, sample.size()), sample, flight, request);
+        return fetch(near.attempt(file, tree.keptSize(file)), tree.entry(file), flight, request);
     }
 
     /** A peer that is quick enough and holds a sample, to be asked for it ahead of time. Used by one thread at a time. */
@@ -108,7 +115,7 @@ final class CheapestPlace {
 
         /** Asks the peer; completes as {@link NearPlaces.Attempt#ask}. */
         CompletableFuture<NearPlaces.Given> ask(PeerCosts.Asked room) {
-            return attempt.ask(near, room, patienceSeconds(near, sample.size(), mostSeconds));
+            return attempt.ask(near, room, patienceSeconds(near, tree.keptSize(sample.number()), mostSeconds));
         }
 
         /** The sample from its next cheapest place, for the peer did not give it. Blocks for as long as that takes. */
@@ -125,7 +132,8 @@ final class CheapestPlace {
     @Nullable
     AheadOfTime ahead(int file, FetchRequest request) {
         Entry sample = tree.entry(file);
-        NearPlaces.Attempt attempt = near.attempt(file, sample.size());
+        long bytes = tree.keptSize(file);
+        NearPlaces.Attempt attempt = near.attempt(file, bytes);
         NearPlaces.Near nearest = attempt.nearest();
         if (nearest == null
                 || !(nearest.place() instanceof Place.Peer)
@@ -133,13 +141,13 @@ final class CheapestPlace {
                 || near.isNew(nearest.place())) {
             return null;
         }
-        double most = mostSeconds(nearest, sample.size(), request);
+        double most = mostSeconds(nearest, bytes, request);
         return nearest.seconds() <= most ? new AheadOfTime(sample, attempt, nearest, most) : null;
     }
 
     private SampleBuffer fetch(NearPlaces.Attempt attempt, Entry sample, SampleFlight flight, FetchRequest request)
             throws SourceException {
-        SampleBuffer near = fromQuick(attempt, sample.size(), request);
+        SampleBuffer near = fromQuick(attempt, tree.keptSize(sample.number()), request);
         if (near != null) {
             return near;
         }
@@ -150,7 +158,7 @@ final class CheapestPlace {
             counters.ssdPassedOver.increment();
         }
         try {
-            return sample.isMade() ? made(sample, flight) : fromSource(sample.file(), flight);
+            return isMadeFirst(sample) ? made(sample, flight, request) : fromSource(sample.file(), flight);
         } catch (SourceException e) {
             SampleBuffer any = fromAny(attempt);
             if (any == null) {
@@ -158,6 +166,11 @@ final class CheapestPlace {
             }
             return any;
         }
+    }
+
+    /** Whether what is fetched of a file is what the view makes of it. */
+    private boolean isMadeFirst(Entry sample) {
+        return sample.isMade() && !tree.view().keepsSource();
     }
 
     /** The sample from a place that is quick enough, or tried; null when it is the source's turn. */
@@ -255,13 +268,35 @@ final class CheapestPlace {
         }
     }
 
+    /** What the view makes of a file, by a peer that is not later, or here. */
+    private SampleBuffer made(Entry sample, SampleFlight flight, FetchRequest request) throws SourceException {
+        SampleBuffer elsewhere = making.elsewhere(sample.number(), sample.file().size(), sample.size(), request);
+        return elsewhere == null ? makeHere(sample, flight) : elsewhere;
+    }
+
+    /** What the view makes of a file, for a peer that has asked for that. No peer is asked meanwhile, for it might ask this node. */
+    SampleBuffer makeForPeer(int file, SampleFlight flight) throws SourceException {
+        SampleBuffer stored = residents.readStored(file);
+        if (stored != null) {
+            return stored;
+        }
+        Entry sample = tree.entry(file);
+        if (!sample.isMade()) {
+            return fromSource(sample.file(), flight);
+        }
+        SampleBuffer made = makeHere(sample, flight);
+        counters.madeForPeers.increment();
+        return made;
+    }
+
     /** What the view makes of a file, which is read whole first. */
-    private SampleBuffer made(Entry sample, SampleFlight flight) throws SourceException {
+    SampleBuffer makeHere(Entry sample, SampleFlight flight) throws SourceException {
         SourceFile from = sample.file();
         long start = System.nanoTime();
         SampleBuffer read = SampleBuffer.allocate(from.size());
         SampleBuffer made = null;
-        try (SourceGate.Pass pass = flight.enterForView(gate, from.size(), sample.size())) {
+        try (MakingTimes.Work work = making.here(from.size());
+                SourceGate.Pass pass = flight.enterForView(gate, from.size(), sample.size())) {
             source.read(from, read.bytes(), at -> {
                 if (at == from.size()) {
                     flight.bytesArrived(); // the source is free for others while the sample is made
@@ -274,6 +309,7 @@ final class CheapestPlace {
             });
             made = SampleBuffer.allocate(sample.size());
             tree.view().make(from, read.bytes(), made.bytes());
+            double _ = work.took();
             fetchedFromSource(from.size(), sample.size(), System.nanoTime() - start);
             return made;
         } catch (Throwable t) {

@@ -36,6 +36,7 @@ public final class FetchRouter {
     private final Counters counters;
     private final SourceGate gate;
     private final long lostNs;
+    private final MadeAfterwards afterwards;
     private final ConcurrentHashMap<Integer, SampleFlight> underWay = new ConcurrentHashMap<>();
 
     /**
@@ -54,12 +55,18 @@ public final class FetchRouter {
         this.rates = rates;
         this.counters = counters;
         gate = new SourceGate(limits.mostFromSourceBytes(), clockNs);
-        cheapest = new CheapestPlace(places, rates, gate, counters, clockNs);
+        Making making =
+                new Making(places.peers(), counters, Runtime.getRuntime().availableProcessors(), clockNs);
+        cheapest = new CheapestPlace(places, rates, gate, making, counters, clockNs);
+        afterwards = new MadeAfterwards(this, cheapest, making, places.tree(), inUse, counters, lostNs);
     }
 
     /** The sample if it is in this node's memory, with a reference for the caller. */
     @Nullable
     SampleBuffer fromMemory(int file) {
+        if (afterwards.makes(file)) {
+            return inUse.get(file);
+        }
         SampleBuffer sample = residents.fromMemory(file);
         return sample == null ? inUse.get(file) : sample;
     }
@@ -67,17 +74,19 @@ public final class FetchRouter {
     /** The same from tiers and write-back queues alone: samples in use do not count. */
     @Nullable
     SampleBuffer fromTiersMemory(int file) {
-        return residents.fromMemory(file);
+        return afterwards.makes(file) ? null : residents.fromMemory(file);
     }
 
     /** Whether the sample is resident in memory, and could be given at once. */
     public boolean isInMemory(int file) {
-        return residents.isInMemory(file);
+        return !afterwards.makes(file) && residents.isInMemory(file);
     }
 
     /** As {@link Admission#keepPatiently}: a fetched sample should not need a second fetch. */
     public void keepPatiently(int file, SampleBuffer sample) {
-        admission.keepPatiently(file, sample);
+        if (!afterwards.makes(file)) {
+            admission.keepPatiently(file, sample);
+        }
     }
 
     /** Whether a place nearer than the source has the sample, as far as can be told. */
@@ -129,7 +138,22 @@ public final class FetchRouter {
         return fetchUntilWanted(file, FetchRequest.staging(order, stager));
     }
 
+    /** The sample as tiers hold it, for a peer, with a reference for the caller; it is kept where the plan wants it. */
+    public SampleBuffer fetchKept(int file) throws SourceException {
+        return fetchKept(file, FetchRequest.waitedFor(FetchUrgency.PEER));
+    }
+
+    /** Whether tiers hold the sample as it is shown. */
+    public boolean keepsShown(int file) {
+        return !afterwards.makes(file);
+    }
+
     private SampleBuffer fetchUntilWanted(int file, FetchRequest request) throws SourceException {
+        return afterwards.makes(file) ? afterwards.fetch(file, request) : fetchKept(file, request);
+    }
+
+    /** The sample as tiers hold it. */
+    SampleBuffer fetchKept(int file, FetchRequest request) throws SourceException {
         while (true) {
             try {
                 return fetch(file, request);
@@ -149,6 +173,9 @@ public final class FetchRouter {
 
     /** Brings a sample to a tier that wants it, with its room reserved before the fetch. */
     public Filling fill(int file, int tier) throws SourceException {
+        if (afterwards.isUndecided()) {
+            return Filling.NOT_NEEDED;
+        }
         TierRoom.Reservation room = admission.reserve(file, tier);
         if (room == null) {
             return admission.isMissing(file, tier) && !admission.takesMore(tier) ? Filling.NO_ROOM : Filling.NOT_NEEDED;
@@ -158,6 +185,48 @@ public final class FetchRouter {
             return Filling.BROUGHT;
         } catch (UnwantedException e) {
             return Filling.NOT_NEEDED;
+        }
+    }
+
+    /**
+     * The sample, for a peer that has asked this node to make it, with a reference for the caller: from here, else made of the source's file.
+     * It is kept where the plan wants it. No peer is asked, and no fetch is joined that waits for one: that might wait for this node.
+     */
+    public SampleBuffer makeForPeer(int file) throws SourceException {
+        if (afterwards.makes(file)) {
+            return afterwards.makeForPeer(file);
+        }
+        FetchRequest request = FetchRequest.waitedFor(FetchUrgency.PEER);
+        while (true) {
+            SampleBuffer held = held(file);
+            if (held != null) {
+                return held;
+            }
+            SampleFlight other = underWay.get(file);
+            SampleFlight mine = new SampleFlight(null, request);
+            if (other == null && begin(file, mine)) {
+                return end(file, mine, request, () -> cheapest.makeForPeer(file, mine));
+            }
+            if (other != null && other.isAtSource()) {
+                other.urge(request.urgency(), request.order());
+                SampleBuffer shared = joinUnlessUnwanted(other);
+                if (shared != null) {
+                    return shared;
+                }
+            } else if (other != null) {
+                SampleBuffer made = cheapest.makeForPeer(file, mine);
+                keepOrRelease(file, made, false);
+                return made;
+            }
+        }
+    }
+
+    private static @Nullable SampleBuffer joinUnlessUnwanted(SampleFlight flight) throws SourceException {
+        try {
+            SampleBuffer shared = join(flight.promise());
+            return shared.tryRetain() ? shared : null;
+        } catch (UnwantedException e) {
+            return null; // it ended before it asked the source
         }
     }
 
@@ -192,7 +261,7 @@ public final class FetchRouter {
             counters.fromMemory.add(sample.size());
             return sample;
         }
-        return inUse.get(file);
+        return afterwards.makes(file) ? null : inUse.get(file); // what is in use is what is shown
     }
 
     /**
@@ -202,6 +271,9 @@ public final class FetchRouter {
      * @return false when no flight is under way, or it is lost
      */
     boolean join(int file, long upTo, CompletableFuture<SampleBuffer> reader) {
+        if (afterwards.makes(file)) {
+            return afterwards.join(file, upTo, reader);
+        }
         SampleFlight flight = underWay.get(file);
         return flight != null && !flight.isLost(lostNs) && flight.await(upTo, reader);
     }
@@ -211,6 +283,10 @@ public final class FetchRouter {
      * on until the whole sample is.
      */
     void fetchFor(int file, long upTo, CompletableFuture<SampleBuffer> reader) throws SourceException {
+        if (afterwards.makes(file)) {
+            afterwards.fetchFor(file, reader);
+            return;
+        }
         while (true) {
             SampleBuffer held = held(file);
             if (held != null) {
@@ -243,7 +319,7 @@ public final class FetchRouter {
      * A peer that can be asked for a sample to stage while its loader goes on with others; null when the sample has to be fetched as usual.
      */
     public @Nullable FetchAhead ahead(int file, long order, Stager stager) {
-        if (!peers.mayHave(file) || isUnderWay(file) || residents.isInMemory(file)) {
+        if (afterwards.makes(file) || !peers.mayHave(file) || isUnderWay(file) || residents.isInMemory(file)) {
             return null;
         }
         FetchRequest request = FetchRequest.staging(order, stager);
@@ -281,11 +357,8 @@ public final class FetchRouter {
             }
             keepOrRelease(file, buffer, request.urgency() == FetchUrgency.READER);
             // Before the flight is no longer under way, else another thread might fetch in between.
-            if (flight.isForReader()) {
-                inUse.readInPieces(file, buffer);
-            }
-            if (request.urgency() == FetchUrgency.STAGING) {
-                inUse.take(file, buffer);
+            if (!afterwards.makes(file)) {
+                nowInUse(file, flight, request, buffer);
             }
             underWay.remove(file, flight);
             flight.arrived(buffer);
@@ -294,6 +367,24 @@ public final class FetchRouter {
             underWay.remove(file, flight);
             flight.failed(t);
             throw t;
+        }
+    }
+
+    /** Notes that a loader or a reader uses a sample as it is shown. */
+    void nowInUse(int file, SampleFlight flight, FetchRequest request, SampleBuffer shown) {
+        if (flight.isForReader()) {
+            inUse.readInPieces(file, shown);
+        }
+        if (request.urgency() == FetchUrgency.STAGING) {
+            inUse.take(file, shown);
+        }
+    }
+
+    /** A fetch of the sample as tiers hold it, if one is under way, becomes as urgent as this. */
+    void urge(int file, FetchUrgency by, long order) {
+        SampleFlight flight = underWay.get(file);
+        if (flight != null) {
+            flight.urge(by, order);
         }
     }
 
@@ -306,7 +397,7 @@ public final class FetchRouter {
         }
     }
 
-    private static SampleBuffer join(CompletableFuture<SampleBuffer> fetch) throws SourceException {
+    static SampleBuffer join(CompletableFuture<SampleBuffer> fetch) throws SourceException {
         try {
             return fetch.join();
         } catch (CompletionException e) {

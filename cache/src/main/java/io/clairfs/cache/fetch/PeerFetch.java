@@ -37,6 +37,11 @@ public interface PeerFetch {
     /** The peers, of those that are not left alone, that are known to hold the sample, and its home; each once. */
     List<Holder> holders(int file);
 
+    /** The peers that make samples for others now, each once. None of them need have the source's file. */
+    default List<Maker> makers(int file) {
+        return List.of();
+    }
+
     /** How long all peers together may take for a sample of so many bytes: a reader must have time left for the source. */
     long mostNs(long bytes);
 
@@ -59,6 +64,21 @@ public interface PeerFetch {
 
         /** So many bytes may be on their way from the peer at once: they keep its path busy, and an answer waits for few others. */
         long windowBytes();
+    }
+
+    /** A peer that can be asked to make one sample by the view. */
+    interface Maker {
+        Place.Peer place();
+
+        /** With how many threads it makes samples. */
+        int threads();
+
+        /** How many samples it had taken on, for all peers, when it last said so. */
+        int busy();
+
+        /** The sample as {@link Holder#fetch} gives it, made by the peer unless it has it. It is null soon if the peer has enough to do. */
+        @Nullable
+        Delivery make(long withinNs);
     }
 
     /**

@@ -153,6 +153,11 @@ final class SampleFlight {
         return unwanted;
     }
 
+    /** Whether the source gives it, or will when its turn comes: it waits for no peer. */
+    synchronized boolean isAtSource() {
+        return pass != null;
+    }
+
     /** Whether it has taken longer than {@code afterNs}; the wait for its turn at the source does not count. */
     synchronized boolean isLost(long afterNs) {
         return pass == null ? System.nanoTime() - startNs > afterNs : pass.isLost(afterNs);

@@ -99,7 +99,7 @@ public final class Admission implements AutoCloseable {
     public boolean isMissing(int file, int tier) {
         int wanted = plan.tierOf(file);
         if (wanted == LocalPlan.ANYWHERE) {
-            return !residents.isHere(file) && room.isFree(tier, tree.entry(file).size());
+            return !residents.isHere(file) && room.isFree(tier, tree.keptSize(file));
         }
         return wanted == tier && !residents.isIn(tier, file);
     }
@@ -124,7 +124,7 @@ public final class Admission implements AutoCloseable {
      * @return null when it is not missing, another thread has reserved room for it, or there is none
      */
     public TierRoom.@Nullable Reservation reserve(int file, int tier) {
-        return room.reserve(file, tier, tree.entry(file).size(), () -> isMissing(file, tier));
+        return room.reserve(file, tier, tree.keptSize(file), () -> isMissing(file, tier));
     }
 
     /**
@@ -318,7 +318,7 @@ public final class Admission implements AutoCloseable {
         long bytes = 0;
         for (int of : new int[] {MEMORY, tier}) {
             for (int file : now.fillOrder(of)) {
-                bytes += into.bytesOf(tree.entry(file).size());
+                bytes += into.bytesOf(tree.keptSize(file));
             }
         }
         return bytes <= into.sampleRoomBytes();
@@ -332,7 +332,7 @@ public final class Admission implements AutoCloseable {
         if (plan.tierOf(file) != MEMORY || plan.copies() != null || residents.isBelowMemory(file)) {
             return Copying.NOT_NEEDED;
         }
-        if (!takesMore(tier) || !room.isFree(tier, tree.entry(file).size())) {
+        if (!takesMore(tier) || !room.isFree(tier, tree.keptSize(file))) {
             return Copying.NOT_NOW;
         }
         SampleBuffer sample = residents.fromMemory(file);

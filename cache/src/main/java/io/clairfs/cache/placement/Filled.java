@@ -56,7 +56,7 @@ public record Filled(boolean isPlanned, Amount wanted, Amount there, Amount resi
             if (!isHere && !isWanted) {
                 continue;
             }
-            long size = tree.fileSize(file);
+            long size = tree.keptSize(file);
             if (isHere) {
                 resident.add(size);
             }

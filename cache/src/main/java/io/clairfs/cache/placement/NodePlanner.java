@@ -157,7 +157,7 @@ public final class NodePlanner implements JobPlanner {
             return null;
         }
         BetweenTrainings between = BetweenTrainings.of(
-                jobs, capacities[0], Arrays.stream(capacities).sum(), tree::fileSize);
+                jobs, capacities[0], Arrays.stream(capacities).sum(), tree::keptSize);
         BetweenTrainings before = admission.plan().between();
         if (between != null && before != null) {
             between.takeOver(before);
@@ -170,7 +170,7 @@ public final class NodePlanner implements JobPlanner {
         for (int look = 1; ; look++) {
             long start = System.nanoTime();
             HeldNow held = new HeldNow(files, admission.residents());
-            PlanRequest request = new PlanRequest(files, tree::fileSize, needs, now.storages(), model, held);
+            PlanRequest request = new PlanRequest(files, tree::keptSize, needs, now.storages(), model, held);
             Placement placement = planner.plan(request, policy).onlyFor(now.self());
             boolean isLast = look == MOST_LOOKS || System.nanoTime() - start > LONG_LOOK_NS;
             if (isLast || !held.hasGrownBeside(file -> placement.storageClass(now.self(), file) != Placement.NONE)) {
@@ -207,7 +207,7 @@ public final class NodePlanner implements JobPlanner {
         }
         PlanRequest request = new PlanRequest(
                 numbers.count(),
-                number -> tree.fileSize(numbers.fileOf(number)),
+                number -> tree.keptSize(numbers.fileOf(number)),
                 needs,
                 now.storages(),
                 now.model() == null ? model : now.model(),

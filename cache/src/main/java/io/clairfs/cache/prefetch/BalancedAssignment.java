@@ -57,7 +57,7 @@ final class BalancedAssignment implements LoaderAssignment {
         int batch = said == 0 ? BATCH_UNKNOWN : Math.min(said, BATCH_LOOKED_AT);
         Map<Place, Sum> byPlace = new HashMap<>();
         job.forEachToStage(queue.stream(), batch, file -> {
-            long bytes = tree.fileSize(file);
+            long bytes = tree.keptSize(file);
             byPlace.computeIfAbsent(router.cheapest(file, bytes), _ -> new Sum())
                     .add(bytes);
         });

@@ -215,7 +215,9 @@ final class StagingPrefetcher implements AutoCloseable {
         task.fetched();
         try {
             inUse.take(file, buffer); // a reader may ask for it before it is staged
-            admission.fetchedFor(task.claim().queue().job(), file, buffer);
+            if (router.keepsShown(file)) {
+                admission.fetchedFor(task.claim().queue().job(), file, buffer);
+            }
             push(file, buffer, task.loading());
             keepPatiently(file, buffer);
         } finally {

@@ -47,6 +47,15 @@ public final class Counters {
     /** Fetches from the source of samples that a slower tier of this node holds: it was slower than the source. */
     public final LongAdder ssdPassedOver = new LongAdder();
 
+    /** Samples that peers made of the source's files for this node. */
+    public final LongAdder madeElsewhere = new LongAdder();
+
+    /** Samples that this node made for peers that asked it to. */
+    public final LongAdder madeForPeers = new LongAdder();
+
+    /** Requests to make a sample that a peer refused, or did not answer in time. */
+    public final LongAdder makersFailed = new LongAdder();
+
     /** Samples pushed into the page cache. */
     public final LongAdder staged = new LongAdder();
 

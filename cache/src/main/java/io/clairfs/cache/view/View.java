@@ -28,21 +28,45 @@ public final class View {
     private static final long MOST_HEAD_BYTES = 16 << 20;
 
     private final @Nullable Transform transform;
+    private volatile KeptForm kept;
     private final LongAdder headersRead = new LongAdder();
     private final LongAdder made = new LongAdder();
 
-    private View(@Nullable Transform transform) {
+    private View(@Nullable Transform transform, KeptForm kept) {
         this.transform = transform;
+        this.kept = kept;
     }
 
     /** The files as they are. */
     public static View raw() {
-        return new View(null);
+        return new View(null, KeptForm.MADE);
     }
 
     /** What {@code transform} makes of them. */
     public static View of(Transform transform) {
-        return new View(transform);
+        return new View(transform, KeptForm.MADE);
+    }
+
+    /** The same view, where tiers and peers hold {@code form}. To be called before it is used. */
+    public View keeping(KeptForm form) {
+        return transform == null ? this : new View(transform, form);
+    }
+
+    /** What tiers and peers hold of files of which samples are made. */
+    public KeptForm kept() {
+        return kept;
+    }
+
+    /** Decides what is kept, once, if that is not decided yet. */
+    public synchronized void decide(KeptForm form) {
+        if (kept == KeptForm.UNDECIDED) {
+            kept = form;
+        }
+    }
+
+    /** Whether the source's files are kept, rather than what is made of them. */
+    public boolean keepsSource() {
+        return kept == KeptForm.RAW;
     }
 
     /** Whether all files are shown as they are. */

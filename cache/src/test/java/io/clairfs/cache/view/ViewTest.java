@@ -1,5 +1,6 @@
 package io.clairfs.cache.view;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -14,6 +15,7 @@ import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SampleReader;
 import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.placement.LocalPlan;
 import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.source.DirectorySource;
@@ -315,13 +317,108 @@ final class ViewTest {
         Files.delete(dataset.resolve("long"));
         Files.delete(dataset.resolve("broken"));
         List<String> prints = new ArrayList<>();
-        for (View view : List.of(View.raw(), times(2), times(3))) {
+        for (View view : List.of(View.raw(), times(2), times(3), times(2).keeping(KeptForm.RAW))) {
             try (DirectorySource source = new DirectorySource(dataset);
                     DatasetTree tree = listed(source, view, SavedListings.none(), ViewTest::none)) {
                 prints.add(HexFormat.of().formatHex(FileNumbers.of(tree).fingerprint()));
             }
         }
         assertThat(prints).as("though all sizes are the same").doesNotHaveDuplicates();
+    }
+
+    // Promise V8
+    @Test
+    void filesThatAreKept_areMadeEachTime_withoutTheSource() throws Exception {
+        View view = times(3).keeping(KeptForm.RAW);
+        try (DirectorySource source = new DirectorySource(dataset);
+                DatasetTree tree = listed(source, view, SavedListings.none(), ViewTest::none);
+                Node node = new Node(source, tree)) {
+            node.admission.follow(LocalPlan.WHILE_ROOM);
+            int twice = file(tree, "twice");
+            assertThat(tree.keptSize(twice)).isEqualTo(5);
+            assertThat(tree.fileSize(twice)).isEqualTo(15);
+            for (int time = 1; time <= 3; time++) {
+                SampleBuffer sample = node.router.fetch(twice, false);
+                assertThat(new String(sample.bytes().toArray(JAVA_BYTE), UTF_8)).isEqualTo("T1234T1234T1234");
+                sample.release();
+                assertThat(view.made()).isEqualTo(time);
+            }
+            SampleBuffer kept = node.router.fetchKept(twice);
+            assertThat(new String(kept.bytes().toArray(JAVA_BYTE), UTF_8)).isEqualTo("T1234");
+            kept.release();
+            assertThat(node.counters.fromSource.bytes()).isEqualTo(5);
+            assertThat(node.read("twice")).isEqualTo("T1234T1234T1234");
+            assertThat(node.read("twice", 7, 3)).asString(UTF_8).isEqualTo("234");
+            assertThat(view.made())
+                    .as("a reader that comes in pieces has it made once")
+                    .isEqualTo(4);
+            assertThat(node.read("plain")).isEqualTo("as it is");
+            assertThat(node.read("long")).isEqualTo(LONG_HEADER.repeat(3));
+            assertThatThrownBy(() -> node.read("broken")).isInstanceOf(SourceUnfitException.class);
+            assertThat(node.router.isInMemory(twice)).as("as it is shown").isFalse();
+            assertThat(node.admission.residents().isHere(twice)).isTrue();
+        }
+    }
+
+    // Promise V8
+    @Test
+    void whileTheFormIsNotDecided_nothingThatIsMadeIsKept() throws Exception {
+        View view = times(2).keeping(KeptForm.UNDECIDED);
+        try (DirectorySource source = new DirectorySource(dataset);
+                DatasetTree tree = listed(source, view, SavedListings.none(), ViewTest::none);
+                Node node = new Node(source, tree)) {
+            int twice = file(tree, "twice");
+            assertThat(node.read("twice")).isEqualTo("T1234T1234");
+            assertThat(node.admission.residents().isHere(twice)).isFalse();
+            view.decide(KeptForm.RAW);
+            view.decide(KeptForm.MADE);
+            assertThat(view.kept()).as("decided once").isEqualTo(KeptForm.RAW);
+            node.router.fetch(file(tree, "long"), true).release();
+            SampleBuffer kept = node.router.fetchKept(file(tree, "long"));
+            assertThat(kept.size()).isEqualTo(LONG_HEADER.length());
+            kept.release();
+            assertThat(node.read("twice")).isEqualTo("T1234T1234");
+        }
+    }
+
+    // Promise V8
+    @Test
+    void diskOfKeptFiles_isTheRawViews_andNoneOfTheMadeOnes() throws Exception {
+        Path ssd = directory.resolve("ssd");
+        List<View> views =
+                List.of(times(1).keeping(KeptForm.RAW), times(1), View.raw(), times(3).keeping(KeptForm.RAW));
+        List<Boolean> has = List.of(false, false, true, true);
+        for (int i = 0; i < views.size(); i++) {
+            try (DirectorySource source = new DirectorySource(dataset);
+                    DatasetTree tree = listed(source, views.get(i), SavedListings.none(), ViewTest::none);
+                    SsdTier tier = new SsdTier(ssd, "/data", 64 * MIB, 0, System::nanoTime, ViewTest::none)) {
+                tier.recover(tree);
+                int twice = file(tree, "twice");
+                assertThat(tier.contains(twice)).as("mount %d", i).isEqualTo(has.get(i));
+                if (i == 0) {
+                    SampleBuffer sample = sample(5);
+                    assertThat(tier.keep(twice, sample)).isTrue();
+                    sample.release();
+                }
+            }
+        }
+    }
+
+    @Test
+    void cheaperForm_followsFromRoomAndSpeeds() {
+        double mb = 1e6;
+        assertThat(KeptForm.cheaper(100, 500, 500, 10 * mb, 10 * mb))
+                .as("all fits")
+                .isEqualTo(KeptForm.MADE);
+        assertThat(KeptForm.cheaper(100, 500, 100, 10 * mb, 100 * mb))
+                .as("the files fit, and making is quicker than the source")
+                .isEqualTo(KeptForm.RAW);
+        assertThat(KeptForm.cheaper(100, 500, 100, 1_000 * mb, 10 * mb))
+                .as("the source is quick, so that what is made already saves more")
+                .isEqualTo(KeptForm.MADE);
+        assertThat(KeptForm.cheaper(100, 500, 0, 10 * mb, 10 * mb))
+                .as("no room")
+                .isEqualTo(KeptForm.MADE);
     }
 
     private static SampleBuffer sample(int bytes) {

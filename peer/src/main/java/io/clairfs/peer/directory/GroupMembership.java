@@ -238,6 +238,11 @@ public final class GroupMembership implements AutoCloseable {
         return heldHere;
     }
 
+    /** Tells the others from now on, about once a second, what this node can make for them. Called on the directory's thread. */
+    public void announce(Supplier<SpareThreads> spare) {
+        exchange.announce(spare);
+    }
+
     /** Says which other nodes hold a sample. */
     public HeldElsewhere heldElsewhere() {
         return heldElsewhere;

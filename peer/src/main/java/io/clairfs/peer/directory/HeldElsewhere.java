@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 public final class HeldElsewhere {
     /** So many other nodes are searched; there is an index for more of them. */
     static final int SEARCHED = 8;
+
+    /** A node announces what it can do every second; one that is silent for longer is not relied on. */
+    private static final long ANNOUNCED_FOR_NS = TimeUnit.SECONDS.toNanos(4);
 
     private final int samples;
     private final int mostSearched;
@@ -114,6 +118,11 @@ public final class HeldElsewhere {
         /** The first tier of a node that holds the sample, or -1. */
         public int tier(int sample, int number) {
             return nodes[number].tier(sample);
+        }
+
+        /** What a node can make for others, as it announced it last. */
+        public SpareThreads spare(int number) {
+            return nodes[number].spare(ANNOUNCED_FOR_NS);
         }
 
         /** How many samples a node's tier holds. */

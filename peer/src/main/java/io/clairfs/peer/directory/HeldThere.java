@@ -17,6 +17,8 @@ final class HeldThere {
     /** One more than the last tier that was ever reported: a node has two, fewer than there may be. */
     private volatile int told;
 
+    private volatile Announced announced = new Announced(SpareThreads.NONE, 0);
+
     /** Null for a node that is in no index, as one that has left: its slot may then be another's. */
     private @Nullable HolderIndex index;
 
@@ -29,6 +31,14 @@ final class HeldThere {
             tiers.set(tier, new RoaringBitmap());
             states[tier] = new At(tier, 0, 0);
         }
+    }
+
+    private record Announced(SpareThreads spare, long atNs) {}
+
+    /** What it has announced, unless it has been silent for so long. */
+    SpareThreads spare(long silentNs) {
+        Announced last = announced;
+        return System.nanoTime() - last.atNs > silentNs ? SpareThreads.NONE : last.spare;
     }
 
     Node node() {
@@ -134,7 +144,11 @@ final class HeldThere {
                 At known = states[at.tier()];
                 yield known.incarnation() == at.incarnation() && known.sequence() >= at.sequence();
             }
-            case HoldingsMessage.Ask(), HoldingsMessage.Here() -> true;
+            case HoldingsMessage.Here(SpareThreads spare) -> {
+                announced = new Announced(spare, System.nanoTime());
+                yield true;
+            }
+            case HoldingsMessage.Ask() -> true;
         };
     }
 }

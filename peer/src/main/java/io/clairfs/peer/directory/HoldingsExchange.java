@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * Carries holdings between nodes: deltas to all over one topic, the whole to one node over that node's own topic.
@@ -32,6 +33,7 @@ final class HoldingsExchange implements AutoCloseable {
     private final int samples;
     private final long askNs;
     private final TopicListeners listeners;
+    private volatile Supplier<SpareThreads> spare = () -> SpareThreads.NONE;
     private final Map<UUID, Long> askedNs = new ConcurrentHashMap<>();
     private final Map<UUID, Long> toldNs = new ConcurrentHashMap<>();
 
@@ -82,13 +84,18 @@ final class HoldingsExchange implements AutoCloseable {
 
     /** Sends all nodes a heartbeat, and makes sure that this node hears theirs. */
     void heartbeat(List<Node> nodes) {
-        send(TO_ALL, List.of(new HoldingsMessage.Here()));
+        send(TO_ALL, List.of(new HoldingsMessage.Here(spare.get())));
         long silentMs = nodes.stream()
                 .filter(node -> !node.self())
                 .mapToLong(node -> signs.silentMs(node.id()))
                 .max()
                 .orElse(0);
         listeners.heartbeat(silentMs, nodes.size());
+    }
+
+    /** What every heartbeat says from now on. */
+    void announce(Supplier<SpareThreads> now) {
+        spare = now;
     }
 
     private void askAll() {

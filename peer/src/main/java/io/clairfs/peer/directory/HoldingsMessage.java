@@ -24,8 +24,8 @@ sealed interface HoldingsMessage {
     /** A request for the whole of all tiers. */
     record Ask() implements HoldingsMessage {}
 
-    /** A heartbeat, without news. */
-    record Here() implements HoldingsMessage {}
+    /** A heartbeat, with what the node can make for others. Earlier versions send and read it without. */
+    record Here(SpareThreads spare) implements HoldingsMessage {}
 
     /** Encodes a message. */
     static byte[] write(HoldingsMessage message) {
@@ -34,8 +34,23 @@ sealed interface HoldingsMessage {
             case Whole(At at, RoaringBitmap held) -> bytes(1, at, held);
             case Reminder(At at) -> bytes(2, at);
             case Ask() -> bytes(3, new At(0, 0, 0));
-            case Here() -> bytes(4, new At(0, 0, 0));
+            case Here(SpareThreads spare) -> here(spare);
         };
+    }
+
+    private static byte[] here(SpareThreads spare) {
+        byte[] head = bytes(4, new At(0, 0, 0));
+        return ByteBuffer.allocate(head.length + 2 * Short.BYTES)
+                .put(head)
+                .putShort((short) spare.threads())
+                .putShort((short) spare.busy())
+                .array();
+    }
+
+    private static SpareThreads spare(ByteBuffer in) {
+        return in.remaining() < 2 * Short.BYTES
+                ? SpareThreads.NONE
+                : new SpareThreads(Short.toUnsignedInt(in.getShort()), Short.toUnsignedInt(in.getShort()));
     }
 
     private static byte[] bytes(int type, At at, RoaringBitmap... sets) {
@@ -72,7 +87,7 @@ sealed interface HoldingsMessage {
                 case 1 -> new Whole(at, set(in, samples));
                 case 2 -> new Reminder(at);
                 case 3 -> new Ask();
-                case 4 -> new Here();
+                case 4 -> new Here(spare(in));
                 default -> throw new IOException("holdings of kind " + type);
             };
         } catch (RuntimeException e) {

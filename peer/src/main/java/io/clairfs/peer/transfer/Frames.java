@@ -11,12 +11,16 @@ import java.util.zip.CRC32C;
  * REQUEST  type 1, 0, count u16, count x (id u32, sample u32, bytes u64, deadline us u32), crc32c of all before it
  * CANCEL   type 2, 0, count u16, count x (id u32), crc32c of all before it
  * DAMAGED  type 3, 0, count u16, count x (sample u32), crc32c of all before it; there is no answer
+ * MAKE     type 4, as REQUEST
  * reply    type 16 data | 17 not here | 18 failed, reason u8, brought u16, id u32, sample u32, bytes u64, crc32c of the bytes,
  *          crc32c of all before it; then the bytes
  * </pre>
  *
  * <p>Brought is how long the node took to get the sample from the source for this reply, in tenths of a millisecond, at most 65535; 0 if it had the
  * sample.
+ *
+ * <p>MAKE asks a node to make the sample by its view if it does not have it, and only a node is asked that announces that it does
+ * ({@code peer.directory.SpareThreads}): earlier versions do not know the frame.
  *
  * <p>Every request gets exactly one reply, cancelled or not: only then is its id free again. The header carries a checksum of
  * its own because a flipped bit in an id or a sample's number would deliver the wrong sample with the right checksum.
@@ -25,6 +29,7 @@ public final class Frames {
     public static final int REQUEST = 1;
     public static final int CANCEL = 2;
     public static final int DAMAGED = 3;
+    public static final int MAKE = 4;
     public static final int DATA = 16;
     public static final int NOT_HERE = 17;
     public static final int FAILED = 18;
@@ -49,7 +54,7 @@ public final class Frames {
     /** Bytes of a frame of {@code count} entries, its checksum included; -1 for an unknown type. */
     public static int frameBytes(int type, int count) {
         return switch (type) {
-            case REQUEST -> FRAME_HEAD_BYTES + count * REQUEST_BYTES + CRC_BYTES;
+            case REQUEST, MAKE -> FRAME_HEAD_BYTES + count * REQUEST_BYTES + CRC_BYTES;
             case CANCEL -> FRAME_HEAD_BYTES + count * CANCEL_BYTES + CRC_BYTES;
             case DAMAGED -> FRAME_HEAD_BYTES + count * DAMAGED_BYTES + CRC_BYTES;
             default -> -1;

@@ -128,12 +128,12 @@ final class TransferFuzzTest {
         int frames = 1 + random.nextInt(6);
         for (int f = 0; f < frames; f++) {
             int count = random.nextInt(10) == 0 ? random.nextInt(300) : 1 + random.nextInt(4);
-            int type = 1 + random.nextInt(3);
+            int type = 1 + random.nextInt(4);
             ByteBuf frame = Unpooled.buffer();
             frame.writeByte(type).writeByte(0).writeShort(count);
             for (int i = 0; i < count; i++) {
                 switch (type) {
-                    case Frames.REQUEST -> {
+                    case Frames.REQUEST, Frames.MAKE -> {
                         int sample = random.nextInt(SAMPLES + 1);
                         frame.writeInt(random.nextInt(20)).writeInt(sample);
                         frame.writeLong(random.nextInt(4) == 0 ? random.nextLong() : size(sample % SAMPLES));

@@ -97,6 +97,54 @@ public final class TransferTest {
         }
     }
 
+    // Promise V7
+    @Test
+    void make_isAnsweredByAServiceThatMakes_andByNoOther() throws IOException {
+        ServedSamples made = new ServedSamples();
+        made.add(9, 70_000);
+        SampleService maker = new SampleService() {
+            @Override
+            public ServeResult serve(int sample, long bytes, long deadlineNs) {
+                return samples.serve(sample, bytes, deadlineNs);
+            }
+
+            @Override
+            public ServeResult make(int sample, long bytes, long deadlineNs) {
+                return new ServeResult.Later(CompletableFuture.completedFuture(made.serve(sample, bytes, deadlineNs)));
+            }
+        };
+        samples.add(7, 110_000);
+        try (TransferServer server = serve(maker);
+                TransferServer other = serve(samples)) {
+            ServedSamples.assertGot(peer(server).make(9, 70_000, in(PATIENCE_MS)), 9, 70_000);
+            ServedSamples.assertGot(peer(server).fetch(7, 110_000, in(PATIENCE_MS)), 7, 110_000);
+            assertThat(peer(server).fetch(9, 70_000, in(PATIENCE_MS)))
+                    .as("not held, and not to be made")
+                    .isEqualTo(new Answer.NotHere());
+            assertThat(peer(server).make(9, 70_001, in(PATIENCE_MS)))
+                    .isEqualTo(new Answer.Failed("it has another size there"));
+            assertThat(peer(other).make(7, 110_000, in(PATIENCE_MS))).isEqualTo(new Answer.NotHere());
+            List<CompletableFuture<Answer>> mixed = new ArrayList<>();
+            for (int i = 0; i < 40; i++) {
+                mixed.add(peer(server).ask(7, 110_000, in(PATIENCE_MS)));
+                mixed.add(peer(server).askToMake(9, 70_000, in(PATIENCE_MS)));
+            }
+            for (int i = 0; i < mixed.size(); i++) {
+                ServedSamples.assertGot(mixed.get(i).join(), i % 2 == 0 ? 7 : 9, i % 2 == 0 ? 110_000 : 70_000);
+            }
+        } finally {
+            endOf(made);
+        }
+    }
+
+    private static void endOf(ServedSamples samples) {
+        try {
+            samples.end();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     @Test
     void fetch_otherSize_failsAndTheConnectionStays() throws IOException {
         samples.add(7, 11);

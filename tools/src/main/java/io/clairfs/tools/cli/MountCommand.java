@@ -15,6 +15,7 @@ import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.config.IndexCache;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.config.SsdConfig;
+import io.clairfs.tools.node.config.ViewCache;
 import io.clairfs.tools.node.limits.MachineMemory;
 import io.clairfs.tools.node.limits.MemoryBudget;
 import io.clairfs.tools.node.mount.MountCheck;
@@ -73,6 +74,13 @@ final class MountCommand implements Callable<Integer> {
             description =
                     "What the files show: raw, decode[,shorter=N] (images as PPM), npy[:SPEC] (images as arrays) (default: raw).")
     private @Nullable String view;
+
+    @Option(
+            names = "--view-cache",
+            paramLabel = "FORM",
+            description =
+                    "What memory and disks hold in a view: made (what is shown), raw (the source's files, made when staged), auto (default: made).")
+    private @Nullable String viewCache;
 
     @Option(
             names = "--memory",
@@ -293,6 +301,7 @@ final class MountCommand implements Callable<Integer> {
                 realSource,
                 realPoint,
                 viewSpec(first(view, said.view(), "raw")),
+                oneOf("--view-cache", first(viewCache, said.viewCache(), "made"), ViewCache.values()),
                 memorySaid == null ? areas.memoryBytes() : memorySaid.bytes(),
                 areas,
                 disks,

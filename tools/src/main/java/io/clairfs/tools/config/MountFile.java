@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record MountFile(
         @Nullable String view,
+        @Nullable String viewCache,
         @Nullable String memory,
         @Nullable String staging,
         @Nullable List<String> ssd,
@@ -44,5 +45,5 @@ public record MountFile(
     /** A file that sets nothing. */
     public static final MountFile EMPTY = new MountFile(
             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-            null, null, null, null, null);
+            null, null, null, null, null, null);
 }

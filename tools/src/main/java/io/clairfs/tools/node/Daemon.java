@@ -38,6 +38,7 @@ import io.clairfs.tools.OpenParts;
 import io.clairfs.tools.Version;
 import io.clairfs.tools.node.cluster.PeerGroup;
 import io.clairfs.tools.node.cluster.SampleServer;
+import io.clairfs.tools.node.cluster.SparePool;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.control.ControlFiles;
@@ -138,7 +139,8 @@ public final class Daemon implements AutoCloseable {
             Clock clock = Clock.systemUTC();
             ErrorLog errors = new ErrorLog(clock, message -> LOG.log(Level.WARNING, message));
             Counters counters = new Counters();
-            View view = config.view().open();
+            View view =
+                    config.view().open().keeping(KeptFormChoice.atMount(config.viewCache(), config.group() != null));
             SavedIndex saved = new SavedIndex(config.indexCache(), config.source(), view, errors::add);
             Source source = started(new ChangeNotice(new DirectorySource(config.source()), saved::fileChanged));
             tree = started(
@@ -306,7 +308,8 @@ public final class Daemon implements AutoCloseable {
     }
 
     /** Before there are control files, which would show no jobs. The disks first, or the jobs would have fetched anew what they hold. */
-    private static void goOn(Takeover takeover, NodeTiers tiers, JobTable jobs, ErrorLog errors) {
+    private void goOn(Takeover takeover, NodeTiers tiers, JobTable jobs, ErrorLog errors) {
+        KeptFormChoice.decide(tree, tiers.admission().residents().tiers(), config.model());
         LateSteps steps = new LateSteps(errors);
         steps.run("finding what the disks hold", tiers::recover);
         steps.run("going on with the jobs", () -> takeover.jobs(errors::add).forEach(jobs::goOn));
@@ -361,6 +364,7 @@ public final class Daemon implements AutoCloseable {
             @Nullable Takeover takeover,
             ErrorLog errors) {
         tree.complete().join();
+        KeptFormChoice.decide(tree, tiers.admission().residents().tiers(), config.model());
         LateSteps steps = new LateSteps(errors);
         steps.run("watching the samples", () -> indexes.watch(indexes.of("")));
         if (tree.entryCount() >= MANY_ENTRIES) {
@@ -383,7 +387,9 @@ public final class Daemon implements AutoCloseable {
             if (takeover != null) {
                 steps.run("waiting for the end of the process before this one", takeover::awaitPredecessorsEnd);
             }
-            SampleServer server = new SampleServer(tiers.admission(), router, group::isHomeHere);
+            SparePool makers = SparePool.of(
+                    tree, config.model(), () -> prefetcher.jobs().stream().allMatch(job -> job.streams() == 0));
+            SampleServer server = new SampleServer(tiers.admission(), router, group::isHomeHere, makers);
             steps.run("joining the group of nodes", () -> join(group, server, jobs, prefetcher, errors));
         }
     }

@@ -208,7 +208,8 @@ record NodeGroup(
         return trainer("rank_torch.py", training, source, rank, world);
     }
 
-    private RankTrainer trainer(String script, Training training, Path root, int rank, int world) throws IOException {
+    /** Starts a reader of one rank of so many, in the network of the node of that number. */
+    RankTrainer trainer(String script, Training training, Path root, int rank, int world) throws IOException {
         String name = training.job() + "-" + rank;
         Path stop = fixture.directory().resolve(name + ".stop");
         List<String> command = fixture.pythonCommand(

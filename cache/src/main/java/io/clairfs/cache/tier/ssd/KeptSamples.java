@@ -43,7 +43,7 @@ final class KeptSamples {
     }
 
     long size(int file) {
-        return tree.entry(file).size();
+        return tree.keptSize(file);
     }
 
     private SampleIdentity identity(int file) {

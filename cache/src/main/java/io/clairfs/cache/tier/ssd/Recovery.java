@@ -222,7 +222,7 @@ final class Recovery {
                 if (hashes.get(JAVA_LONG, (long) file * Long.BYTES) == identity.pathHigh()) {
                     Listing listing = tree.entry(file).listing();
                     int at = file - listing.base();
-                    boolean same = listing.size(at) == identity.size() && listing.mtimeNs(at) == identity.mtimeNs();
+                    boolean same = tree.keptSize(file) == identity.size() && listing.mtimeNs(at) == identity.mtimeNs();
                     return same ? file : -1;
                 }
             }

@@ -38,11 +38,12 @@ record SampleIdentity(long pathHigh, long pathLow, long size, long mtimeNs) {
 
     /**
      * The identity of entry {@code at} of {@code listing}. What a view has made is another sample than what it was made of: its identity takes the
-     * view's and the source's size in as well.
+     * view's and the source's size in as well. Where a view keeps the source's files, their identity is that of the raw view.
      */
     static SampleIdentity of(View view, Listing listing, int at) {
         MessageDigest sha256 = SHA_256.get();
-        if (listing.isMade(at)) {
+        boolean made = listing.isMade(at) && !view.keepsSource();
+        if (made) {
             sha256.update(view.distinguish(listing.path(at)));
             sha256.update(ByteBuffer.allocate(Long.BYTES + 1)
                     .put((byte) 0)
@@ -53,7 +54,10 @@ record SampleIdentity(long pathHigh, long pathLow, long size, long mtimeNs) {
         }
         MemorySegment hash = MemorySegment.ofArray(sha256.digest());
         return new SampleIdentity(
-                hash.get(BIG_LONG, 0), hash.get(BIG_LONG, Long.BYTES), listing.size(at), listing.mtimeNs(at));
+                hash.get(BIG_LONG, 0),
+                hash.get(BIG_LONG, Long.BYTES),
+                made ? listing.size(at) : listing.sourceSize(at),
+                listing.mtimeNs(at));
     }
 
     /** 128 bits of SHA-256 of {@code bytes} in hexadecimal. */

@@ -9,16 +9,19 @@ final class Flight {
     private final int sample;
     private final long bytes;
     private final long deadlineNs;
+    private final boolean toMake;
     private final CompletableFuture<Answer> promise = new CompletableFuture<>();
     private FlightWindow.@Nullable Sent sent;
     private int id;
     private boolean givenUp;
     private long givenUpNs;
 
-    Flight(int sample, long bytes, long deadlineNs) {
+    /** {@code toMake} asks the peer to make the sample if it does not have it. */
+    Flight(int sample, long bytes, long deadlineNs, boolean toMake) {
         this.sample = sample;
         this.bytes = bytes;
         this.deadlineNs = deadlineNs;
+        this.toMake = toMake;
     }
 
     int sample() {
@@ -27,6 +30,15 @@ final class Flight {
 
     long bytes() {
         return bytes;
+    }
+
+    boolean isToMake() {
+        return toMake;
+    }
+
+    /** What it takes of the window of bytes in flight. A sample that is still to be made keeps no path busy, and is no measure of it. */
+    long windowBytes() {
+        return toMake ? 0 : bytes;
     }
 
     long deadlineNs() {

@@ -90,6 +90,18 @@ public final class Peer {
      * @param deadlineNs on the clock of {@link System#nanoTime()}
      */
     public CompletableFuture<Answer> ask(int sample, long expectedBytes, long deadlineNs) {
+        return ask(sample, expectedBytes, deadlineNs, false);
+    }
+
+    /**
+     * Asks the peer to make a sample by its view if it does not have it; as {@link #ask}. To be called for peers that have announced that they
+     * make samples.
+     */
+    public CompletableFuture<Answer> askToMake(int sample, long expectedBytes, long deadlineNs) {
+        return ask(sample, expectedBytes, deadlineNs, true);
+    }
+
+    private CompletableFuture<Answer> ask(int sample, long expectedBytes, long deadlineNs, boolean toMake) {
         counters.requests.increment();
         if (expectedBytes < 0 || expectedBytes > limits.largestSampleBytes()) {
             return failed("a sample of " + expectedBytes + " bytes is not transferred");
@@ -109,7 +121,7 @@ public final class Peer {
             retire();
             return failed("more than " + limits.counts().requestsPerPeer() + " requests wait for it");
         }
-        Flight flight = new Flight(sample, expectedBytes, deadlineNs);
+        Flight flight = new Flight(sample, expectedBytes, deadlineNs, toMake);
         asked.add(flight);
         if (drainDue.compareAndSet(false, true)) {
             try {
@@ -135,9 +147,17 @@ public final class Peer {
         }
     }
 
-    /** The same, and waits for the answer: until the deadline and hardly longer. An interrupt gives the request up. */
+    /** As {@link #askToMake}, and waits as {@link #fetch}. */
+    public Answer make(int sample, long expectedBytes, long deadlineNs) {
+        return await(askToMake(sample, expectedBytes, deadlineNs), deadlineNs);
+    }
+
+    /** As {@link #ask}, and waits for the answer: until the deadline and hardly longer. An interrupt gives the request up. */
     public Answer fetch(int sample, long expectedBytes, long deadlineNs) {
-        CompletableFuture<Answer> promise = ask(sample, expectedBytes, deadlineNs);
+        return await(ask(sample, expectedBytes, deadlineNs), deadlineNs);
+    }
+
+    private static Answer await(CompletableFuture<Answer> promise, long deadlineNs) {
         try {
             long waitNs = deadlineNs - System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(NOTICE_MOST_MS);
             return promise.get(Math.max(1, waitNs), TimeUnit.NANOSECONDS);

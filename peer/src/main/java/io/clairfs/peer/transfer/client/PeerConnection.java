@@ -126,7 +126,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             Flight flight = waiting.peek();
             boolean room = flight != null
                     && flights.size() < limits.counts().requestsInFlight()
-                    && (inFlightBytes == 0 || inFlightBytes + flight.bytes() <= limit);
+                    && (inFlightBytes == 0 || inFlightBytes + flight.windowBytes() <= limit);
             if (!batch.isEmpty() && (!room || batch.size() == Frames.MOST_ENTRIES)) {
                 write(ctx, batch, nowNs);
                 batch.clear();
@@ -143,8 +143,10 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
                 settle(flight, new Answer.Failed("no room to ask before the deadline"));
                 owner.retired();
             } else {
-                flight.sent(window.sent(inFlightBytes, inFlightBytes >= limit / 2, nowNs));
-                inFlightBytes += flight.bytes();
+                if (!flight.isToMake()) {
+                    flight.sent(window.sent(inFlightBytes, inFlightBytes >= limit / 2, nowNs));
+                }
+                inFlightBytes += flight.windowBytes();
                 while (flights.containsKey(nextId)) {
                     nextId++;
                 }
@@ -157,8 +159,20 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     }
 
     private void write(ChannelHandlerContext ctx, List<Flight> batch, long nowNs) {
-        ByteBuf frame = ctx.alloc().directBuffer(Frames.frameBytes(Frames.REQUEST, batch.size()));
-        frame.writeByte(Frames.REQUEST).writeByte(0).writeShort(batch.size());
+        write(
+                ctx,
+                Frames.REQUEST,
+                batch.stream().filter(flight -> !flight.isToMake()).toList(),
+                nowNs);
+        write(ctx, Frames.MAKE, batch.stream().filter(Flight::isToMake).toList(), nowNs);
+    }
+
+    private void write(ChannelHandlerContext ctx, int type, List<Flight> batch, long nowNs) {
+        if (batch.isEmpty()) {
+            return;
+        }
+        ByteBuf frame = ctx.alloc().directBuffer(Frames.frameBytes(type, batch.size()));
+        frame.writeByte(type).writeByte(0).writeShort(batch.size());
         for (Flight flight : batch) {
             long us = Math.clamp(TimeUnit.NANOSECONDS.toMicros(flight.deadlineNs() - nowNs), 0, MOST_DEADLINE_US);
             frame.writeInt(flight.id())
@@ -216,7 +230,9 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         if (!known || head.bytes() != (head.type() == Frames.DATA ? flight.bytes() : 0)) {
             throw garbage("an answer of an impossible kind or length");
         }
-        window.answered(flight.howSent(), heardNs);
+        if (!flight.isToMake()) {
+            window.answered(flight.howSent(), heardNs);
+        }
         return head.type() == Frames.DATA && !flight.isGivenUp();
     }
 
@@ -227,8 +243,8 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     @Override
     public void end(Head head, @Nullable SampleBuffer sample, int crc) throws GarbageException {
         Flight flight = flights.remove(head.id());
-        inFlightBytes -= flight.bytes();
-        if (head.type() == Frames.DATA) {
+        inFlightBytes -= flight.windowBytes();
+        if (head.type() == Frames.DATA && !flight.isToMake()) {
             window.delivered(flight.howSent(), flight.bytes(), heardNs);
         }
         if (sample != null && crc != head.crc()) {
@@ -311,7 +327,8 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             counters.failed.increment();
             if (flight.isOverdue(nowNs)) {
                 counters.expired.increment();
-                expiriesInARow++;
+                expiriesInARow +=
+                        flight.isToMake() ? 0 : 1; // making takes its time, and says nothing of the connection
             }
             flight.giveUp(nowNs);
             flight.settle(new Answer.Failed("no answer by the deadline"));

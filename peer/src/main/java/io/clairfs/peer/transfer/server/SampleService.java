@@ -14,6 +14,14 @@ public interface SampleService {
     ServeResult serve(int sample, long bytes, long deadlineNs);
 
     /**
+     * Makes a sample by this node's view for a peer, unless the sample is here already; as {@link #serve}. A node that does not make samples for
+     * others does not have it.
+     */
+    default ServeResult make(int sample, long bytes, long deadlineNs) {
+        return ServeResult.NOT_HERE;
+    }
+
+    /**
      * A peer has received a sample with a wrong checksum, so the copy here may be damaged. Called on an event loop, too.
      *
      * @param sample as for {@link #serve}

@@ -63,12 +63,14 @@ final class ServingConnection extends ByteToMessageDecoder {
         final int sample;
         final long bytes;
         final long deadlineNs;
+        final boolean toMake;
 
-        Asked(int id, int sample, long bytes, long deadlineNs) {
+        Asked(int id, int sample, long bytes, long deadlineNs, boolean toMake) {
             this.id = id;
             this.sample = sample;
             this.bytes = bytes;
             this.deadlineNs = deadlineNs;
+            this.toMake = toMake;
         }
     }
 
@@ -109,10 +111,10 @@ final class ServingConnection extends ByteToMessageDecoder {
         }
         ByteBuf entries = in.skipBytes(Frames.FRAME_HEAD_BYTES);
         switch (type) {
-            case Frames.REQUEST -> {
+            case Frames.REQUEST, Frames.MAKE -> {
                 counters.requestFrames.increment();
                 counters.requests.add(count);
-                readRequests(ctx, entries, count);
+                readRequests(ctx, entries, count, type == Frames.MAKE);
             }
             case Frames.CANCEL -> readCancels(ctx, entries, count);
             default -> readDamaged(entries, count);
@@ -122,14 +124,14 @@ final class ServingConnection extends ByteToMessageDecoder {
         }
     }
 
-    private void readRequests(ChannelHandlerContext ctx, ByteBuf in, int count) {
+    private void readRequests(ChannelHandlerContext ctx, ByteBuf in, int count, boolean toMake) {
         long now = System.nanoTime();
         for (int i = 0; i < count; i++) {
             int id = in.readInt();
             int sample = in.readInt();
             long bytes = in.readLong();
             long deadlineNs = now + in.readUnsignedInt() * 1_000;
-            Asked asked = new Asked(id, sample, bytes, deadlineNs);
+            Asked asked = new Asked(id, sample, bytes, deadlineNs, toMake);
             if (open.size() >= limits.counts().requestsInFlight() || open.putIfAbsent(id, asked) != null) {
                 garbage(ctx, in, "more requests than agreed, or one id twice");
                 return;
@@ -202,14 +204,18 @@ final class ServingConnection extends ByteToMessageDecoder {
     private void serve(ChannelHandlerContext ctx, Asked asked) {
         ServeResult result;
         try {
-            result = service.serve(asked.sample, asked.bytes, asked.deadlineNs);
+            result = asked.toMake
+                    ? service.make(asked.sample, asked.bytes, asked.deadlineNs)
+                    : service.serve(asked.sample, asked.bytes, asked.deadlineNs);
         } catch (RuntimeException e) {
             LOG.log(Level.ERROR, "serving sample " + asked.sample, e);
             answer(ctx, asked, null);
             return;
         }
         if (result instanceof ServeResult.Later later) {
-            long promised = Math.clamp(asked.bytes, 0, limits.largestSampleBytes());
+            // What is still to be made waits within the service's own bound, and holds back nothing that is there
+            // already.
+            long promised = asked.toMake ? 0 : Math.clamp(asked.bytes, 0, limits.largestSampleBytes());
             promisedBytes += promised;
             later.result()
                     .whenComplete((ServeResult then, Throwable error) ->

@@ -42,10 +42,11 @@ final class GroupReport {
             }
             String trouble = trouble(directory, node, client.peer(node.transferAddress()));
             String address = node.transferHost() + ":" + node.transferPort();
-            peers.add(new Status.Peer(node.name(), address, trouble == null, samples, trouble));
+            int spare = held.spare(i).threads();
+            peers.add(new Status.Peer(node.name(), address, trouble == null, samples, spare, trouble));
         }
         for (String gone : gone(directory)) {
-            peers.add(new Status.Peer(gone, "", false, 0, "not in the group any more; its ranks read elsewhere"));
+            peers.add(new Status.Peer(gone, "", false, 0, 0, "not in the group any more; its ranks read elsewhere"));
         }
         return peers;
     }

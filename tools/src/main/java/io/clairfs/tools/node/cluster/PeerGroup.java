@@ -17,6 +17,7 @@ import io.clairfs.peer.directory.DirectoryTimes;
 import io.clairfs.peer.directory.GroupMembership;
 import io.clairfs.peer.directory.HeldElsewhere;
 import io.clairfs.peer.directory.Node;
+import io.clairfs.peer.directory.SpareThreads;
 import io.clairfs.peer.transfer.Credentials;
 import io.clairfs.peer.transfer.TransferLimits;
 import io.clairfs.peer.transfer.TransferThreads;
@@ -153,6 +154,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
                 new Node.Introduction(config.nodeName(), config.transferAddress(), facts().bytes()),
                 numbers.count());
         parts.add(directory);
+        directory.announce(server::spare);
         GroupPlan plan = new GroupPlan(directory, numbers, System::nanoTime);
         joined = new Joined(numbers, directory, client, plan);
         admission.residents().tell(this);
@@ -302,7 +304,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         for (int holder = held.nextHolder(number, 0); holder >= 0; holder = held.nextHolder(number, holder + 1)) {
             Peer peer = now.client.peer(held.node(holder).transferAddress());
             if (peer != null && !peer.isLeftAlone()) {
-                found.add(new AskedPeer(peer, place(peer), true, number, tree.fileSize(file)));
+                found.add(new AskedPeer(peer, place(peer), true, number, tree.keptSize(file)));
             }
             home = peer == home ? null : home;
         }
@@ -310,7 +312,28 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
             Collections.rotate(found, number % found.size()); // of holders as quick as each other the first is asked
         }
         if (home != null) {
-            found.add(new AskedPeer(home, place(home), false, number, tree.fileSize(file)));
+            found.add(new AskedPeer(home, place(home), false, number, tree.keptSize(file)));
+        }
+        return found;
+    }
+
+    @Override
+    public List<Maker> makers(int file) {
+        Joined now = joined;
+        int number = now == null ? FileNumbers.NONE : now.numbers.numberOf(file);
+        if (now == null || number == FileNumbers.NONE) {
+            return List.of();
+        }
+        List<Maker> found = new ArrayList<>();
+        HeldElsewhere.View others = now.directory.heldElsewhere().view();
+        for (int node = 0; node < others.nodes(); node++) {
+            SpareThreads spare = others.spare(node);
+            if (spare.threads() > 0) {
+                Peer peer = now.client.peer(others.node(node).transferAddress());
+                if (peer != null && !peer.isLeftAlone()) {
+                    found.add(new AskedMaker(peer, place(peer), spare, number, tree.fileSize(file)));
+                }
+            }
         }
         return found;
     }
@@ -370,6 +393,25 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         @Override
         public long windowBytes() {
             return peer.windowBytes();
+        }
+    }
+
+    /** A peer that may be asked to make one sample. */
+    private record AskedMaker(Peer peer, Place.Peer place, SpareThreads spare, int number, long bytes)
+            implements Maker {
+        @Override
+        public int threads() {
+            return spare.threads();
+        }
+
+        @Override
+        public int busy() {
+            return spare.busy();
+        }
+
+        @Override
+        public @Nullable Delivery make(long withinNs) {
+            return AskedPeer.delivery(peer.make(number, bytes, System.nanoTime() + withinNs));
         }
     }
 

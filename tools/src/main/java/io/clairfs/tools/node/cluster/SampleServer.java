@@ -6,6 +6,7 @@ import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.StoredSample;
+import io.clairfs.peer.directory.SpareThreads;
 import io.clairfs.peer.transfer.server.SampleService;
 import io.clairfs.peer.transfer.server.ServeResult;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -41,6 +42,7 @@ public final class SampleServer implements AutoCloseable {
     private final Admission admission;
     private final FetchRouter router;
     private final IntPredicate isHome;
+    private final SparePool makers;
     private final ExecutorService diskReaders = threads("serve-read-", MOST_DISK_READS);
     private final ExecutorService fetchers = threads("serve-fetch-", MOST_FETCHES);
 
@@ -48,11 +50,13 @@ public final class SampleServer implements AutoCloseable {
      * The server of a node.
      *
      * @param isHome whether this node is the home of a file
+     * @param makers make samples for peers
      */
-    public SampleServer(Admission admission, FetchRouter router, IntPredicate isHome) {
+    public SampleServer(Admission admission, FetchRouter router, IntPredicate isHome, SparePool makers) {
         this.admission = admission;
         this.router = router;
         this.isHome = isHome;
+        this.makers = makers;
     }
 
     private static ExecutorService threads(String role, int most) {
@@ -74,6 +78,12 @@ public final class SampleServer implements AutoCloseable {
             public ServeResult serve(int sample, long bytes, long deadlineNs) {
                 int file = numbers.fileOf(sample);
                 return file == FileNumbers.NONE ? ServeResult.NOT_HERE : SampleServer.this.serve(file, deadlineNs);
+            }
+
+            @Override
+            public ServeResult make(int sample, long bytes, long deadlineNs) {
+                int file = numbers.fileOf(sample);
+                return file == FileNumbers.NONE ? ServeResult.NOT_HERE : SampleServer.this.make(file, deadlineNs);
             }
 
             @Override
@@ -107,6 +117,17 @@ public final class SampleServer implements AutoCloseable {
         return ServeResult.NOT_HERE;
     }
 
+    /** Makes a sample if this node has processors to spare. Refuses more than are made in a while. */
+    private ServeResult make(int file, long deadlineNs) {
+        long sinceNs = System.nanoTime();
+        return makers.submit(deadlineNs, () -> brought(router::makeForPeer, file, sinceNs));
+    }
+
+    /** What this node makes for others now, to be announced. */
+    SpareThreads spare() {
+        return makers.spare();
+    }
+
     private static ServeResult later(
             ExecutorService threads, int file, long deadlineNs, IntFunction<ServeResult> bring) {
         try {
@@ -127,8 +148,18 @@ public final class SampleServer implements AutoCloseable {
     }
 
     private ServeResult fetch(int file, long sinceNs) {
+        return brought(router::fetchKept, file, sinceNs);
+    }
+
+    /** How a missing sample comes here. */
+    @FunctionalInterface
+    private interface Bring {
+        SampleBuffer run(int file) throws SourceException;
+    }
+
+    private static ServeResult brought(Bring bring, int file, long sinceNs) {
         try {
-            SampleBuffer sample = router.fetch(file, false);
+            SampleBuffer sample = bring.run(file);
             long tookNs = System.nanoTime() - sinceNs;
             int _ = sample.crc32c();
             return new ServeResult.Memory(sample, tookNs);
@@ -155,5 +186,6 @@ public final class SampleServer implements AutoCloseable {
     public void close() {
         diskReaders.shutdown();
         fetchers.shutdown();
+        makers.close();
     }
 }

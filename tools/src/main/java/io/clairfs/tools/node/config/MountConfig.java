@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param source the directory that holds the dataset, absolute
  * @param mountPoint the mount point, absolute
  * @param view what is shown of the files
+ * @param viewCache what tiers hold of files of which the view makes samples
  * @param memoryBytes the capacity of the memory tier
  * @param areas the sizes of the areas of memory that have no option
  * @param ssds local disks for samples, fastest first
@@ -39,6 +40,7 @@ public record MountConfig(
         Path source,
         Path mountPoint,
         ViewSpec view,
+        ViewCache viewCache,
         long memoryBytes,
         MemoryBudget areas,
         List<SsdConfig> ssds,

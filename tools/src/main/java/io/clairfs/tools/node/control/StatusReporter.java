@@ -165,7 +165,14 @@ public final class StatusReporter {
 
     private Status.View view() {
         View view = tree.view();
-        return new Status.View(view.isRaw() ? "raw" : view.identity(), view.headersRead(), view.made());
+        return new Status.View(
+                view.isRaw() ? "raw" : view.identity(),
+                view.isRaw() ? "raw" : view.kept().name().toLowerCase(Locale.ROOT),
+                view.headersRead(),
+                view.made(),
+                counters.madeForPeers.sum(),
+                counters.madeElsewhere.sum(),
+                counters.makersFailed.sum());
     }
 
     private Status.Memory memory() {
@@ -331,7 +338,7 @@ public final class StatusReporter {
         if (exchange == null || exchange.job() != run) {
             return null;
         }
-        Exchange.Progress now = exchange.progress(admission.residents(), tree::fileSize);
+        Exchange.Progress now = exchange.progress(admission.residents(), tree::keptSize);
         return new Status.Exchange(
                 now.epoch(),
                 now.receives(),

@@ -27,6 +27,21 @@ public final class Metrics {
                     "files",
                     "whose header was read for the size of what a view makes of them"),
             counter("view.made", "clairfs_view_made_samples_total", "samples", "that a view made on this node"),
+            counter(
+                    "view.made_for_peers",
+                    "clairfs_view_made_for_peers_samples_total",
+                    "samples",
+                    "of these, made for other nodes that asked for that"),
+            counter(
+                    "view.made_elsewhere",
+                    "clairfs_view_made_elsewhere_samples_total",
+                    "samples",
+                    "that other nodes made for this one when asked"),
+            counter(
+                    "view.makers_failed",
+                    "clairfs_view_makers_failed_total",
+                    "requests",
+                    "to make a sample that another node refused or did not answer in time"),
             gauge("jobs[].epochs", "clairfs_job_epochs", "epochs", "of the run; null if unknown"),
             gauge("jobs[].world", "clairfs_job_ranks", "ranks", "of the job, on all nodes"),
             gauge("jobs[].samples", "clairfs_job_samples", "samples", "of the part of the dataset that the job reads"),
@@ -275,6 +290,11 @@ public final class Metrics {
                     "samples",
                     "that could not be written to the tier"),
             gauge("peers[].samples", "clairfs_peer_samples", "samples", "resident on that node"),
+            gauge(
+                    "peers[].spare_threads",
+                    "clairfs_peer_spare_threads",
+                    "threads",
+                    "with which that node makes samples of a view for others"),
             counter(
                     "checksum_failures",
                     "clairfs_checksum_failures_total",

@@ -43,10 +43,22 @@ public record Status(
      * What the mount shows of the files.
      *
      * @param identity of the transformation, {@code raw} for none; nodes with another one share nothing
+     * @param kept what memory, disks and peers hold of files of which samples are made: {@code made}, {@code raw}, or {@code undecided} while the
+     *     dataset is listed
      * @param headersRead files whose header was read for the size that they have here
      * @param made samples that were made on this node
+     * @param madeForPeers of these, the ones that another node had asked it to make
+     * @param madeElsewhere samples that other nodes made for this one when asked to
+     * @param makersFailed such requests that another node refused, or did not answer in time
      */
-    public record View(String identity, long headersRead, long made) {}
+    public record View(
+            String identity,
+            String kept,
+            long headersRead,
+            long made,
+            long madeForPeers,
+            long madeElsewhere,
+            long makersFailed) {}
 
     /**
      * One job; {@code epochs} is null for a run without a known end, {@code subset} is the directory of the dataset that it reads (empty for
@@ -274,13 +286,15 @@ public record Status(
 
     /**
      * Another node of the group. It is not alive if it is silent, if this node leaves it alone or has too many peers to talk to it, or if
-     * it is gone and still has ranks of running jobs. {@code trouble} says which. It is null for a node that is alive.
+     * it is gone and still has ranks of running jobs. {@code trouble} says which. It is null for a node that is alive. {@code spareThreads} make
+     * samples of a view for other nodes.
      */
     public record Peer(
             String name,
             String address,
             boolean alive,
             int samples,
+            int spareThreads,
             @Nullable String trouble) {}
 
     /**

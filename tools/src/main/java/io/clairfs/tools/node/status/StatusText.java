@@ -28,10 +28,17 @@ public final class StatusText {
             line(
                     text,
                     "view",
-                    "%s; %,d headers read, %,d samples made here",
+                    "%s; %,d headers read, %,d samples made here%s%s%s",
                     s.view().identity(),
                     s.view().headersRead(),
-                    s.view().made());
+                    s.view().made(),
+                    s.view().madeForPeers() == 0
+                            ? ""
+                            : ", %,d of them for peers".formatted(s.view().madeForPeers()),
+                    s.view().madeElsewhere() == 0
+                            ? ""
+                            : ", %,d by peers".formatted(s.view().madeElsewhere()),
+                    s.view().kept().equals("made") ? "" : "; keeps " + s.view().kept());
         }
         if (s.indexError() != null) {
             line(text, "index", "%s", s.indexError());

@@ -232,7 +232,7 @@ final class SampleServerTest {
                 rates,
                 new Counters(),
                 System::nanoTime);
-        SampleServer samples = closing(new SampleServer(admission, router, isHome));
+        SampleServer samples = closing(new SampleServer(admission, router, isHome, new SparePool(0, () -> false)));
         Credentials credentials = new Credentials(new Fingerprint(1, 2), null);
         TransferThreads serving = closing(TransferThreads.start("serve", 1));
         TransferThreads fetching = closing(TransferThreads.start("fetch", 1));

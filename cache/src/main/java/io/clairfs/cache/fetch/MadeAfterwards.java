@@ -1,0 +1,164 @@
+package io.clairfs.cache.fetch;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.Entry;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.view.KeptForm;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The samples that a view makes where tiers and peers hold the source's files: each is made when it is to be staged or read, by this node or by a peer
+ * ({@link Making}), of the file from its cheapest place. While {@link KeptForm} is not decided the file comes from the source, and nothing is kept.
+ *
+ * <p>What is fetched here has the form that is shown, what {@link FetchRouter} fetches for it the form that is kept: flights of the one are never
+ * joined by requests for the other. One flight of a sample at a time, as there. No lock is held during a fetch.
+ */
+final class MadeAfterwards {
+    private final FetchRouter router;
+    private final CheapestPlace cheapest;
+    private final Making making;
+    private final DatasetTree tree;
+    private final SamplesInUse inUse;
+    private final Counters counters;
+    private final long lostNs;
+    private final ConcurrentHashMap<Integer, SampleFlight> underWay = new ConcurrentHashMap<>();
+
+    MadeAfterwards(
+            FetchRouter router,
+            CheapestPlace cheapest,
+            Making making,
+            DatasetTree tree,
+            SamplesInUse inUse,
+            Counters counters,
+            long lostNs) {
+        this.router = router;
+        this.cheapest = cheapest;
+        this.making = making;
+        this.tree = tree;
+        this.inUse = inUse;
+        this.counters = counters;
+        this.lostNs = lostNs;
+    }
+
+    /** Whether what is shown of this file is made after it is taken from where it is kept. */
+    boolean makes(int file) {
+        return tree.view().kept() != KeptForm.MADE && tree.isMade(file);
+    }
+
+    /** Whether it is not known yet in which form samples are kept: no tier is to be filled. */
+    boolean isUndecided() {
+        return tree.view().kept() == KeptForm.UNDECIDED;
+    }
+
+    /** The sample as it is shown, with a reference for the caller. */
+    SampleBuffer fetch(int file, FetchRequest request) throws SourceException {
+        while (true) {
+            SampleBuffer used = inUse.get(file);
+            if (used != null) {
+                return used;
+            }
+            SampleFlight other = underWay.get(file);
+            if (other == null || other.isLost(lostNs)) {
+                SampleFlight mine = new SampleFlight(other, request);
+                if (claim(file, other, mine)) {
+                    return fetchAlone(file, mine, request);
+                }
+                continue;
+            }
+            other.urge(request.urgency(), request.order());
+            router.urge(file, request.urgency(), request.order());
+            SampleBuffer shared = FetchRouter.join(other.promise());
+            if (shared.tryRetain()) {
+                return shared;
+            }
+        }
+    }
+
+    private boolean claim(int file, @Nullable SampleFlight lost, SampleFlight mine) {
+        return lost == null ? underWay.putIfAbsent(file, mine) == null : underWay.replace(file, lost, mine);
+    }
+
+    /** As {@link FetchRouter#join(int, long, CompletableFuture)}. */
+    boolean join(int file, long upTo, CompletableFuture<SampleBuffer> reader) {
+        SampleFlight flight = underWay.get(file);
+        boolean joined = flight != null && !flight.isLost(lostNs) && flight.await(upTo, reader);
+        if (joined) {
+            router.urge(file, FetchUrgency.READER, 0);
+        }
+        return joined;
+    }
+
+    /** As {@link FetchRouter#fetchFor}. Nobody gets any bytes before all are made. */
+    void fetchFor(int file, CompletableFuture<SampleBuffer> reader) throws SourceException {
+        SampleBuffer sample = fetch(file, FetchRequest.waitedFor(FetchUrgency.READER));
+        if (!reader.complete(sample)) {
+            sample.release();
+        }
+    }
+
+    private SampleBuffer fetchAlone(int file, SampleFlight flight, FetchRequest request) throws SourceException {
+        try {
+            SampleBuffer sample = inUse.get(file); // another fetch may have ended between the look and the claim
+            if (sample == null) {
+                sample = made(file, flight, request);
+            }
+            router.nowInUse(file, flight, request, sample);
+            underWay.remove(file, flight);
+            flight.arrived(sample);
+            return sample;
+        } catch (Throwable t) {
+            underWay.remove(file, flight);
+            flight.failed(t);
+            throw t;
+        }
+    }
+
+    private SampleBuffer made(int file, SampleFlight flight, FetchRequest request) throws SourceException {
+        Entry sample = tree.entry(file);
+        if (!tree.view().keepsSource()) {
+            return cheapest.makeHere(sample, flight);
+        }
+        SampleBuffer elsewhere = making.elsewhere(file, sample.file().size(), sample.size(), request);
+        return elsewhere == null ? ofKept(sample, request) : elsewhere;
+    }
+
+    /** What is made here of the file as it is kept. */
+    private SampleBuffer ofKept(Entry sample, FetchRequest request) throws SourceException {
+        try (MakingTimes.Work work = making.here(sample.file().size())) {
+            SampleBuffer kept = router.fetchKept(sample.number(), request);
+            SampleBuffer made = null;
+            try {
+                made = SampleBuffer.allocate(sample.size());
+                tree.view().make(sample.file(), kept.bytes(), made.bytes());
+                double _ = work.took();
+                return made;
+            } catch (Throwable t) {
+                if (made != null) {
+                    made.release();
+                }
+                throw t;
+            } finally {
+                kept.release();
+            }
+        }
+    }
+
+    /** The sample for a peer that has asked this node to make it. The file may come from any place: nobody waits for us to give it. */
+    SampleBuffer makeForPeer(int file) throws SourceException {
+        SampleBuffer used = inUse.get(file);
+        if (used != null) {
+            return used;
+        }
+        Entry sample = tree.entry(file);
+        FetchRequest request = FetchRequest.waitedFor(FetchUrgency.PEER);
+        SampleBuffer made = tree.view().keepsSource()
+                ? ofKept(sample, request)
+                : cheapest.makeHere(sample, new SampleFlight(null, request));
+        counters.madeForPeers.increment();
+        return made;
+    }
+}
