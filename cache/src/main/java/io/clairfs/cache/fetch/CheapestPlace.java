@@ -198,6 +198,9 @@ final class CheapestPlace {
         if (each.seconds() <= most || request.urgency() == FetchUrgency.READER) {
             return most;
         }
+        if (request.urgency() == FetchUrgency.FILLING && each.place() instanceof Place.Local) {
+            return each.seconds(); // nobody waits for it, and the source is everybody's
+        }
         double patience = near.isNew(each.place()) ? lateSeconds(bytes) : 0;
         return Math.max(most, Math.max(patience, request.spareSeconds().getAsDouble()));
     }

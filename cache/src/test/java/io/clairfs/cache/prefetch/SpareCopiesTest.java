@@ -110,6 +110,7 @@ final class SpareCopiesTest {
         assertThat(memory.samples()).isEqualTo(8);
     }
 
+    // Promise T10
     @Test
     void copiesTakeNoRoomThatIsUsed_andGoWhenItIsNeeded() {
         LocalPlan plan = plan(sample -> sample < 8 ? MEMORY : sample < 16 ? DISK : LocalPlan.NOWHERE);

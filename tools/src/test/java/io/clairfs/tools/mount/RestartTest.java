@@ -153,8 +153,13 @@ final class RestartTest {
             Process trainer = train(mount, epochs);
             long pid = mount.pid();
             int killed = 0;
+            long passedOver = 0;
             for (; killed < kills && trainer.isAlive(); killed++) {
                 TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LIFE_MS));
+                JsonNode before = mount.status();
+                passedOver += before.path("ssd_passed_over").asLong();
+                System.out.printf(
+                        "before kill %d: %s, tiers %s%n", killed, before.path("fetched"), before.path("tiers"));
                 pid = killAndAwaitNext(mount, pid);
                 assertThat(mount.status().at("/jobs/0/name").asString()).isEqualTo("train");
             }
@@ -170,13 +175,14 @@ final class RestartTest {
 
             assertThat(said("trainer").path("right").asInt()).isEqualTo(epochs * SAMPLES);
             System.out.printf(
-                    "restarts: %d kills (seed %d), longest read of the trainer %.2f s, of the reader (%d reads) %.2f s, source %.4f of the data%n",
+                    "restarts: %d kills (seed %d), longest read of the trainer %.2f s, of the reader (%d reads) %.2f s, source %.4f of the data, an SSD passed over %d times%n",
                     killed,
                     seed,
                     said("trainer").path("longest").asDouble(),
                     said("reader").path("reads").asInt(),
                     said("reader").path("longest").asDouble(),
-                    (double) source.counted().bytes() / DATASET);
+                    (double) source.counted().bytes() / DATASET,
+                    passedOver);
             assertThat(killed).isPositive();
             try (InputStream scraped =
                     URI.create("http://" + metrics + "/metrics").toURL().openStream()) {

@@ -71,6 +71,7 @@ final class SourceTrafficTest {
         caches_for_a_third_of_the_data_reach_the_bound(memory, ssd);
     }
 
+    // Promise T10
     @Test
     void ssd_for_all_of_it_nothing_is_read_again_not_even_after_a_restart() throws Exception {
         Path dataset = makeSamples();
