@@ -3,6 +3,7 @@ package io.clairfs.tools.node;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.posix.Posix;
+import io.clairfs.tools.node.config.StateDirectory;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -29,7 +30,7 @@ public final class MountLog {
 
     /** The name of a mount's log. */
     public static String name(Path mountPoint) {
-        return mountPoint.toString().substring(1).replace('/', '-') + ".log";
+        return StateDirectory.nameOf(mountPoint) + ".log";
     }
 
     /** Keeps {@code log}, if it is a file, as {@code .1}, and those before it as {@code .2} and {@code .3}. Nothing is there afterwards. */

@@ -3,6 +3,7 @@ package io.clairfs.tools.mount;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.tools.node.MountLog;
 import io.clairfs.tools.node.mount.MountProcess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -97,7 +98,7 @@ final class LauncherTest {
     }
 
     private String logName() {
-        return point.toString().substring(1).replace('/', '-') + ".log";
+        return MountLog.name(point);
     }
 
     @Test
