@@ -73,7 +73,10 @@ def train(root):
     note = f"/home/trainer/out/{os.environ['SLURM_JOB_ID']}.{rank}.read"
     data = Samples(root)
     sampler = DistributedSampler(data, num_replicas=world, rank=rank, shuffle=True, seed=42)
-    read = peers = 0
+    read = 0
+    until = time.monotonic() + 120
+    while (peers := sum(peer["alive"] for peer in status(root)["peers"])) < world - 1 and time.monotonic() < until:
+        time.sleep(0.2)
     for epoch in range(int(os.environ["TRAIN_EPOCHS"])):
         sampler.set_epoch(epoch)
         for batch in DataLoader(data, batch_size=10, sampler=sampler, num_workers=1):
@@ -82,7 +85,6 @@ def train(root):
                 print(read, file=file)
             os.rename(note + ".part", note)
             time.sleep(float(os.environ["TRAIN_PAUSE"]))
-        peers = max(peers, sum(peer["alive"] for peer in status(root)["peers"]))
     print(f"trained: rank {rank}, {read} samples right, {peers} peers", flush=True)
     if os.environ.get("TRAIN_FAILS") == str(rank):
         sys.exit(3)
