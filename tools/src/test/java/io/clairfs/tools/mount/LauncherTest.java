@@ -273,6 +273,18 @@ final class LauncherTest {
         daemon.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
     }
 
+    @Test
+    void a_probe_of_a_mount_that_is_ready_starts_no_program() throws Exception {
+        assertThat(run("status", "--ready", point).complainedWith(1)).contains("is not on a clairfs mount");
+        mount().succeeded();
+        new LiveMount(point).awaitReady();
+
+        fixture.environment("JAVA_HOME", jdkWhosePrograms("exit 3").toString());
+        Ended ready = run("status", "--ready", point);
+        assertThat(ready.succeeded()).isEmpty();
+        assertThat(ready.err()).isEmpty();
+    }
+
     private Path jdkWhosePrograms(String doThis) throws IOException {
         Path jdk = fixture.newDirectory("jdk");
         Files.copy(Path.of(System.getProperty("java.home"), "release"), jdk.resolve("release"));
