@@ -12,10 +12,17 @@ import com.hazelcast.config.ReplicatedMapConfig;
 import com.hazelcast.config.ServerSocketEndpointConfig;
 import com.hazelcast.config.TcpIpConfig;
 import com.hazelcast.spi.merge.LatestUpdateMergePolicy;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** Hazelcast as this group needs it: small, quiet, quick to join, on one address, with nothing open but the member port. */
 final class HazelcastSettings {
+    private static final Logger LOG = System.getLogger(HazelcastSettings.class.getName());
     private static final int MERGE_BATCH = 100;
     private static final int CONNECT_SECONDS = 3;
 
@@ -82,7 +89,7 @@ final class HazelcastSettings {
                 TcpIpConfig tcp = join.getTcpIpConfig().setEnabled(true);
                 tcp.setConnectionTimeoutSeconds(CONNECT_SECONDS);
                 int port = cluster.bind().getPort();
-                hosts.forEach(host -> tcp.addMember(host.contains(":") ? host : host + ":" + port));
+                hosts.forEach(host -> addresses(host, port).forEach(tcp::addMember));
             }
             case Discovery.Kubernetes(var properties) -> {
                 join.getKubernetesConfig().setEnabled(true);
@@ -90,6 +97,27 @@ final class HazelcastSettings {
             }
         }
         return join;
+    }
+
+    /**
+     * The addresses of a member, with its port. Of names, Hazelcast itself would keep only those on the interface that it binds to, which is this node's
+     * own.
+     */
+    private static List<String> addresses(String member, int defaultPort) {
+        String withPort = member.contains(":") && !member.endsWith("]") ? member : member + ":" + defaultPort;
+        if (withPort.startsWith("[")) {
+            return List.of(withPort);
+        }
+        int colon = withPort.lastIndexOf(':');
+        try {
+            return Stream.of(InetAddress.getAllByName(withPort.substring(0, colon)))
+                    .map(InetAddress::getHostAddress)
+                    .map(address -> (address.contains(":") ? "[" + address + "]" : address) + withPort.substring(colon))
+                    .toList();
+        } catch (UnknownHostException e) {
+            LOG.log(Level.WARNING, "no address is known for " + member + ", which is asked for no group");
+            return List.of();
+        }
     }
 
     private static Map<String, String> properties(DirectoryTimes times) {

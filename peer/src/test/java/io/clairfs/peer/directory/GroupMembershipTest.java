@@ -9,6 +9,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.hazelcast.cluster.impl.MemberImpl;
+import com.hazelcast.config.Config;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.instance.impl.HazelcastInstanceProxy;
 import com.hazelcast.spi.impl.eventservice.impl.EventServiceImpl;
@@ -93,6 +94,44 @@ final class GroupMembershipTest {
             assertThat(System.nanoTime()).as("it did not happen within 30 s").isLessThan(end);
             Thread.sleep(10);
         }
+    }
+
+    /** Hazelcast keeps no address of a name that is not this node's own. (.ci/long-run slurm has a group of four names.) */
+    @Test
+    @Execution(CONCURRENT)
+    void membersThatAreNames_becomeAddresses() {
+        Config settings = HazelcastSettings.of(
+                new ClusterConfig(
+                        dataset,
+                        secret,
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 5701),
+                        new Discovery.Members(List.of(
+                                "localhost", "localhost:99", "nowhere.invalid", "10.0.0.1", "[::1]", "[::1]:99")),
+                        QUICK),
+                new Node.Introduction("a", new InetSocketAddress(InetAddress.getLoopbackAddress(), 5702), new byte[0]));
+
+        assertThat(settings.getAdvancedNetworkConfig()
+                        .getJoin()
+                        .getTcpIpConfig()
+                        .getMembers())
+                .contains("127.0.0.1:5701", "127.0.0.1:99", "10.0.0.1:5701", "[::1]:5701", "[::1]:99")
+                .noneMatch(member -> member.startsWith("localhost") || member.startsWith("nowhere"));
+    }
+
+    @Test
+    @Execution(CONCURRENT)
+    void memberWithoutAnAddress_isLeftOut() throws Exception {
+        GroupMembership alone = openWith(
+                0,
+                new ClusterConfig(
+                        dataset,
+                        secret,
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), ports.get(0)),
+                        new Discovery.Members(List.of("nowhere.invalid", "localhost:" + ports.get(1))),
+                        QUICK));
+        GroupMembership b = open(1);
+
+        eventually(() -> alone.nodes().size() == 2 && b.nodes().size() == 2);
     }
 
     private static boolean holds(GroupMembership asker, String node, int tier, int sample) {

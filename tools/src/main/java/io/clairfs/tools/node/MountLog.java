@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import ch.qos.logback.classic.LoggerContext;
 import io.clairfs.cache.posix.Posix;
+import io.clairfs.tools.node.config.StateDirectory;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -31,7 +32,7 @@ public final class MountLog {
 
     /** The name of a mount's log. */
     public static String name(Path mountPoint) {
-        return mountPoint.toString().substring(1).replace('/', '-') + ".log";
+        return StateDirectory.nameOf(mountPoint) + ".log";
     }
 
     /** Keeps {@code log}, if it is a file, as {@code .1}, and those before it as {@code .2} and {@code .3}. Nothing is there afterwards. */

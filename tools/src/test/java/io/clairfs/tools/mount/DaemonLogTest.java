@@ -3,6 +3,7 @@ package io.clairfs.tools.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.tools.node.MountLog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,7 +62,7 @@ final class DaemonLogTest {
         Path source = source();
         LiveMount mount = fixture.mount(source, "--find-seed", "off");
         mount.awaitReady();
-        String name = mount.point().toString().substring(1).replace('/', '-') + ".log";
+        String name = MountLog.name(mount.point());
         Path log = fixture.directory().resolve("clairfs").resolve(name);
         Files.write(log, new byte[11 << 20], StandardOpenOption.APPEND);
         Path older = log.resolveSibling(name + ".1");
@@ -118,7 +119,7 @@ final class DaemonLogTest {
             fixture.mountAt(point, source).awaitReady();
             fixture.clairfs("umount", point).succeeded();
         }
-        String name = point.toString().substring(1).replace('/', '-') + ".log";
+        String name = MountLog.name(point);
         Path logs = fixture.directory().resolve("clairfs");
         for (String kept : List.of(name, name + ".1", name + ".2", name + ".3")) {
             assertThat(Files.readString(logs.resolve(kept))).contains(" INFO  Daemon: ");

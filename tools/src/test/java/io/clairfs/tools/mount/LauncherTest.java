@@ -3,6 +3,7 @@ package io.clairfs.tools.mount;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.tools.node.MountLog;
 import io.clairfs.tools.node.mount.MountProcess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -97,7 +98,7 @@ final class LauncherTest {
     }
 
     private String logName() {
-        return point.toString().substring(1).replace('/', '-') + ".log";
+        return MountLog.name(point);
     }
 
     @Test
@@ -270,6 +271,18 @@ final class LauncherTest {
 
         assertThat(waiting.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
         daemon.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void a_probe_of_a_mount_that_is_ready_starts_no_program() throws Exception {
+        assertThat(run("status", "--ready", point).complainedWith(1)).contains("is not on a clairfs mount");
+        mount().succeeded();
+        new LiveMount(point).awaitReady();
+
+        fixture.environment("JAVA_HOME", jdkWhosePrograms("exit 3").toString());
+        Ended ready = run("status", "--ready", point);
+        assertThat(ready.succeeded()).isEmpty();
+        assertThat(ready.err()).isEmpty();
     }
 
     private Path jdkWhosePrograms(String doThis) throws IOException {

@@ -134,6 +134,34 @@ class ListingFaultTest {
         assertThat(mount.lines("index")).hasSize(CLASSES * EACH);
     }
 
+    @Test
+    @Execution(CONCURRENT)
+    void readiness_is_an_exit_code_and_one_line_says_what_is_missing() throws Exception {
+        assertThat(fixture.clairfs("status", "--ready", point).complainedWith(1))
+                .contains("is not on a clairfs mount");
+        Fault hang = source.inject(FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1"));
+        LiveMount mount = fixture.mountAt(point, source.point());
+        assertThat(fixture.clairfs("status", "--ready", point).complainedWith(1))
+                .contains(point + " is not ready: still listing, ");
+        hang.lift();
+        mount.awaitReady();
+        fixture.clairfs("umount", point).succeeded();
+
+        source.inject(FaultSpec.of(FaultKind.EIO).on(Request.LIST).at("c2"));
+        mount = fixture.mountAt(point, source.point());
+        mount.await("the failure is known", s -> s.path("index_error").isString());
+        assertThat(fixture.clairfs("status", "--ready", point).complainedWith(1))
+                .contains(point + " is not ready: cannot list directory c2: Input/output error");
+
+        source.liftAll();
+        mount.awaitReady();
+        Ended ready = fixture.clairfs("status", "--ready", point);
+        assertThat(ready.succeeded()).isEmpty();
+        assertThat(ready.err()).isEmpty();
+        assertThat(fixture.clairfs("status", "--ready", "--json", point).complainedWith(2))
+                .contains("--ready stands alone");
+    }
+
     /** All lines of a write share one wait for the listing. Separate waits would exceed this test's timeout. */
     @Test
     @Execution(CONCURRENT)

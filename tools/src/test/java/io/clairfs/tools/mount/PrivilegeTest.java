@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.parallel.ExecutionMode.CONCURRENT;
 
 import io.clairfs.fs.mount.MountTable;
+import io.clairfs.tools.node.MountLog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -141,9 +142,7 @@ final class PrivilegeTest {
     void the_log_is_for_its_owner_and_a_link_in_its_place_is_not_followed() throws Exception {
         Path victim = Files.writeString(fixture.directory().resolve("victim"), "mine");
         Path point = fixture.newDirectory("point");
-        Path log = fixture.directory()
-                .resolve("clairfs")
-                .resolve(point.toString().substring(1).replace('/', '-') + ".log");
+        Path log = fixture.directory().resolve("clairfs").resolve(MountLog.name(point));
         Files.createDirectories(log.getParent());
         permissions(log.getParent(), "rwxrwxrwx");
         Files.createSymbolicLink(log, victim);

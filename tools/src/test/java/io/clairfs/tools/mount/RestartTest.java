@@ -201,6 +201,41 @@ final class RestartTest {
         return Ended.run(List.of("cat", mount.point() + "/train/cat/" + sample + ".jpg"), Map.of("LC_ALL", "C"));
     }
 
+    // Promise D6
+    @Test
+    void daemonsOfOnePathOnHostsWithOneHome_areStartedAgainEachWithItsOwn() throws Exception {
+        Path point = fixture.newDirectory("point");
+        String state = point.toString().substring(1).replace('/', '-') + "@";
+        Path home = fixture.directory().resolve("clairfs");
+        List<OtherHost> hosts = List.of(OtherHost.make(fixture, "host1"), OtherHost.make(fixture, "host2"));
+        for (OtherHost host : hosts) {
+            Path source = fixture.newDirectory("source");
+            Files.writeString(source.resolve("file"), "of " + host.name());
+            host.clairfs("mount", source, point, "--memory", "64MiB", "--restarts", "3")
+                    .succeeded();
+            Waiting.until("there is a supervisor", () -> {
+                String upgrade = host.read(point.resolve(".clairfs/upgrade"));
+                return upgrade != null && !upgrade.isEmpty();
+            });
+        }
+        for (OtherHost host : hosts) {
+            long killed = host.daemon(point);
+            host.run(List.of("kill", "-9", Long.toString(killed))).succeeded();
+            Waiting.until("another daemon answers", () -> {
+                long now = host.daemon(point);
+                return now != 0 && now != killed;
+            });
+            assertThat(host.read(point.resolve("file"))).isEqualTo("of " + host.name());
+            assertThat(home.resolve(state + host.name() + ".log")).exists();
+        }
+
+        hosts.getFirst().clairfs("umount", point).succeeded();
+        assertThat(home.resolve(state + "host1.restart")).doesNotExist();
+        assertThat(home.resolve(state + "host2.restart/restart")).exists();
+        hosts.getLast().clairfs("umount", point).succeeded();
+        assertThat(home.resolve(state + "host2.restart")).doesNotExist();
+    }
+
     // Promise D3
     @Test
     void daemonThatDiesTooOften_isGivenUp_andReadersGetAnErrorInsteadOfAWait() throws Exception {

@@ -1,6 +1,7 @@
 package io.clairfs.tools.mount;
 
 import io.clairfs.fs.faulty.FileContent;
+import io.clairfs.tools.node.MountLog;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -238,7 +239,7 @@ final class StressNode {
 
     /** The log of its daemon. */
     Path log() {
-        String name = point.toString().substring(1).replace('/', '-') + ".log";
+        String name = MountLog.name(point);
         return fixture.directory().resolve("clairfs").resolve(name);
     }
 

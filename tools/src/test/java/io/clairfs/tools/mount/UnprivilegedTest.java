@@ -2,6 +2,7 @@ package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.tools.node.MountLog;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -201,7 +202,7 @@ class UnprivilegedTest {
         command.addAll(user.command("mount", source, point));
         user.run(command).succeeded();
         assertThat(user.python(ATTEMPT, point)).isEqualTo("['c', 'secret']\n");
-        String name = point.toString().substring(1).replace('/', '-') + ".log";
+        String name = MountLog.name(point);
         try (DirectoryStream<Path> logs = Files.newDirectoryStream(Path.of("/tmp"), "clairfs-log-*")) {
             int found = 0;
             for (Path log : logs) {

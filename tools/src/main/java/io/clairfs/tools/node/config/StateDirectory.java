@@ -1,9 +1,13 @@
 package io.clairfs.tools.node.config;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Where the user's programs keep what they need again, such as logs: {@code $XDG_STATE_HOME} or {@code ~/.local/state}. */
 public final class StateDirectory {
+    private static final Path HOST = Path.of("/proc/sys/kernel/hostname");
+
     private StateDirectory() {}
 
     /** The directory, which may not exist. */
@@ -14,5 +18,16 @@ public final class StateDirectory {
         }
         String home = System.getenv("HOME");
         return Path.of(home == null || home.isEmpty() ? System.getProperty("user.home") : home, ".local", "state");
+    }
+
+    /** How files of a mount are called there. Homes are shared between hosts, so it has the host's name. */
+    public static String nameOf(Path mountPoint) {
+        String host;
+        try {
+            host = Files.readString(HOST).strip();
+        } catch (IOException e) {
+            host = "host";
+        }
+        return mountPoint.toString().substring(1).replace('/', '-') + "@" + host;
     }
 }

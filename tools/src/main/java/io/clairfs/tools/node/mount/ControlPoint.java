@@ -28,7 +28,15 @@ public record ControlPoint(Path path, boolean linked) implements AutoCloseable {
     public static ControlPoint of(Path mountPoint) throws IOException {
         return ProcessIdentity.userId() == 0
                 ? new ControlPoint(mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY), false)
-                : new ControlPoint(Files.createTempDirectory(PREFIX).toRealPath(), true);
+                : new ControlPoint(
+                        Files.createTempDirectory(temporary(System.getenv("TMPDIR")), PREFIX)
+                                .toRealPath(),
+                        true);
+    }
+
+    /** The directory of temporary files: a job with a /tmp of its own does not see what lies in that of others. */
+    static Path temporary(@Nullable String named) {
+        return Path.of(named == null || named.isEmpty() ? System.getProperty("java.io.tmpdir") : named);
     }
 
     /** The target of the link; null without one. */

@@ -47,8 +47,7 @@ public record RestartDirectory(Path path) {
     }
 
     private static Path usual(Path mountPoint) {
-        String name = mountPoint.toString().substring(1).replace('/', '-') + SUFFIX;
-        return StateDirectory.ofUser().resolve("clairfs").resolve(name);
+        return StateDirectory.ofUser().resolve("clairfs").resolve(StateDirectory.nameOf(mountPoint) + SUFFIX);
     }
 
     /** Writes the script, which runs {@code program} with the script's arguments and then {@code arguments}, in the directory {@code here}. */

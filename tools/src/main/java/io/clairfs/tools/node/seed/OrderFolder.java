@@ -18,7 +18,6 @@ import java.nio.file.attribute.PosixFilePermissions;
  * removed when no job needs them, and so are those that an earlier daemon of this mount has left. For one thread.
  */
 final class OrderFolder {
-    private static final Path HOST = Path.of("/proc/sys/kernel/hostname");
     private static final int BUFFER = 1 << 16;
 
     private final Path folder;
@@ -31,17 +30,12 @@ final class OrderFolder {
         this.folder = folder;
     }
 
-    /** That of a mount, below the user's state directory. Homes are shared between hosts, so it has the host's name. */
+    /** That of a mount, below the user's state directory. */
     static OrderFolder of(Path mountPoint) {
-        String host;
-        try {
-            host = Files.readString(HOST).strip();
-        } catch (IOException e) {
-            host = "host";
-        }
-        String mount = mountPoint.toString().substring(1).replace('/', '-');
-        return new OrderFolder(
-                StateDirectory.ofUser().resolve("clairfs").resolve("orders").resolve(mount + "@" + host));
+        return new OrderFolder(StateDirectory.ofUser()
+                .resolve("clairfs")
+                .resolve("orders")
+                .resolve(StateDirectory.nameOf(mountPoint)));
     }
 
     /**
