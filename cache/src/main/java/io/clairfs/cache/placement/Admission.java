@@ -133,11 +133,12 @@ public final class Admission implements AutoCloseable {
      * @param byReader whether a reader asked for it, rather than a loader, a filler or a peer
      */
     public void fetched(int file, SampleBuffer sample, boolean byReader) {
-        int wanted = plan.tierOf(file);
+        LocalPlan now = plan;
+        int wanted = now.tierOf(file);
         if (wanted == LocalPlan.ANYWHERE) {
-            keepWhereRoom(file, sample);
+            keepWhereRoom(now, file, sample);
         } else if (wanted != LocalPlan.NOWHERE) {
-            keepIn(wanted, file, sample);
+            keepIn(wanted, now, file, sample);
         } else if (!keepCopy(file, sample) && !keepForHome(file, sample) && byReader && !keepBetween(file, sample)) {
             keepRecent(file, sample);
         }
@@ -158,7 +159,7 @@ public final class Admission implements AutoCloseable {
         LocalPlan now = plan;
         boolean hasHome = now.isPending() || now.homeOf(file) != null;
         if (hasHome && !residents.isHere(file) && !residents.isElsewhere(file)) {
-            put(MEMORY, file, sample);
+            put(MEMORY, LocalPlan.NONE, file, sample);
         }
         return residents.isHere(file);
     }
@@ -168,25 +169,27 @@ public final class Admission implements AutoCloseable {
      * its reference.
      */
     public void keepPatiently(int file, SampleBuffer sample) {
-        int tier = plan.tierOf(file);
+        LocalPlan now = plan;
+        int tier = now.tierOf(file);
         if (tier <= MEMORY || !residents.tier(tier).isWritable() || residents.isHere(file)) {
             return;
         }
         room.awaitQueue(tier, sample.size());
-        keepIn(tier, file, sample);
+        keepIn(tier, now, file, sample);
     }
 
-    private void keepWhereRoom(int file, SampleBuffer sample) {
+    private void keepWhereRoom(LocalPlan by, int file, SampleBuffer sample) {
         for (int tier = 0; tier < residents.tiers().size() && !residents.isHere(file); tier++) {
             if (room.isFor(file, tier, sample.size())) {
-                keepIn(tier, file, sample);
+                keepIn(tier, by, file, sample);
             }
         }
     }
 
     /** Keeps a sample with its home elsewhere if it is used here sooner than others. Returns whether it should be kept. */
     private boolean keepCopy(int file, SampleBuffer sample) {
-        ReplicaSpace copies = plan.copies();
+        LocalPlan now = plan;
+        ReplicaSpace copies = now.copies();
         if (copies == null) {
             return false;
         }
@@ -195,7 +198,7 @@ public final class Admission implements AutoCloseable {
             if (tier == LocalPlan.NOWHERE) {
                 return false;
             }
-            keepIn(tier, file, sample);
+            keepIn(tier, now, file, sample);
             return true;
         }
     }
@@ -209,14 +212,15 @@ public final class Admission implements AutoCloseable {
     }
 
     private boolean keepBetween(int file, SampleBuffer sample) {
-        BetweenTrainings between = plan.between();
+        LocalPlan now = plan;
+        BetweenTrainings between = now.between();
         if (between == null) {
             return false;
         }
         synchronized (between) { // else another thread might evict meanwhile what is kept here
             boolean keep = between.offer(file, this::letGoBetween);
             if (keep) {
-                keepIn(MEMORY, file, sample);
+                keepIn(MEMORY, now, file, sample);
             }
             return keep;
         }
@@ -241,15 +245,17 @@ public final class Admission implements AutoCloseable {
         }
     }
 
-    private void keepIn(int tier, int file, SampleBuffer sample) {
+    /** Keeps a sample where {@code by}, which may have been replaced meanwhile, wants it. */
+    private void keepIn(int tier, LocalPlan by, int file, SampleBuffer sample) {
         if (tier == MEMORY) {
-            put(tier, file, sample);
+            put(tier, by, file, sample);
         } else if (!residents.tier(tier).contains(file) && residents.queue(tier).offer(file, sample)) {
             queued.accept(tier);
         }
     }
 
-    private void put(int tier, int file, SampleBuffer sample) {
+    @SuppressWarnings("ReferenceEquality") // the same plan, not one that is alike
+    private void put(int tier, LocalPlan by, int file, SampleBuffer sample) {
         eviction.makeRoom(tier, sample.size(), () -> worth(file, tier), () -> {
             boolean kept = residents.keep(tier, file, sample);
             if (kept) {
@@ -257,7 +263,7 @@ public final class Admission implements AutoCloseable {
             }
             return kept;
         });
-        if (isUnwanted(file, tier) && residents.tier(tier).contains(file)) {
+        if (plan != by && isUnwanted(file, tier) && residents.tier(tier).contains(file)) {
             eviction.leftover(file, tier); // else the plan that came meanwhile would find no room for another
         }
     }
@@ -288,12 +294,13 @@ public final class Admission implements AutoCloseable {
 
     /** Evicts a sample. It moves to the tier where the plan wants it, if any, which saves a second fetch. */
     private void evict(int file, int tier) {
-        int wanted = plan.tierOf(file);
+        LocalPlan now = plan;
+        int wanted = now.tierOf(file);
         if (wanted >= MEMORY && wanted != tier && !residents.isIn(wanted, file)) {
             SampleBuffer sample = tier == MEMORY ? residents.fromMemory(file) : residents.get(tier, file);
             if (sample != null) {
                 try {
-                    keepIn(wanted, file, sample);
+                    keepIn(wanted, now, file, sample);
                 } finally {
                     sample.release();
                 }
@@ -358,7 +365,7 @@ public final class Admission implements AutoCloseable {
             if (sample != null) {
                 try {
                     if (plan.copies() == null || !isUnwanted(file, tier)) { // a replica may have gone meanwhile
-                        put(tier, file, sample);
+                        put(tier, LocalPlan.NONE, file, sample);
                     }
                 } finally {
                     sample.release();
