@@ -328,7 +328,7 @@ public final class Admission implements AutoCloseable {
                 bytes += into.bytesOf(tree.keptSize(file));
             }
         }
-        return bytes <= into.sampleRoomBytes();
+        return bytes <= into.sampleRoomBytes() && into.mayGrowBy(Math.max(0, bytes - into.usedBytes()));
     }
 
     /**
@@ -339,7 +339,10 @@ public final class Admission implements AutoCloseable {
         if (plan.tierOf(file) != MEMORY || plan.copies() != null || residents.isBelowMemory(file)) {
             return Copying.NOT_NEEDED;
         }
-        if (!takesMore(tier) || !room.isFree(tier, tree.keptSize(file))) {
+        long bytes = tree.keptSize(file);
+        if (!takesMore(tier)
+                || !room.isFree(tier, bytes)
+                || !residents.tier(tier).mayGrowBy(bytes)) {
             return Copying.NOT_NOW;
         }
         SampleBuffer sample = residents.fromMemory(file);

@@ -71,4 +71,9 @@ public interface Tier extends AutoCloseable {
     /** Releases its resources; samples that survive a restart stay. */
     @Override
     void close();
+
+    /** Whether the medium itself has room for so many bytes more: others may have filled it. */
+    default boolean mayGrowBy(long bytes) {
+        return true;
+    }
 }

@@ -61,6 +61,7 @@ forget() {
     for file in restart mount listing jobs program upgrade restarts; do
         rm -f -- "$directory/$file"
     done
+    rmdir -- "$directory"/died.*
     rmdir -- "$directory"
 } 2>/dev/null
 
@@ -70,13 +71,20 @@ has_ended() {
     [ "${line%% *}" = Z ]
 } 2>/dev/null
 
+# Whether it is this supervisor that starts the next process after the death of $1. One that dies right after it has got a supervisor of its own, and before
+# it has ended the one that started it, has two.
+take_turn() {
+    find "$directory" -maxdepth 1 -name 'died.*' -mmin +1 -exec rmdir -- {} + 2>/dev/null
+    mkdir -- "$directory/died.$1" 2>/dev/null || [ ! -d "$directory/died.$1" ]
+}
+
 # Starts the process again, and waits until it has taken over, which ends this shell, or has failed.
 restart() {
     trap 'exit 0' TERM
     (
         trap - HUP INT QUIT TERM URG
         exec 4<&-
-        exec /bin/sh "$directory/restart" "--take-over=$directory" "--predecessor=$process" "--supervisor=$$"
+        exec /bin/sh "$directory/restart" "--take-over=$directory" "--predecessor=$dead" "--supervisor=$$"
     ) </dev/null >/dev/null &
     child=$!
     naps=0
@@ -96,18 +104,21 @@ main() {
     if await_end; then
         exit 0
     fi
+    dead=$process
     while is_mounted "$device" "$point"; do
+        take_turn "$dead" || exit 0
         if [ -e "$directory/upgrade" ]; then
             rm -f -- "$directory/upgrade"
-            say "the mount's process $process is replaced, as 'clairfs upgrade' said"
+            say "the mount's process $dead is replaced, as 'clairfs upgrade' said"
         else
             count_restarts
             if [ "$recent" -ge "$most" ]; then
                 give_up "the mount's process died $((recent + 1)) times within a minute, and is not started again"
             fi
-            say "the mount's process $process died; starting it again"
+            say "the mount's process $dead died; starting it again"
         fi
         restart
+        dead=$child
     done
     forget
     exit 0

@@ -315,6 +315,11 @@ public final class SsdTier implements Tier {
     }
 
     @Override
+    public boolean mayGrowBy(long bytes) {
+        return freeSpace.allows(bytes);
+    }
+
+    @Override
     public TierFailures failures() {
         return health.failures();
     }
