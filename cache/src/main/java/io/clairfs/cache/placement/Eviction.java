@@ -14,8 +14,8 @@ import java.util.function.Supplier;
  * <p>The last copy in the group goes after all others, replicas too, and only for a sample that the plan wants here, never for a replica (the
  * last-copy rule of Lobster, section 4.4): its home would have to read it from the source.
  *
- * <p>Each file is looked at once per tier and plan, the last copies and what became one later again when there is nothing else. Thread-safe;
- * its lock, per tier, comes before those of the tiers, and {@link Spare} is called without it.
+ * <p>Each file is looked at once per tier and plan, the last copies and what became one later again when there is nothing else. Thread-safe
+ * without a lock: callers may hold that of {@link ReplicaSpace}, which {@link Unwanted} and {@link Spare} take.
  */
 final class Eviction {
     static final int NONE = -1;
@@ -126,44 +126,28 @@ final class Eviction {
     }
 
     private int nextOfLast(Leftovers of, int tier, Supplier<Worth> worth) {
-        int copied = nextWithCopy(of, tier);
-        if (copied != NONE) {
-            return copied;
+        for (int i = 0; i < MOST_LOOKED_AT_AGAIN; i++) {
+            Integer file = of.last.poll();
+            if (file == null) {
+                break;
+            }
+            if (isLeftover(file, tier)) {
+                if (residents.isElsewhere(file)) {
+                    return file;
+                }
+                of.last.add(file);
+            }
         }
         Worth what = worth.get();
         int replica = what == Worth.LEFTOVERS ? NONE : spare.giveUp(tier);
         if (replica != NONE || what != Worth.LAST_COPIES) {
             return replica;
         }
-        return nextLast(of, tier);
-    }
-
-    private int nextWithCopy(Leftovers of, int tier) {
-        synchronized (of) { // else another thread would miss those that this one looks at
-            for (int i = 0; i < MOST_LOOKED_AT_AGAIN; i++) {
-                Integer file = of.last.poll();
-                if (file == null) {
-                    break;
-                }
-                if (isLeftover(file, tier)) {
-                    if (residents.isElsewhere(file)) {
-                        return file;
-                    }
-                    of.last.add(file);
-                }
+        for (Integer file = of.last.poll(); file != null; file = of.last.poll()) {
+            if (isLeftover(file, tier)) {
+                return file;
             }
-            return NONE;
         }
-    }
-
-    private int nextLast(Leftovers of, int tier) {
-        synchronized (of) {
-            for (Integer file = of.last.poll(); file != null; file = of.last.poll()) {
-                if (isLeftover(file, tier)) {
-                    return file;
-                }
-            }
-            return NONE;
-        }
+        return NONE;
     }
 }
