@@ -320,6 +320,16 @@ public final class Admission implements AutoCloseable {
 
     /** Whether a slower tier could hold what the plan wants in memory beside what it wants there. Looks at each sample of the plan. */
     public boolean hasRoomForCopies(int tier) {
+        return bytesWithCopies(tier) <= residents.tier(tier).sampleRoomBytes();
+    }
+
+    /** Whether the medium of a slower tier itself has the room that copies may take beside all that the plan wants there. */
+    public boolean hasMediumForCopies(int tier) {
+        Tier into = residents.tier(tier);
+        return into.mayGrowBy(Math.max(0, Math.min(bytesWithCopies(tier), into.sampleRoomBytes()) - into.usedBytes()));
+    }
+
+    private long bytesWithCopies(int tier) {
         LocalPlan now = plan;
         Tier into = residents.tier(tier);
         long bytes = 0;
@@ -328,7 +338,7 @@ public final class Admission implements AutoCloseable {
                 bytes += into.bytesOf(tree.keptSize(file));
             }
         }
-        return bytes <= into.sampleRoomBytes() && into.mayGrowBy(Math.max(0, bytes - into.usedBytes()));
+        return bytes;
     }
 
     /**

@@ -31,6 +31,7 @@ final class SpareCopies {
     private LocalPlan plan = LocalPlan.NONE;
     private int next;
     private boolean isComplete;
+    private boolean isPossible;
     private boolean isRoomForAll;
     private long lookedNs;
     private long restsUntilNs;
@@ -58,7 +59,7 @@ final class SpareCopies {
         }
         try {
             follow(now);
-            return (isRoomForAll || !atOnce) && copyNext();
+            return (atOnce ? isRoomForAll : isPossible) && copyNext();
         } finally {
             lock.unlock();
         }
@@ -69,7 +70,8 @@ final class SpareCopies {
         if (now != plan) {
             plan = now;
             beginPass(clockNs.getAsLong());
-            isRoomForAll = admission.hasRoomForCopies(tier);
+            isPossible = admission.hasMediumForCopies(tier); // else a copy would keep out what the plan wants
+            isRoomForAll = isPossible && admission.hasRoomForCopies(tier);
         }
     }
 
