@@ -318,27 +318,30 @@ public final class Admission implements AutoCloseable {
         NOT_NOW
     }
 
-    /** Whether a slower tier could hold what the plan wants in memory beside what it wants there. Looks at each sample of the plan. */
-    public boolean hasRoomForCopies(int tier) {
-        return bytesWithCopies(tier) <= residents.tier(tier).sampleRoomBytes();
+    /** Where a slower tier could hold copies of what the plan wants in memory. */
+    public enum RoomForCopies {
+        /** Beside all that the plan wants there. */
+        FOR_ALL,
+        /** In what is left over, until the plan needs it. */
+        SPARE,
+        /** The medium has less room than the tier may take, so a copy could keep out what the plan wants. */
+        NONE
     }
 
-    /** Whether the medium of a slower tier itself has the room that copies may take beside all that the plan wants there. */
-    public boolean hasMediumForCopies(int tier) {
-        Tier into = residents.tier(tier);
-        return into.mayGrowBy(Math.max(0, Math.min(bytesWithCopies(tier), into.sampleRoomBytes()) - into.usedBytes()));
-    }
-
-    private long bytesWithCopies(int tier) {
-        LocalPlan now = plan;
+    /** The room of a slower tier for copies under this plan. Looks at each sample of the plan. */
+    public RoomForCopies roomForCopies(LocalPlan of, int tier) {
         Tier into = residents.tier(tier);
         long bytes = 0;
-        for (int of : new int[] {MEMORY, tier}) {
-            for (int file : now.fillOrder(of)) {
+        for (int from : new int[] {MEMORY, tier}) {
+            for (int file : of.fillOrder(from)) {
                 bytes += into.bytesOf(tree.keptSize(file));
             }
         }
-        return bytes;
+        long most = into.sampleRoomBytes();
+        if (!into.mayGrowBy(Math.max(0, Math.min(bytes, most) - into.usedBytes()))) {
+            return RoomForCopies.NONE;
+        }
+        return bytes <= most ? RoomForCopies.FOR_ALL : RoomForCopies.SPARE;
     }
 
     /**

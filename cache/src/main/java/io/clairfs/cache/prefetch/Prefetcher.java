@@ -323,8 +323,8 @@ public final class Prefetcher implements AutoCloseable {
     }
 
     /**
-     * A reader has waited for an answer about this file, from one {@link System#nanoTime} to another. Takes no lock, for readers may wait with the
-     * caller.
+     * A reader has waited for an answer about this file, from one {@link System#nanoTime} to another. Takes no lock of a job, for readers may wait
+     * with the caller.
      */
     public void waited(int file, long startNs, long endNs) {
         if (!jobs.isEmpty()) {
@@ -348,6 +348,7 @@ public final class Prefetcher implements AutoCloseable {
 
     /** A reader had to ask for this file, and its close will not be reported. */
     public void reached(int file) {
+        heedWaited();
         NodeTraffic traffic = NodeTraffic.of(counters);
         forEach(attribution.jobsOf(file), job -> {
             job.reached(file);

@@ -1,6 +1,7 @@
 package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.placement.Admission.RoomForCopies;
 import io.clairfs.cache.placement.LocalPlan;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -31,8 +32,7 @@ final class SpareCopies {
     private LocalPlan plan = LocalPlan.NONE;
     private int next;
     private boolean isComplete;
-    private boolean isPossible;
-    private boolean isRoomForAll;
+    private RoomForCopies room = RoomForCopies.NONE;
     private long lookedNs;
     private long restsUntilNs;
 
@@ -59,7 +59,8 @@ final class SpareCopies {
         }
         try {
             follow(now);
-            return (atOnce ? isRoomForAll : isPossible) && copyNext();
+            boolean may = room == RoomForCopies.FOR_ALL || (room == RoomForCopies.SPARE && !atOnce);
+            return may && copyNext();
         } finally {
             lock.unlock();
         }
@@ -70,8 +71,7 @@ final class SpareCopies {
         if (now != plan) {
             plan = now;
             beginPass(clockNs.getAsLong());
-            isPossible = admission.hasMediumForCopies(tier); // else a copy would keep out what the plan wants
-            isRoomForAll = isPossible && admission.hasRoomForCopies(tier);
+            room = admission.roomForCopies(now, tier);
         }
     }
 

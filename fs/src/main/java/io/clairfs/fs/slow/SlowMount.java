@@ -79,6 +79,11 @@ public final class SlowMount implements AutoCloseable {
         return source.counted();
     }
 
+    /** As {@link SlowSource#bytesBelow}. */
+    public long bytesBelow(String top) {
+        return source.bytesBelow(top);
+    }
+
     /** Unmounts; a reader that still holds a file open keeps that file. */
     @Override
     public void close() {

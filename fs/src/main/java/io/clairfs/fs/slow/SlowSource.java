@@ -1,5 +1,6 @@
 package io.clairfs.fs.slow;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.posix.DirectoryReader;
@@ -16,6 +17,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
@@ -46,6 +48,7 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
     private final LongAdder opens = new LongAdder();
     private final LongAdder reads = new LongAdder();
     private final LongAdder bytes = new LongAdder();
+    private final ConcurrentHashMap<String, LongAdder> bytesByTop = new ConcurrentHashMap<>();
 
     /** {@code directory} as a slow source; it must exist and be readable. */
     public SlowSource(Path directory, SlowSourceSpec spec) throws PosixException {
@@ -57,6 +60,18 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
     /** The opens and reads so far. */
     public SourceReads counted() {
         return new SourceReads(opens.sum(), reads.sum(), bytes.sum());
+    }
+
+    /** The bytes read so far of files below the directory of this name in the root. */
+    public long bytesBelow(String top) {
+        LongAdder below = bytesByTop.get(top);
+        return below == null ? 0 : below.sum();
+    }
+
+    private static String top(byte[] path) {
+        String whole = new String(path, 1, path.length - 1, ISO_8859_1);
+        int end = whole.indexOf('/');
+        return end < 0 ? "" : whole.substring(0, end);
     }
 
     @Override
@@ -113,6 +128,7 @@ public final class SlowSource implements FuseCallbacks, AutoCloseable {
         int n = (int) Posix.pread((int) handle.id(), into, offset);
         if (n > 0) {
             charge(n);
+            bytesByTop.computeIfAbsent(top(path), _ -> new LongAdder()).add(n);
         }
         return n;
     }

@@ -9,6 +9,7 @@ import io.clairfs.fs.slow.SlowSourceSpec;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -156,10 +157,7 @@ final class RestartTest {
             long passedOver = 0;
             for (; killed < kills && trainer.isAlive(); killed++) {
                 TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LIFE_MS));
-                JsonNode before = mount.status();
-                passedOver += before.path("ssd_passed_over").asLong();
-                System.out.printf(
-                        "before kill %d: %s, tiers %s%n", killed, before.path("fetched"), before.path("tiers"));
+                passedOver += mount.status().path("ssd_passed_over").asLong();
                 pid = killAndAwaitNext(mount, pid);
                 assertThat(mount.status().at("/jobs/0/name").asString()).isEqualTo("train");
             }
@@ -175,13 +173,13 @@ final class RestartTest {
 
             assertThat(said("trainer").path("right").asInt()).isEqualTo(epochs * SAMPLES);
             System.out.printf(
-                    "restarts: %d kills (seed %d), longest read of the trainer %.2f s, of the reader (%d reads) %.2f s, source %.4f of the data, an SSD passed over %d times%n",
+                    "restarts: %d kills (seed %d), longest read of the trainer %.2f s, of the reader (%d reads) %.2f s, the job's samples read from the source %.4f times, an SSD passed over %d times%n",
                     killed,
                     seed,
                     said("trainer").path("longest").asDouble(),
                     said("reader").path("reads").asInt(),
                     said("reader").path("longest").asDouble(),
-                    (double) source.counted().bytes() / DATASET,
+                    (double) source.bytesBelow("train") / (SAMPLES * SAMPLE_BYTES),
                     passedOver);
             assertThat(killed).isPositive();
             try (InputStream scraped =
@@ -405,6 +403,25 @@ final class RestartTest {
         assertThat(reader.exit()).as("%s; the log: %s", reader.err(), log).isZero();
         assertThat(unmounted.exit()).as("%s; the log: %s", unmounted.err(), log).isZero();
         assertThat(fixture.processes()).isEmpty();
+    }
+
+    /** A daemon that dies after it has a supervisor of its own, and before it has ended the one that started it, has two. */
+    @Test
+    void deathThatAnotherSupervisorHasTakenOn_isLeftToIt() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 1_000);
+        ProcessHandle daemon = ProcessHandle.of(mount.pid()).orElseThrow();
+        List<ProcessHandle> supervisors = daemon.children().toList();
+        assertThat(supervisors).isNotEmpty();
+        try (DirectoryStream<Path> kept =
+                Files.newDirectoryStream(fixture.directory().resolve("clairfs"), "*.restart")) {
+            Files.createDirectory(kept.iterator().next().resolve("died." + daemon.pid()));
+        }
+        daemon.destroyForcibly();
+        Waiting.until("its supervisor has ended", () -> supervisors.stream().noneMatch(ProcessHandle::isAlive));
+        assertThat(fixture.logs()).doesNotContain("starting it again");
+        assertThat(cat(mount, 1).exit()).as("nobody else holds the mount here").isNotZero();
+        fixture.clairfs("umount", mount.point()).succeeded();
     }
 
     /** The kernel tells no shell of the end then; it looks once a second. */

@@ -159,12 +159,12 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     }
 
     private void write(ChannelHandlerContext ctx, List<Flight> batch, long nowNs) {
-        write(
-                ctx,
-                Frames.REQUEST,
-                batch.stream().filter(flight -> !flight.isToMake()).toList(),
-                nowNs);
-        write(ctx, Frames.MAKE, batch.stream().filter(Flight::isToMake).toList(), nowNs);
+        List<Flight> toMake = batch.stream().filter(Flight::isToMake).toList();
+        List<Flight> toGive = toMake.isEmpty()
+                ? batch
+                : batch.stream().filter(flight -> !flight.isToMake()).toList();
+        write(ctx, Frames.REQUEST, toGive, nowNs);
+        write(ctx, Frames.MAKE, toMake, nowNs);
     }
 
     private void write(ChannelHandlerContext ctx, int type, List<Flight> batch, long nowNs) {
