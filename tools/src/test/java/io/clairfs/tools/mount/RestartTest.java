@@ -40,12 +40,13 @@ final class RestartTest {
     private static final long DATASET = (long) (SAMPLES + VALIDATION) * SAMPLE_BYTES;
     private static final int SEED = 11;
     private static final int BATCH = 16;
-    private static final int EPOCHS_PER_KILL = 2;
+    private static final int EPOCHS_PER_KILL = 3;
 
     /** Read after the last kill at least in part, to see whether the trainer is followed. */
     private static final int LAST_EPOCHS = 6;
 
     private static final int LONGEST_LIFE_MS = 3_000;
+    private static final int KILLS_PER_UPGRADE = 10;
 
     @RegisterExtension
     private final MountFixture fixture = MountFixture.withNamespaces();
@@ -130,6 +131,23 @@ final class RestartTest {
         return next[0];
     }
 
+    /** Until the daemon has seen the trainer in the job's order beyond where the one before saw it last. */
+    private static void awaitFollowed(LiveMount mount, JsonNode before) throws Exception {
+        JsonNode then = before.at("/jobs/0");
+        Waiting.until("followed again", () -> {
+            try {
+                JsonNode job = mount.status().at("/jobs/0");
+                return job.path("done").asBoolean() || (job.path("in_sync").asBoolean() && reads(job) > reads(then));
+            } catch (IOException notYet) {
+                return false;
+            }
+        });
+    }
+
+    private static long reads(JsonNode job) {
+        return (long) SAMPLES * job.path("epoch").asInt() + job.path("position").asInt();
+    }
+
     private JsonNode said(String name) throws IOException {
         String error = Files.readString(fixture.directory().resolve(name + ".err"), UTF_8);
         assertThat(error).as("what the %s complained of", name).isEmpty();
@@ -154,12 +172,25 @@ final class RestartTest {
             Process trainer = train(mount, epochs);
             long pid = mount.pid();
             int killed = 0;
+            int upgraded = 0;
             long passedOver = 0;
-            for (; killed < kills && trainer.isAlive(); killed++) {
+            double longestUnfollowed = 0;
+            while (killed < kills && trainer.isAlive()) {
                 TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LIFE_MS));
-                passedOver += mount.status().path("ssd_passed_over").asLong();
-                pid = killAndAwaitNext(mount, pid);
+                JsonNode before = mount.status();
+                passedOver += before.path("ssd_passed_over").asLong();
+                long beganNs = System.nanoTime();
+                if (killed >= KILLS_PER_UPGRADE * (upgraded + 1)) {
+                    fixture.clairfs("upgrade", mount.point()).succeeded();
+                    pid = mount.pid();
+                    upgraded++;
+                } else {
+                    pid = killAndAwaitNext(mount, pid);
+                    killed++;
+                }
                 assertThat(mount.status().at("/jobs/0/name").asString()).isEqualTo("train");
+                awaitFollowed(mount, before);
+                longestUnfollowed = Math.max(longestUnfollowed, (System.nanoTime() - beganNs) / 1e9);
             }
             int epoch = mount.status().at("/jobs/0/epoch").asInt();
             mount.await(
@@ -173,12 +204,14 @@ final class RestartTest {
 
             assertThat(said("trainer").path("right").asInt()).isEqualTo(epochs * SAMPLES);
             System.out.printf(
-                    "restarts: %d kills (seed %d), longest read of the trainer %.2f s, of the reader (%d reads) %.2f s, the job's samples read from the source %.4f times, an SSD passed over %d times%n",
+                    "restarts: %d kills and %d upgrades (seed %d), longest read of the trainer %.2f s, of the reader (%d reads) %.2f s, the job followed again after at most %.2f s, its samples read from the source %.4f times, an SSD passed over %d times%n",
                     killed,
+                    upgraded,
                     seed,
                     said("trainer").path("longest").asDouble(),
                     said("reader").path("reads").asInt(),
                     said("reader").path("longest").asDouble(),
+                    longestUnfollowed,
                     (double) source.bytesBelow("train") / (SAMPLES * SAMPLE_BYTES),
                     passedOver);
             assertThat(killed).isPositive();
