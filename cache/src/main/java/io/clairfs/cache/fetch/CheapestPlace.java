@@ -195,11 +195,20 @@ final class CheapestPlace {
     /** How long a place may take that the source is not to be asked instead. A reader waits for no more than the source takes. */
     private double mostSeconds(NearPlaces.Near each, long bytes, FetchRequest request) {
         double most = sourceSeconds(bytes);
-        if (each.seconds() <= most || request.urgency() == FetchUrgency.READER) {
+        if (each.seconds() <= most) {
             return most;
         }
-        if (request.urgency() == FetchUrgency.FILLING && each.place() instanceof Place.Local) {
-            return each.seconds(); // nobody waits for it, and the source is everybody's
+        if (each.place() instanceof Place.Local) {
+            if (request.urgency() == FetchUrgency.FILLING) {
+                return each.seconds(); // nobody waits for it, and the source is everybody's
+            }
+            if (near.isNew(each.place()) && near.modelSeconds(each.place(), bytes) <= most) {
+                return Math.max(
+                        most, lateSeconds(bytes)); // the first reads of a program are slow, those of the source too
+            }
+        }
+        if (request.urgency() == FetchUrgency.READER) {
+            return most;
         }
         double patience = near.isNew(each.place()) ? lateSeconds(bytes) : 0;
         return Math.max(most, Math.max(patience, request.spareSeconds().getAsDouble()));

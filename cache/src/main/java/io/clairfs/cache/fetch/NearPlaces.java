@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 final class NearPlaces {
     private static final double NANOS_PER_SECOND = 1e9;
 
+    /** So many fetches from a tier of this node make it known. */
+    private static final int NEW_FETCHES = 64;
+
     private final ResidentSamples residents;
     private final List<Tier> tiers;
     private final List<Place.Local> places;
@@ -225,7 +228,14 @@ final class NearPlaces {
 
     /** Whether little is known of a place yet. */
     boolean isNew(Place place) {
-        return place instanceof Place.Peer peer && peerCosts.isNew(peer);
+        return place instanceof Place.Peer peer
+                ? peerCosts.isNew(peer)
+                : place instanceof Place.Local && rates.fetches(place) < NEW_FETCHES;
+    }
+
+    /** Seconds for a fetch from there by the model alone. */
+    double modelSeconds(Place place, long bytes) {
+        return rates.modelSeconds(place, bytes);
     }
 
     /** Seconds within which nearly all fetches from this peer end. */

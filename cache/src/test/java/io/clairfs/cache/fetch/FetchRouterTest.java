@@ -240,6 +240,32 @@ final class FetchRouterTest {
         assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(new Place.Local(DISK));
     }
 
+    @Test
+    void diskWhoseFirstReadsAreSlow_isReadAllTheSame_untilItIsKnown() throws Exception {
+        putOnDisk(1);
+        putOnDisk(2);
+        sourceSeconds = 0.005;
+        for (int i = 0; i < 63; i++) {
+            rates.record(new Place.Local(DISK), SIZE, 50_000_000);
+        }
+        router.fetch(dataset.file(1), true).release();
+        assertThat(dataset.reads()).isEmpty();
+        for (int i = 0; i < 64; i++) {
+            rates.record(new Place.Local(DISK), SIZE, 50_000_000);
+        }
+        router.fetch(dataset.file(2), true).release();
+        assertThat(dataset.reads()).containsExactly(2);
+    }
+
+    @Test
+    void diskThatIsLateFromItsFirstRead_isPassedOver() throws Exception {
+        putOnDisk(1);
+        sourceSeconds = 0.005;
+        rates.record(new Place.Local(DISK), SIZE, 2_000_000_000);
+        router.fetch(dataset.file(1), true).release();
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
     private void requireStaged(int sample, double spareSeconds) throws SourceException {
         SampleBuffer buffer = router.fetch(dataset.file(sample), 0, new FakeStager(spareSeconds));
         assertThat(dataset.isRight(sample, buffer)).isTrue();

@@ -51,6 +51,17 @@ public final class ObservedRates implements FetchCosts {
         lines.remove(place);
     }
 
+    /** How many fetches from there were recorded. */
+    public long fetches(Place place) {
+        Line line = lines.get(place);
+        return line == null ? 0 : line.fetches();
+    }
+
+    /** What the model alone says, whatever was seen. */
+    public double modelSeconds(Place place, long bytes) {
+        return model.fetchSeconds(place, bytes);
+    }
+
     @Override
     public double fetchSeconds(Place place, long bytes) {
         Line line = lines.get(place);
@@ -61,6 +72,7 @@ public final class ObservedRates implements FetchCosts {
     private final class Line {
         private final Place place;
         private long lastNanos = nanoTime.getAsLong();
+        private long fetches;
         private double weight;
         private double x;
         private double y;
@@ -75,11 +87,16 @@ public final class ObservedRates implements FetchCosts {
             long now = nanoTime.getAsLong();
             double kept = KEPT_PER_FETCH * fading(now);
             lastNanos = now;
+            fetches++;
             weight = weight * kept + 1;
             x = x * kept + bytes;
             y = y * kept + seconds;
             xx = xx * kept + (double) bytes * bytes;
             xy = xy * kept + bytes * seconds;
+        }
+
+        synchronized long fetches() {
+            return fetches;
         }
 
         private double fading(long now) {
