@@ -71,7 +71,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -109,6 +111,9 @@ public final class Daemon implements AutoCloseable {
 
     /** How long a write of job lines and an open of the index wait for the listing. */
     private static final long LISTING_PATIENCE_MS = 2_000;
+
+    /** How long readers of a mount that goes on may wait for its disks; some hundred thousand samples are found in that time. */
+    private static final long DISKS_FIRST_MS = 500;
 
     private final MountConfig config;
     private final OpenParts parts = new OpenParts("the mount");
@@ -152,6 +157,8 @@ public final class Daemon implements AutoCloseable {
             }
             NodeTiers tiers = started(NodeTiers.open(config, tree, takeover != null, errors));
             Admission admission = tiers.admission();
+            CompletableFuture<@Nullable Void> disksFound =
+                    takeover == null ? CompletableFuture.completedFuture(null) : findDisksAgain(tiers, errors);
             SamplesInUse inUse = started(new SamplesInUse(config.areas().readersBytes()));
             GroupConfig groupConfig = config.group();
             if (groupConfig != null && groupConfig.secretFile() != null) {
@@ -191,6 +198,7 @@ public final class Daemon implements AutoCloseable {
                             ? ControlPoint.of(config.mountPoint())
                             : takeover.mount().control());
             DatasetMount mount = new DatasetMount(tree, requests, controlPoint.link(), config.readTimeoutMs());
+            awaitFor(disksFound, DISKS_FIRST_MS);
             ProtocolSession data = session(
                     takeover == null
                             ? ProtocolSession.mount(config.mountPoint(), dataOptions(), mount, errnos)
@@ -269,7 +277,7 @@ public final class Daemon implements AutoCloseable {
                             () -> Filled.now(tree, admission, prefetcher.jobs())),
                     clock);
             if (takeover != null) {
-                goOn(takeover, tiers, jobs, errors);
+                goOn(takeover, disksFound, jobs, errors);
             }
             FuseSession controls = session(
                     takeover == null
@@ -307,12 +315,36 @@ public final class Daemon implements AutoCloseable {
         });
     }
 
-    /** Before there are control files, which would show no jobs. The disks first, or the jobs would have fetched anew what they hold. */
-    private void goOn(Takeover takeover, NodeTiers tiers, JobTable jobs, ErrorLog errors) {
+    /**
+     * Finds what the disks hold, while the rest of a daemon that takes over starts. Readers are answered afterwards, unless that takes long: else
+     * they would read from the source what is there.
+     */
+    private CompletableFuture<@Nullable Void> findDisksAgain(NodeTiers tiers, ErrorLog errors) {
         KeptFormChoice.decide(tree, tiers.admission().residents().tiers(), config.model());
         LateSteps steps = new LateSteps(errors);
-        steps.run("finding what the disks hold", tiers::recover);
-        steps.run("going on with the jobs", () -> takeover.jobs(errors::add).forEach(jobs::goOn));
+        return CompletableFuture.runAsync(
+                () -> steps.run("finding what the disks hold", tiers::recover),
+                task -> Thread.ofPlatform().daemon().name("disk-finder").start(task));
+    }
+
+    private static void awaitFor(CompletableFuture<@Nullable Void> step, long mostMs) {
+        try {
+            step.get(mostMs, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException late) {
+            LOG.log(Level.INFO, "readers are answered before it is known what the disks hold");
+        } catch (ExecutionException e) {
+            throw new AssertionError("steps catch what fails", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Before there are control files, which would show no jobs. The disks first, or the jobs would have fetched anew what they hold. */
+    private static void goOn(
+            Takeover takeover, CompletableFuture<@Nullable Void> disksFound, JobTable jobs, ErrorLog errors) {
+        disksFound.join();
+        new LateSteps(errors)
+                .run("going on with the jobs", () -> takeover.jobs(errors::add).forEach(jobs::goOn));
     }
 
     private <T extends AutoCloseable> T started(T part) {
