@@ -7,25 +7,29 @@ import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /**
  * A member of the group as all others see it.
  *
  * @param id of this member since it joined; a new one when it joins again
  * @param name that its operator gave it, unique in the group
- * @param transferHost where its samples can be fetched
- * @param transferPort the port there
+ * @param transferAddresses where its samples can be fetched: a rail each, one at least
  * @param about what it says of itself (capacities, parameters of the performance model), in the caller's own form
  * @param self whether it is this node
  */
-public record Node(UUID id, String name, String transferHost, int transferPort, byte[] about, boolean self) {
+public record Node(UUID id, String name, List<InetSocketAddress> transferAddresses, byte[] about, boolean self) {
     private static final Logger LOG = System.getLogger(Node.class.getName());
     private static final int MOST_ABOUT_BYTES = 4096;
     private static final int MOST_NAME_LENGTH = 64;
+    private static final int MOST_RAILS = 32;
+    private static final String RAILS_APART = ",";
     private static final String SIGNED = "clairfs directory member";
 
     public Node {
@@ -35,18 +39,28 @@ public record Node(UUID id, String name, String transferHost, int transferPort, 
         if (about.length > MOST_ABOUT_BYTES) {
             throw new IllegalArgumentException("a node says at most " + MOST_ABOUT_BYTES + " bytes of itself");
         }
+        if (transferAddresses.isEmpty() || transferAddresses.size() > MOST_RAILS) {
+            throw new IllegalArgumentException("a node has 1 to " + MOST_RAILS + " rails");
+        }
+        transferAddresses = List.copyOf(transferAddresses);
     }
 
-    /** Where its samples can be fetched; looks the host up. */
-    public InetSocketAddress transferAddress() {
-        return new InetSocketAddress(transferHost, transferPort);
-    }
+    /**
+     * What one node says of itself before it joins.
+     *
+     * @param transferAddresses where its samples can be fetched, a rail each, one at least; all have one port
+     */
+    public record Introduction(String name, List<InetSocketAddress> transferAddresses, byte[] about) {
+        /** For a node with one rail. */
+        public Introduction(String name, InetSocketAddress transferAddress, byte[] about) {
+            this(name, List.of(transferAddress), about);
+        }
 
-    /** What one node says of itself before it joins. */
-    public record Introduction(String name, InetSocketAddress transferAddress, byte[] about) {
         MemberAttributeConfig attributes(ClusterConfig config) {
-            String host = transferAddress.getAddress().getHostAddress();
-            String port = Integer.toString(transferAddress.getPort());
+            String host = transferAddresses.stream()
+                    .map(address -> address.getAddress().getHostAddress())
+                    .collect(Collectors.joining(RAILS_APART));
+            String port = Integer.toString(transferAddresses.getFirst().getPort());
             MemberAttributeConfig attributes = new MemberAttributeConfig();
             attributes.setAttribute("name", name);
             attributes.setAttribute("host", host);
@@ -67,13 +81,21 @@ public record Node(UUID id, String name, String transferHost, int transferPort, 
             byte[] proof = HexFormat.of().parseHex(attribute(member, "proof"));
             if (MessageDigest.isEqual(proof, proof(config, name, host, port, about))) {
                 return Optional.of(
-                        new Node(member.getUuid(), name, host, Integer.parseInt(port), about, member.localMember()));
+                        new Node(member.getUuid(), name, addresses(host, port), about, member.localMember()));
             }
         } catch (IllegalArgumentException e) {
             LOG.log(Level.DEBUG, "attributes of " + member.getAddress(), e);
         }
         LOG.log(Level.WARNING, member.getAddress() + " is in the cluster without knowing the secret: ignored");
         return Optional.empty();
+    }
+
+    private static List<InetSocketAddress> addresses(String hosts, String port) {
+        List<InetSocketAddress> addresses = new ArrayList<>();
+        for (String host : hosts.split(RAILS_APART, -1)) {
+            addresses.add(new InetSocketAddress(host, Integer.parseInt(port)));
+        }
+        return addresses;
     }
 
     private static String attribute(Member member, String key) {
@@ -104,6 +126,6 @@ public record Node(UUID id, String name, String transferHost, int transferPort, 
 
     @Override
     public String toString() {
-        return name + " (" + transferHost + ":" + transferPort + ")";
+        return name + " " + transferAddresses;
     }
 }

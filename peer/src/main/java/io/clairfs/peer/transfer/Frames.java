@@ -12,7 +12,8 @@ import java.util.zip.CRC32C;
  * CANCEL   type 2, 0, count u16, count x (id u32), crc32c of all before it
  * DAMAGED  type 3, 0, count u16, count x (sample u32), crc32c of all before it; there is no answer
  * MAKE     type 4, as REQUEST
- * reply    type 16 data | 17 not here | 18 failed, reason u8, brought u16, id u32, sample u32, bytes u64, crc32c of the bytes,
+ * PING     type 5, 0, count u16, count x (id u32), crc32c of all before it
+ * reply    type 16 data | 17 not here | 18 failed | 19 pong, reason u8, brought u16, id u32, sample u32, bytes u64, crc32c of the bytes,
  *          crc32c of all before it; then the bytes
  * </pre>
  *
@@ -22,6 +23,8 @@ import java.util.zip.CRC32C;
  * <p>MAKE asks a node to make the sample by its view if it does not have it, and only a node is asked that announces that it does
  * ({@code peer.directory.SpareThreads}): earlier versions do not know the frame.
  *
+ * <p>PING is answered by PONG with its id at once, whatever else is owed. Only a node is pinged that has announced several rails.
+ *
  * <p>Every request gets exactly one reply, cancelled or not: only then is its id free again. The header carries a checksum of
  * its own because a flipped bit in an id or a sample's number would deliver the wrong sample with the right checksum.
  */
@@ -30,14 +33,17 @@ public final class Frames {
     public static final int CANCEL = 2;
     public static final int DAMAGED = 3;
     public static final int MAKE = 4;
+    public static final int PING = 5;
     public static final int DATA = 16;
     public static final int NOT_HERE = 17;
     public static final int FAILED = 18;
+    public static final int PONG = 19;
 
     public static final int FRAME_HEAD_BYTES = 4;
     static final int REQUEST_BYTES = 20;
     static final int CANCEL_BYTES = 4;
     static final int DAMAGED_BYTES = 4;
+    static final int PING_BYTES = 4;
     public static final int CRC_BYTES = 4;
     public static final int REPLY_HEAD_BYTES = 28;
 
@@ -57,6 +63,7 @@ public final class Frames {
             case REQUEST, MAKE -> FRAME_HEAD_BYTES + count * REQUEST_BYTES + CRC_BYTES;
             case CANCEL -> FRAME_HEAD_BYTES + count * CANCEL_BYTES + CRC_BYTES;
             case DAMAGED -> FRAME_HEAD_BYTES + count * DAMAGED_BYTES + CRC_BYTES;
+            case PING -> FRAME_HEAD_BYTES + count * PING_BYTES + CRC_BYTES;
             default -> -1;
         };
     }

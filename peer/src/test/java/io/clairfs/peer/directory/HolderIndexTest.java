@@ -3,6 +3,7 @@ package io.clairfs.peer.directory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.peer.directory.HoldingsMessage.At;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -26,8 +27,7 @@ final class HolderIndexTest {
                     new Node(
                             new UUID(random.nextLong(), random.nextLong()),
                             "node%03d".formatted(name),
-                            "127.0.0.1",
-                            1,
+                            List.of(InetSocketAddress.createUnresolved("127.0.0.1", 1)),
                             new byte[0],
                             false),
                     new HeldHere(SAMPLES, random.nextLong()),

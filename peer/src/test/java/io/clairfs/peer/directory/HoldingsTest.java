@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.peer.directory.HoldingsMessage.At;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -18,7 +19,8 @@ final class HoldingsTest {
     private static final int SAMPLES = 100_000;
 
     private static HeldThere there() {
-        return new HeldThere(new Node(new UUID(1, 2), "a", "127.0.0.1", 1, new byte[0], false));
+        return new HeldThere(new Node(
+                new UUID(1, 2), "a", List.of(InetSocketAddress.createUnresolved("127.0.0.1", 1)), new byte[0], false));
     }
 
     private static HoldingsMessage travelled(HoldingsMessage message) throws IOException {

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.fail;
 
 import io.clairfs.peer.directory.HoldingsMessage.At;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import org.junit.jupiter.api.Tag;
@@ -68,7 +70,8 @@ final class MessageFuzzTest {
     @Test
     void holdings_areRefusedOrWithinTheDataset() throws Exception {
         System.out.println("fuzz holdings: seed " + seed);
-        HeldThere there = new HeldThere(new Node(new UUID(1, 2), "a", "127.0.0.1", 1, new byte[0], false));
+        HeldThere there = new HeldThere(new Node(
+                new UUID(1, 2), "a", List.of(InetSocketAddress.createUnresolved("127.0.0.1", 1)), new byte[0], false));
         int taken = 0;
         int refused = 0;
         while (taken + refused < MESSAGES * factor) {

@@ -1,6 +1,7 @@
 package io.clairfs.peer.directory;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -72,7 +73,12 @@ final class ModelledGroup {
         this.samples = samples;
         for (int node = 0; node < size; node++) {
             UUID id = new UUID(node, node);
-            nodes.add(new Node(id, "node%03d".formatted(node), "192.0.2." + node, 5702, new byte[16], false));
+            nodes.add(new Node(
+                    id,
+                    "node%03d".formatted(node),
+                    List.of(InetSocketAddress.createUnresolved("192.0.2." + node, 5702)),
+                    new byte[16],
+                    false));
             contents.add(new Contents(new HeldHere(samples, node + 1)));
         }
     }
@@ -130,7 +136,7 @@ final class ModelledGroup {
         HeldElsewhere view = new HeldElsewhere(samples, mostSearched);
         List<Node> seen = new ArrayList<>(nodes);
         Node own = nodes.get(self);
-        seen.set(self, new Node(own.id(), own.name(), own.transferHost(), own.transferPort(), own.about(), true));
+        seen.set(self, new Node(own.id(), own.name(), own.transferAddresses(), own.about(), true));
         view.nodes(seen);
         return view;
     }

@@ -2,6 +2,7 @@ package io.clairfs.peer.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
@@ -18,7 +19,8 @@ final class SpareThreadsTest {
     @Test
     void announcement_travelsWithTheHeartbeat_andIsForgottenWithSilence() throws Exception {
         HeldElsewhere others = new HeldElsewhere(SAMPLES);
-        Node node = new Node(new UUID(1, 2), "n", "localhost", 1, new byte[0], false);
+        Node node = new Node(
+                new UUID(1, 2), "n", List.of(InetSocketAddress.createUnresolved("localhost", 1)), new byte[0], false);
         others.nodes(List.of(node));
         assertThat(others.view().spare(0)).isEqualTo(SpareThreads.NONE);
         HeldThere there = others.of(node.id());

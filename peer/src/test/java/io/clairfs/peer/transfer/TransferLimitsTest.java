@@ -266,7 +266,7 @@ final class TransferLimitsTest {
                 .isNull();
         assertThat(client.peer(addresses.getFirst())).as("known as before").isSameAs(first);
 
-        client.keepOnly(List.of(addresses.getFirst(), addresses.get(3)));
+        client.keepOnly(List.of(List.of(addresses.getFirst()), List.of(addresses.get(3))));
         assertThat(client.peers()).containsExactly(first);
         assertThat(client.peer(addresses.get(3))).isNotNull();
         assertThat(client.peer(addresses.get(4))).isNotNull();
@@ -278,7 +278,7 @@ final class TransferLimitsTest {
         TransferClient client = closing(new TransferClient(CREDENTIALS, withPeers(2), threads));
         for (int i = 0; i < 2_000; i++) {
             InetSocketAddress now = InetSocketAddress.createUnresolved("node-" + i, 7000);
-            client.keepOnly(List.of(now));
+            client.keepOnly(List.of(List.of(now)));
             assertThat(client.peer(now)).as("membership " + i).isNotNull();
             assertThat(client.peers()).hasSize(1);
         }

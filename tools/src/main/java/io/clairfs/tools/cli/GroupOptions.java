@@ -2,11 +2,15 @@ package io.clairfs.tools.cli;
 
 import io.clairfs.peer.Secret;
 import io.clairfs.peer.directory.Discovery;
+import io.clairfs.peer.rails.Rails;
 import io.clairfs.peer.transfer.TransferTls;
 import io.clairfs.tools.config.MountFile;
 import io.clairfs.tools.node.config.GroupConfig;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +26,7 @@ import picocli.CommandLine.Spec;
 /** The options of a mount that takes part in a group of nodes. */
 final class GroupOptions {
     private static final String DEFAULT_PORT = "5701";
+    private static final String AUTO = "auto";
     private static final String SLURM = "slurm";
     private static final String KUBERNETES = "kubernetes:";
     private static final String HOST = "[^:,\\s]+(:[0-9]{1,5})?|\\[[0-9a-fA-F:.]+](:[0-9]{1,5})?";
@@ -45,6 +50,15 @@ final class GroupOptions {
             paramLabel = "ADDRESS[:PORT]",
             description = "This node's address in the group (default port: 5701); samples are served on the next port.")
     private @Nullable String bind;
+
+    @Option(
+            names = "--rail",
+            paramLabel = "ADDRESS",
+            split = ",",
+            description =
+                    "Addresses of this node on which samples are served and fetched, one for each network card (default: that of "
+                            + "--bind): all nodes name theirs in the same order. Or auto: each card's own.")
+    private List<String> rails = new ArrayList<>();
 
     @Option(
             names = "--secret-file",
@@ -78,6 +92,7 @@ final class GroupOptions {
     GroupConfig config(MountFile file) throws IOException {
         String at = bind == null ? file.bind() : bind;
         List<String> others = members.isEmpty() && file.members() != null ? file.members() : members;
+        List<String> ways = rails.isEmpty() && file.rail() != null ? file.rail() : rails;
         Path secret = path(secretFile, file.secretFile());
         String name = nodeName == null ? file.nodeName() : nodeName;
         Path certificate = path(tlsCertificate, file.tlsCertificate());
@@ -85,12 +100,17 @@ final class GroupOptions {
         Path authority = path(tlsAuthority, file.tlsAuthority());
         boolean anyTls = certificate != null || key != null || authority != null;
         if (at == null) {
-            check(others.isEmpty() && secret == null && name == null && !anyTls, "a group of nodes needs --bind");
+            check(
+                    others.isEmpty() && secret == null && name == null && ways.isEmpty() && !anyTls,
+                    "a group of nodes needs --bind");
             return null;
         }
         InetSocketAddress address = address(at);
+        List<InetAddress> cards = rails(ways);
         check(
-                secret != null || address.getAddress().isLoopbackAddress(),
+                secret != null
+                        || Stream.concat(Stream.of(address.getAddress()), cards.stream())
+                                .allMatch(InetAddress::isLoopbackAddress),
                 "beyond loopback a group needs --secret-file, so that no stranger joins it");
         if (secret != null) {
             Secret _ = Secret.read(secret); // refuses an unusable secret now
@@ -111,7 +131,36 @@ final class GroupOptions {
                 address,
                 discovery(others, address.getPort()),
                 secret,
+                cards,
                 tls);
+    }
+
+    private List<InetAddress> rails(List<String> ways) throws IOException {
+        if (ways.equals(List.of(AUTO))) {
+            return Rails.ofThisMachine().addresses();
+        }
+        List<InetAddress> addresses = new ArrayList<>();
+        for (String way : ways) {
+            check(
+                    way.matches("[0-9.]+|\\[?[0-9a-fA-F:.]*:[0-9a-fA-F:.]*]?"),
+                    "--rail '" + way + "' must be an address of this machine; auto stands alone");
+            InetAddress address = addressOf(way);
+            check(
+                    address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null,
+                    "--rail '" + way + "' is no address of this machine: 'ip address' shows those it has");
+            check(!addresses.contains(address), "--rail '" + way + "' is there twice");
+            addresses.add(address);
+        }
+        return addresses;
+    }
+
+    private InetAddress addressOf(String rail) {
+        try {
+            return InetAddress.getByName(rail);
+        } catch (UnknownHostException e) {
+            throw new ParameterException(
+                    spec.commandLine(), "--rail '" + rail + "' must be an address of this machine", e);
+        }
     }
 
     private static @Nullable Path path(@Nullable Path onCommandLine, @Nullable String inFile) {

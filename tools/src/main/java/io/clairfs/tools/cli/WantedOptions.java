@@ -34,6 +34,9 @@ final class WantedOptions {
     @Option(names = "--secret-file", paramLabel = "FILE", description = "As for 'clairfs mount'.")
     private @Nullable Path secretFile;
 
+    @Option(names = "--rail", paramLabel = "ADDRESS", split = ",", description = "As for 'clairfs mount'.")
+    private List<String> rails = new ArrayList<>();
+
     @Option(names = "--metrics", paramLabel = "ADDRESS:PORT", description = "As for 'clairfs mount'.")
     private @Nullable String metrics;
 
@@ -79,6 +82,7 @@ final class WantedOptions {
                 bind != null ? bind : said.bind(),
                 members.isEmpty() && said.members() != null ? said.members() : members,
                 secretFile != null ? secretFile : said.secretFile() == null ? null : Path.of(said.secretFile()),
+                rails.isEmpty() && said.rail() != null ? said.rail() : rails,
                 metrics != null ? metrics : said.metrics(),
                 options);
     }

@@ -28,6 +28,7 @@ public record MountFile(
         @Nullable String logFormat,
         @Nullable String bind,
         @Nullable List<String> members,
+        @Nullable List<String> rail,
         @Nullable String secretFile,
         @Nullable String nodeName,
         @Nullable String tlsCertificate,
@@ -40,10 +41,13 @@ public record MountFile(
         if (members != null && members.stream().anyMatch(Objects::isNull)) {
             throw new IllegalArgumentException("a member without a name");
         }
+        if (rail != null && rail.stream().anyMatch(Objects::isNull)) {
+            throw new IllegalArgumentException("a rail without an address");
+        }
     }
 
     /** A file that sets nothing. */
     public static final MountFile EMPTY = new MountFile(
             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-            null, null, null, null, null, null);
+            null, null, null, null, null, null, null);
 }

@@ -16,6 +16,7 @@ public final class Doctor {
             new SourceChecks(),
             new SsdChecks(),
             new GroupChecks(),
+            new RailChecks(),
             new RuntimeChecks(),
             new RunningChecks());
 

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param ssdReserveBytes what stays free on the disks of {@code ssds}
  * @param bind the text of {@code --bind}
  * @param members the texts of {@code --members}
+ * @param rails the texts of {@code --rail}
  * @param metrics the text of {@code --metrics}
  * @param mountOptions those of {@code -o}
  */
@@ -26,11 +27,13 @@ public record Wanted(
         @Nullable String bind,
         List<String> members,
         @Nullable Path secretFile,
+        List<String> rails,
         @Nullable String metrics,
         List<String> mountOptions) {
     public Wanted {
         ssds = List.copyOf(ssds);
         members = List.copyOf(members);
+        rails = List.copyOf(rails);
         mountOptions = List.copyOf(mountOptions);
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.clairfs.tools.config.MountFile;
 import io.clairfs.tools.node.config.GroupConfig;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,6 +68,44 @@ final class GroupOptionsTest {
         assertThatThrownBy(() -> config("--bind", "[::]"))
                 .isInstanceOf(ParameterException.class)
                 .hasMessageContaining("one address of this machine");
+    }
+
+    @Test
+    void rails_areServedOnThePortBehindThatOfTheGroup() throws IOException {
+        GroupConfig config = config("--bind", "127.0.0.1:7001", "--rail", "127.0.0.2,127.0.0.3", "--rail", "[::1]");
+
+        assertThat(config).isNotNull();
+        assertThat(config.transferAddresses().stream().map(InetSocketAddress::toString))
+                .containsExactly("/127.0.0.2:7002", "/127.0.0.3:7002", "/[0:0:0:0:0:0:0:1]:7002");
+        GroupConfig plain = config("--bind", "127.0.0.1:7001");
+        assertThat(plain).isNotNull();
+        assertThat(plain.rails()).isEmpty();
+        assertThat(plain.transferAddresses())
+                .containsExactly(new InetSocketAddress(plain.bind().getAddress(), 7002));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "host | must be an address of this machine",
+                "auto,127.0.0.1 | auto stands alone",
+                "192.0.2.7 | is no address of this machine: 'ip address' shows those it has",
+                "999.1.1.1 | must be an address of this machine",
+                "127.0.0.1,127.0.0.1 | is there twice",
+                "0.0.0.0 | is no address of this machine"
+            })
+    void railThatIsNone_isRefused(String rail, String why) {
+        assertThatThrownBy(() -> config("--bind", "127.0.0.1", "--rail", rail))
+                .isInstanceOf(ParameterException.class)
+                .hasMessageContaining(why);
+    }
+
+    @Test
+    void railWithoutAGroup_isRefused() {
+        assertThatThrownBy(() -> config("--rail", "127.0.0.1"))
+                .isInstanceOf(ParameterException.class)
+                .hasMessageContaining("a group of nodes needs --bind");
     }
 
     @Test

@@ -76,6 +76,38 @@ final class DoctorFaultsTest {
         assertThat(machine.complaints()).isEmpty();
     }
 
+    /** A card below this bridge. */
+    private void card(String name, String bridge, String device, String state) throws IOException {
+        String at = "sys/devices/" + bridge + "/" + device;
+        machine.write(at + "/numa_node", "1");
+        machine.write("sys/class/net/" + name + "/operstate", state);
+        machine.write("sys/class/net/" + name + "/speed", "100000");
+        Files.createSymbolicLink(
+                machine.root.resolve("sys/class/net/" + name + "/device"),
+                machine.root.resolve(at).toAbsolutePath());
+    }
+
+    @Test
+    void severalNetworkCards_areShownWithWhatIsNearThem() throws Exception {
+        card("none0", "pci0000:10/0000:10:01.0", "0000:11:00.0", "up");
+        card("none1", "pci0000:20/0000:20:01.0", "0000:21:00.0", "down");
+        String accelerator = "sys/devices/pci0000:20/0000:20:01.0/0000:22:00.0";
+        machine.write(accelerator + "/class", "0x030200");
+        machine.write(accelerator + "/vendor", "0x10de");
+        Files.createDirectories(machine.root.resolve("sys/bus/pci/devices"));
+        Files.createSymbolicLink(
+                machine.root.resolve("sys/bus/pci/devices/0000:22:00.0"),
+                machine.root.resolve(accelerator).toAbsolutePath());
+        machine.bind = freePorts();
+        assertThat(machine.findings().stream()
+                        .filter(finding -> finding.check().equals("rails"))
+                        .map(Finding::what))
+                .containsExactly(
+                        "none0, 100 Gbit/s, NUMA node 1, no address",
+                        "none1, 100 Gbit/s, NUMA node 1, nearest to the accelerator 0000:22:00.0, no link");
+        assertThat(machine.complaints()).isEmpty();
+    }
+
     @Test
     void settingOfThisKernel_isReadWhole() throws Exception {
         Process cat = new ProcessBuilder("cat", "/proc/sys/kernel/pid_max").start();

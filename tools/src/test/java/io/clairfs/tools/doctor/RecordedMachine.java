@@ -36,6 +36,7 @@ final class RecordedMachine {
     String bind;
 
     List<String> members = List.of();
+    List<String> rails = List.of();
 
     @Nullable
     Path secretFile;
@@ -107,7 +108,17 @@ final class RecordedMachine {
                 isClockSynchronised,
                 javaVersion);
         Wanted wanted = new Wanted(
-                source, mountPoint, memoryBytes, ssds, RESERVE, bind, members, secretFile, metrics, mountOptions);
+                source,
+                mountPoint,
+                memoryBytes,
+                ssds,
+                RESERVE,
+                bind,
+                members,
+                secretFile,
+                rails,
+                metrics,
+                mountOptions);
         return Doctor.examine(new Examined(machine, wanted, survey, running));
     }
 

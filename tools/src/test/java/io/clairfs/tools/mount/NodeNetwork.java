@@ -20,13 +20,16 @@ import org.jspecify.annotations.Nullable;
 final class NodeNetwork {
     private static final String PREFIX = "clairfs-test-";
     private static final Path NAMES = Path.of("/run/netns");
-    private static final String SUBNET = "10.83.0.";
+    private static final String SUBNETS = "10.83.";
     private static final int BITS_PER_BYTE = 8;
     private static final long LEAST_BURST_BYTES = 256 * 1024;
     private static final AtomicInteger MADE = new AtomicInteger();
 
     private final String name;
     private final int nodes;
+
+    /** How many links each node has. */
+    private int rails = 1;
 
     private NodeNetwork(String name, int nodes) {
         this.name = name;
@@ -100,27 +103,31 @@ final class NodeNetwork {
         bridge("whole");
         for (int node = 0; node < nodes; node++) {
             run("ip", "netns", "add", of(node));
-            run(
-                    "ip",
-                    "-n",
-                    hub(),
-                    "link",
-                    "add",
-                    port(node),
-                    "type",
-                    "veth",
-                    "peer",
-                    "name",
-                    "net0",
-                    "netns",
-                    of(node));
-            inHub("link", "set", port(node), "master", "whole", "up");
             inNode(node, "link", "set", "lo", "up");
-            inNode(node, "addr", "add", address(node) + "/24", "dev", "net0");
-            inNode(node, "link", "set", "net0", "up");
-            limit("add", hub(), port(node), bytesPerSecond);
-            limit("add", of(node), "net0", bytesPerSecond);
+            connect(node, 0, "whole", bytesPerSecond);
         }
+    }
+
+    /** Gives each node one link more, in a subnet and on a bridge of its own, and with a bandwidth of its own. */
+    void addRail(long bytesPerSecond) throws IOException, InterruptedException {
+        String bridge = "rail" + rails;
+        bridge(bridge);
+        for (int node = 0; node < nodes; node++) {
+            connect(node, rails, bridge, bytesPerSecond);
+        }
+        rails++;
+    }
+
+    private void connect(int node, int rail, String bridge, long bytesPerSecond)
+            throws IOException, InterruptedException {
+        String port = port(node, rail);
+        String card = "net" + rail;
+        run("ip", "-n", hub(), "link", "add", port, "type", "veth", "peer", "name", card, "netns", of(node));
+        inHub("link", "set", port, "master", bridge, "up");
+        inNode(node, "addr", "add", address(node, rail) + "/24", "dev", card);
+        inNode(node, "link", "set", card, "up");
+        limit("add", hub(), port, bytesPerSecond);
+        limit("add", of(node), card, bytesPerSecond);
     }
 
     private void bridge(String bridge) throws IOException, InterruptedException {
@@ -164,11 +171,20 @@ final class NodeNetwork {
     }
 
     private static String port(int node) {
-        return "node" + node;
+        return port(node, 0);
+    }
+
+    private static String port(int node, int rail) {
+        return "node" + node + (rail == 0 ? "" : "rail" + rail);
     }
 
     String address(int node) {
-        return SUBNET + (node + 1);
+        return address(node, 0);
+    }
+
+    /** The address of a node on one of its links; the first is that of {@link #address(int)}. */
+    String address(int node, int rail) {
+        return SUBNETS + rail + "." + (node + 1);
     }
 
     int nodes() {
@@ -185,6 +201,16 @@ final class NodeNetwork {
     /** Cuts the node off: nothing reaches or leaves it. */
     void cut(int node) throws IOException, InterruptedException {
         inHub("link", "set", port(node), "down");
+    }
+
+    /** Cuts one link of a node: nothing comes or leaves by it, and nobody is told. */
+    void cut(int node, int rail) throws IOException, InterruptedException {
+        inHub("link", "set", port(node, rail), "down");
+    }
+
+    /** Reverses {@link #cut(int, int)}. */
+    void mend(int node, int rail) throws IOException, InterruptedException {
+        inHub("link", "set", port(node, rail), "up");
     }
 
     /** Reverses {@link #cut}. */

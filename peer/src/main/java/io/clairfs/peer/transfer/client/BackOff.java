@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How long a peer that failed is left alone: twice as long after every failure in a row, within bounds. Then one request tries it, and the others
+ * How long a peer, by one rail, that failed is left alone: twice as long after every failure in a row, within bounds. Then one request tries it, and the others
  * go elsewhere until the peer has shown that it lives. So a peer that is still silent makes one request wait, not all.
  */
 final class BackOff {
@@ -24,6 +24,11 @@ final class BackOff {
         mostNs = TimeUnit.MILLISECONDS.toNanos(mostMs);
         patienceNs = TimeUnit.MILLISECONDS.toNanos(patienceMs);
         nextNs = leastNs;
+    }
+
+    /** Whether it has not failed since it last showed that it lives. */
+    boolean isTrusted() {
+        return !failed;
     }
 
     /** Whether no request may go to the peer. */

@@ -2,7 +2,7 @@ package io.clairfs.peer.transfer.client;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The bytes that may be in flight from all peers together, in equal parts for those with requests now. */
+/** The bytes that may be in flight from all peers together, in equal parts for the rails of those with requests now. */
 final class FairShare {
     private final long allBytes;
     private final long leastBytes;
@@ -13,12 +13,14 @@ final class FairShare {
         this.leastBytes = leastBytes;
     }
 
-    void begin() {
-        busy.incrementAndGet();
+    /** A peer with so many rails has requests. */
+    void begin(int rails) {
+        busy.addAndGet(rails);
     }
 
-    void end() {
-        busy.decrementAndGet();
+    /** It has none any more. */
+    void end(int rails) {
+        busy.addAndGet(-rails);
     }
 
     long limit(long windowBytes) {

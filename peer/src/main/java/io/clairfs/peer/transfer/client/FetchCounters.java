@@ -34,6 +34,9 @@ public final class FetchCounters {
     /** Connections that were ready for requests. */
     public final LongAdder connections = new LongAdder();
 
-    /** Times that a peer was left alone for a while. */
+    /** Requests that were sent again by another rail, because the one that had them was lost. */
+    public final LongAdder moved = new LongAdder();
+
+    /** Times that a peer, by one rail, was left alone for a while. */
     public final LongAdder leftAlone = new LongAdder();
 }

@@ -1,84 +1,60 @@
 package io.clairfs.peer.transfer.client;
 
-import io.clairfs.peer.transfer.Credentials;
 import io.clairfs.peer.transfer.TransferLimits;
-import io.clairfs.peer.transfer.TransferThreads;
-import io.netty.bootstrap.Bootstrap;
-import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInitializer;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another node that can be asked for samples.
+ * Another node that can be asked for samples, by one {@link Rail} or more.
  *
- * <p>Callers put requests into a queue. The peer's event loop takes all that are there at once and sends them in one frame, as
- * far as its window allows, and looks again after every batch of answers. So requests that come close together travel
- * together, and a single one does not wait for others.
+ * <p>Callers put requests into a queue, from which the rails take them. A single request goes to the rail that seems to bring it soonest; where
+ * one rail's window is full, the others take what is left. So requests that come close together travel together, and a single one does not wait
+ * for others. What a lost rail owed, another one is asked for, as long as its deadline allows.
  *
- * <p>Life cycle: {@link TransferClient} makes it when it is first asked for the address, and closes it when the node has left or with itself. The
- * first request connects; after a loss {@link BackOff} decides when another one connects again. There is no lock: the state of connection and
- * waiting requests belongs to one event loop, and what callers touch is concurrent. {@link #ask} never blocks. {@link #fetch} and {@link #close}
- * wait for the event loop, so they are never called on one.
+ * <p>Life cycle: {@link TransferClient} makes it when it is first asked for the addresses, and closes it when the node has left or with itself.
+ * There is no lock: what callers and rails touch is concurrent. {@link #ask} never blocks. {@link #fetch} and {@link #close} wait for event
+ * loops, so they are never called on one.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the connection, and that is noticed
 public final class Peer {
-    private static final Logger LOG = System.getLogger(Peer.class.getName());
-    private static final int TICK_MS = 10;
     private static final int NOTICE_MOST_MS = 1_000;
 
-    private final InetSocketAddress address;
-    private final Credentials credentials;
+    private final List<Rail> rails;
     private final TransferLimits limits;
-    private final TransferThreads threads;
     private final FetchCounters counters;
     private final FairShare share;
-    private final EventLoop loop;
-    private final BackOff backOff;
-
-    private final ConcurrentLinkedQueue<Flight> asked = new ConcurrentLinkedQueue<>();
+    private final WaitingFlights waiting = new WaitingFlights();
     private final AtomicInteger outstanding = new AtomicInteger();
-    private final AtomicBoolean drainDue = new AtomicBoolean();
-    private volatile String lastFailure = "";
     private volatile boolean closed;
 
-    // On the event loop only, except for reading figures.
-    private final ArrayDeque<Flight> waiting = new ArrayDeque<>();
-    private volatile @Nullable PeerConnection connection;
-    private @Nullable Channel channel;
-    private @Nullable Future<?> tick;
-
-    Peer(
-            InetSocketAddress address,
-            Credentials credentials,
-            TransferLimits limits,
-            TransferThreads threads,
-            FetchCounters counters,
-            FairShare share) {
-        this.address = address;
-        this.credentials = credentials;
-        this.limits = limits;
-        this.threads = threads;
-        this.counters = counters;
-        this.share = share;
-        loop = threads.next();
-        TransferLimits.Times times = limits.times();
-        backOff = new BackOff(times.backOffLeastMs(), times.backOffMostMs(), times.connectMs() + times.handshakeMs());
+    /**
+     * A peer.
+     *
+     * @param addresses where it can be reached, a rail each; one at least
+     * @param from the address here for each of the first rails; the system chooses for the others
+     */
+    Peer(List<InetSocketAddress> addresses, List<InetAddress> from, Rail.Means means) {
+        limits = means.limits();
+        counters = means.counters();
+        share = means.share();
+        AsOwner owner = new AsOwner();
+        List<Rail> made = new ArrayList<>();
+        boolean several = addresses.size() > 1;
+        for (int i = 0; i < addresses.size(); i++) {
+            InetAddress here = i < from.size() ? from.get(i) : null;
+            EventLoop loop = several ? means.threads().of(i) : means.threads().next();
+            made.add(new Rail(owner, addresses.get(i), here, several, loop, means));
+        }
+        rails = List.copyOf(made);
     }
 
     /**
@@ -109,42 +85,77 @@ public final class Peer {
         if (closed) {
             return failed("closed");
         }
-        if (!backOff.mayAsk(System.nanoTime())) {
-            return failed("left alone for another " + backOff.remainingMs(System.nanoTime())
-                    + " ms, and until one request has tried it: " + lastFailure);
+        if (!mayAsk(System.nanoTime())) {
+            Rail first = first();
+            return failed("left alone for another " + first.backOff().remainingMs(System.nanoTime())
+                    + " ms, and until one request has tried it: " + first.lastFailure());
         }
         int before = outstanding.getAndIncrement();
         if (before == 0) {
-            share.begin();
+            share.begin(rails.size());
         }
         if (before >= limits.counts().requestsPerPeer()) {
             retire();
             return failed("more than " + limits.counts().requestsPerPeer() + " requests wait for it");
         }
         Flight flight = new Flight(sample, expectedBytes, deadlineNs, toMake);
-        asked.add(flight);
-        if (drainDue.compareAndSet(false, true)) {
-            try {
-                loop.execute(this::drain);
-            } catch (RejectedExecutionException e) {
-                counters.failed.increment();
-                flight.settle(new Answer.Failed("closed"));
-            }
+        waiting.add(flight);
+        if (!wake(expectedBytes)) {
+            counters.failed.increment();
+            flight.settle(new Answer.Failed("closed"));
         }
         return flight.promise();
     }
 
+    /** Whether a rail may be used. After a failure of all, and the rest, one caller may. */
+    private boolean mayAsk(long nowNs) {
+        for (Rail rail : rails) {
+            if (rail.backOff().isTrusted()) {
+                return true;
+            }
+        }
+        for (Rail rail : rails) {
+            if (rail.backOff().mayAsk(nowNs)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The rail whose answer is first of all when none is better than another. */
+    private Rail first() {
+        return rails.getFirst();
+    }
+
+    /**
+     * Wakes the connected rail that seems to bring so many bytes soonest, and those that may connect. Returns false when the threads have ended.
+     */
+    private boolean wake(long bytes) {
+        long now = System.nanoTime();
+        Rail soonest = null;
+        boolean woken = false;
+        boolean live = true;
+        for (Rail rail : rails) {
+            if (rail.isConnected()) {
+                if (soonest == null || rail.seconds(bytes) < soonest.seconds(bytes)) {
+                    soonest = rail;
+                }
+            } else if (!rail.backOff().isResting(now)) {
+                live &= rail.wake();
+                woken = true;
+            }
+        }
+        if (soonest != null) {
+            live &= soonest.wake();
+        } else if (!woken) {
+            live &= first().wake(); // it fails what waits, for all rest
+        }
+        return live;
+    }
+
     /** Connects, if it is not connected and not left alone, so that the first request need not wait for that. Never waits. */
     public void connectEarly() {
-        try {
-            loop.execute(() -> {
-                if (connection == null && !closed && !backOff.isResting(System.nanoTime())) {
-                    connect();
-                }
-            });
-        } catch (RejectedExecutionException e) {
-            LOG.log(Level.DEBUG, "not connected: closed", e);
-        }
+        rails.forEach(Rail::connectEarly);
     }
 
     /** As {@link #askToMake}, and waits as {@link #fetch}. */
@@ -182,155 +193,128 @@ public final class Peer {
         return CompletableFuture.completedFuture(new Answer.Failed(reason));
     }
 
-    /** Whether it failed and is not asked now: for a while, and then until one request has tried it. */
+    /** Whether all its rails failed and it is not asked now: for a while, and then until one request has tried it. */
     public boolean isLeftAlone() {
-        return backOff.isLeftAlone(System.nanoTime());
+        long now = System.nanoTime();
+        for (Rail rail : rails) {
+            if (!rail.backOff().isLeftAlone(now)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Why it is left alone; null if it is not. */
     public @Nullable String trouble() {
-        return isLeftAlone() ? lastFailure : null;
+        return isLeftAlone() ? first().lastFailure() : null;
     }
 
+    /** The address of its first rail. */
     public InetSocketAddress address() {
-        return address;
+        return first().address();
     }
 
     /** How many bytes it may owe at a time, as far as was measured; approximate while requests are under way. */
     public long windowBytes() {
-        PeerConnection current = connection;
-        return current == null ? limits.windows().startBytes() : current.windowBytes();
+        long sum = 0;
+        for (Rail rail : rails) {
+            if (rail.isConnected()) {
+                sum += rail.figures().windowBytes();
+            }
+        }
+        return sum == 0 ? limits.windows().startBytes() : sum;
     }
 
     /** Its present state; approximate while requests are under way. */
     public PeerFigures figures() {
-        PeerConnection current = connection;
-        boolean connected = current != null && current.isReady();
+        List<RailFigures> all = rails.stream().map(Rail::figures).toList();
         return new PeerFigures(
-                current == null ? 0 : current.window().delayNs(),
-                current == null ? 0 : current.window().bytesPerSecond(),
+                all.stream()
+                        .mapToLong(RailFigures::delayNs)
+                        .filter(delayNs -> delayNs != 0)
+                        .min()
+                        .orElse(0),
+                all.stream().mapToLong(RailFigures::bytesPerSecond).sum(),
                 windowBytes(),
-                current == null ? 0 : current.inFlightBytes(),
+                all.stream().mapToLong(RailFigures::inFlightBytes).sum(),
                 outstanding.get(),
-                connected,
-                isLeftAlone());
+                all.stream().anyMatch(RailFigures::connected),
+                isLeftAlone(),
+                all);
     }
 
-    private void drain() {
-        drainDue.set(false);
-        for (Flight flight = asked.poll(); flight != null; flight = asked.poll()) {
-            waiting.add(flight);
+    /** What rails tell their peer. */
+    private final class AsOwner implements Rail.Owner {
+        @Override
+        public WaitingFlights waiting() {
+            return waiting;
         }
-        if (tick == null && !closed) {
-            tick = loop.scheduleWithFixedDelay(this::expire, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
-        }
-        pump();
-    }
-
-    private void pump() {
-        if (waiting.isEmpty()) {
-            return;
-        }
-        PeerConnection current = connection;
-        if (closed) {
-            failWaiting("closed");
-        } else if (current != null) {
-            current.send(waiting, System.nanoTime());
-        } else if (backOff.isResting(System.nanoTime())) {
-            failWaiting(lastFailure);
-        } else {
-            connect();
-        }
-    }
-
-    private void connect() {
-        Use use = new Use();
-        PeerConnection opening = new PeerConnection(use, limits, counters, share);
-        use.opened = opening;
-        connection = opening;
-        Bootstrap bootstrap = new Bootstrap()
-                .group(loop)
-                .channel(threads.clientChannel())
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, limits.times().connectMs())
-                .option(ChannelOption.TCP_NODELAY, true)
-                .option(ChannelOption.SO_KEEPALIVE, true)
-                .handler(new ChannelInitializer<Channel>() {
-                    @Override
-                    protected void initChannel(Channel opened) {
-                        if (credentials.tls() != null) {
-                            opened.pipeline()
-                                    .addLast(credentials
-                                            .tls()
-                                            .clientHandler(
-                                                    opened, limits.times().handshakeMs()));
-                        }
-                        opened.pipeline()
-                                .addLast(new ClientHandshake(
-                                        credentials, limits.times().handshakeMs(), use));
-                    }
-                });
-        if (credentials.tls() == null) {
-            bootstrap.option(ChannelOption.RECVBUF_ALLOCATOR, new IntoSamples(opening::target));
-        }
-        ChannelFuture connecting = bootstrap.connect(address);
-        channel = connecting.channel();
-        connecting.addListener(_ -> {
-            if (!connecting.isSuccess()) {
-                opening.lose("no connection: " + connecting.cause().getMessage());
-            }
-        });
-    }
-
-    /** One connection as this peer uses it, from the first attempt to its end. */
-    private final class Use implements PeerConnection.Owner, ClientHandshake.Outcome {
-        private @Nullable PeerConnection opened;
 
         @Override
-        public void accepted(ChannelHandlerContext context) {
-            if (opened != null) {
-                counters.connections.increment();
-                backOff.lives(); // a stopped peer's kernel accepts connections too, but shakes no hands
-                context.pipeline().addLast(opened);
-                pump();
+        public boolean isIdle() {
+            return outstanding.get() == 0;
+        }
+
+        @Override
+        public boolean isClosed() {
+            return closed;
+        }
+
+        @Override
+        public void hasMore(Rail from) {
+            for (Rail rail : rails) {
+                if (!Objects.equals(rail, from) && rail.hasRoom()) {
+                    rail.wake();
+                }
             }
         }
 
         @Override
-        public void refused(String reason) {
-            if (opened != null) {
-                opened.lose(reason);
+        public void expireWaiting(long nowNs) {
+            for (Flight flight : waiting.takeOver(nowNs)) {
+                counters.failed.increment();
+                if (flight.isOverdue(nowNs)) {
+                    counters.expired.increment();
+                }
+                flight.settle(new Answer.Failed("no room to ask before the deadline"));
+                retire();
             }
         }
 
         @Override
-        public void roomAgain() {
-            pump();
+        public void cannotBeUsed(Rail rail, String reason) {
+            if (closed || !hasOther(rail)) {
+                failWaiting(reason);
+            } else if (!waiting.isEmpty()) {
+                wake(0);
+            }
         }
 
         @Override
-        public void wentWell() {
-            backOff.succeeded();
+        public boolean takesBack(Rail from, Flight unanswered) {
+            if (closed || unanswered.promise().isDone() || unanswered.isOverdue(System.nanoTime()) || !hasOther(from)) {
+                return false;
+            }
+            counters.moved.increment();
+            waiting.putBack(unanswered);
+            wake(unanswered.bytes());
+            return true;
+        }
+
+        /** Whether there is another rail that is connected, or may connect. */
+        private boolean hasOther(Rail than) {
+            long now = System.nanoTime();
+            for (Rail rail : rails) {
+                if (!Objects.equals(rail, than) && !rail.backOff().isResting(now)) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         @Override
         public void retired() {
             retire();
-        }
-
-        @Override
-        public void lost(String reason) {
-            connection = null;
-            channel = null;
-            lastFailure = reason;
-            if (!closed) {
-                backOff.failed(System.nanoTime());
-                counters.leftAlone.increment();
-                LOG.log(
-                        Level.WARNING,
-                        "peer " + address + " is left alone for " + backOff.remainingMs(System.nanoTime()) + " ms: "
-                                + reason);
-            }
-            failWaiting(reason);
         }
     }
 
@@ -344,67 +328,27 @@ public final class Peer {
 
     private void retire() {
         if (outstanding.decrementAndGet() == 0) {
-            share.end();
+            share.end(rails.size());
         }
     }
 
-    private void expire() {
-        long now = System.nanoTime();
-        waiting.removeIf(flight -> {
-            boolean over = flight.promise().isDone() || flight.isOverdue(now);
-            if (over) {
-                counters.failed.increment();
-                if (flight.isOverdue(now)) {
-                    counters.expired.increment();
-                }
-                flight.settle(new Answer.Failed("no room to ask before the deadline"));
-                retire();
-            }
-            return over;
-        });
-        PeerConnection current = connection;
-        if (current != null) {
-            current.expire(now);
-        }
-        if (outstanding.get() == 0 && tick != null) {
-            tick.cancel(false);
-            tick = null;
-        }
-    }
-
-    /** Ends the connection; all outstanding requests fail, when this returns or some 10 ms later. Not to be called on an event loop. */
+    /** Ends the connections; all outstanding requests fail, when this returns or some 10 ms later. Not to be called on an event loop. */
     void close() {
-        Future<?> ended = end();
-        if (ended != null) {
+        for (Future<?> ended : end()) {
             ended.awaitUninterruptibly(NOTICE_MOST_MS);
         }
     }
 
-    /** Begins to end the connection and waits for nothing. Returns null when the threads have ended already. */
-    @Nullable
-    Future<?> end() {
+    /** Begins to end the connections and waits for nothing. Returns those ends that are under way. */
+    List<Future<?>> end() {
         closed = true;
-        try {
-            return loop.submit(this::endOnLoop);
-        } catch (RejectedExecutionException threadsEnded) {
-            LOG.log(Level.DEBUG, "closed after its threads", threadsEnded);
-            return null;
+        List<Future<?>> ends = new ArrayList<>();
+        for (Rail rail : rails) {
+            Future<?> end = rail.end();
+            if (end != null) {
+                ends.add(end);
+            }
         }
-    }
-
-    private void endOnLoop() {
-        if (tick != null) {
-            tick.cancel(false);
-            tick = null;
-        }
-        Channel open = channel;
-        PeerConnection current = connection;
-        if (current != null) {
-            current.lose("closed");
-        }
-        if (open != null) {
-            open.close();
-        }
-        drain();
+        return ends;
     }
 }

@@ -14,7 +14,6 @@ import io.netty.channel.unix.IntegerUnixChannelOption;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.collection.IntObjectHashMap;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +39,11 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
 
     private static final long MOST_DEADLINE_US = 0xFFFF_FFFFL;
 
+    /** How long a peer may owe something on a watched connection and send no byte until it is pinged, and how long its answer to that may take. */
+    private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private static final long PONG_WITHIN_NS = TimeUnit.MILLISECONDS.toNanos(600);
+
     private static final int MOST_AT_ONCE_BYTES = 128 << 10;
     private static final IntegerUnixChannelOption LOW_WATER_MARK =
             new IntegerUnixChannelOption("SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT);
@@ -49,8 +53,11 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         /** The connection takes requests, or takes them again. */
         void roomAgain();
 
-        /** The peer answered something sensible. */
-        void wentWell();
+        /** The peer answered something sensible, with so many bytes of a sample. */
+        void wentWell(long bytes);
+
+        /** The connection has ended with this request in flight. Returns whether another one is made for it. */
+        boolean takesBack(Flight unanswered);
 
         /** A request is no longer known here. */
         void retired();
@@ -69,14 +76,23 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     private @Nullable ChannelHandlerContext context;
     private int nextId;
     private long inFlightBytes;
+    private final boolean isWatched;
     private long heardNs = System.nanoTime();
+
+    /** Since when something is owed. */
+    private long owedSinceNs;
+
+    private boolean pinged;
+    private long pingedNs;
     private int expiriesInARow;
     private int damagedInARow;
     private boolean epoll;
     private int wokenBytes = 1;
     private boolean lost;
 
-    PeerConnection(Owner owner, TransferLimits limits, FetchCounters counters, FairShare share) {
+    /** {@code isWatched} is for a connection beside others to the same peer, which can take its requests over: it is lost soon after it went silent. */
+    PeerConnection(Owner owner, TransferLimits limits, FetchCounters counters, FairShare share, boolean isWatched) {
+        this.isWatched = isWatched;
         this.owner = owner;
         this.limits = limits;
         this.counters = counters;
@@ -111,22 +127,32 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         return inFlightBytes;
     }
 
+    /** Whether a request goes out at once; to be asked from other threads as well, which may see what was. */
+    boolean hasRoom() {
+        long limit = windowBytes();
+        return inFlightBytes <= limit - limit / REQUESTS_IN_ONE;
+    }
+
     /** Sends as many of the waiting requests as there is room for, and drops those that no caller waits for any more. */
-    void send(ArrayDeque<Flight> waiting, long nowNs) {
+    void send(WaitingFlights waiting, long nowNs) {
         ChannelHandlerContext ctx = context;
         if (ctx == null || lost) {
             return;
         }
-        long limit = windowBytes();
-        if (inFlightBytes > limit - limit / REQUESTS_IN_ONE) {
+        if (!hasRoom()) {
             return; // a little later there is room for several
         }
-        List<Flight> batch = new ArrayList<>(Math.min(waiting.size(), Frames.MOST_ENTRIES));
+        long limit = windowBytes();
+        if (flights.isEmpty()) {
+            owedSinceNs = nowNs;
+        }
+        List<Flight> batch = new ArrayList<>();
         while (true) {
-            Flight flight = waiting.peek();
-            boolean room = flight != null
-                    && flights.size() < limits.counts().requestsInFlight()
-                    && (inFlightBytes == 0 || inFlightBytes + flight.windowBytes() <= limit);
+            Flight flight = flights.size() < limits.counts().requestsInFlight() ? waiting.poll() : null;
+            boolean room = flight != null && (inFlightBytes == 0 || inFlightBytes + flight.windowBytes() <= limit);
+            if (flight != null && !room) {
+                waiting.putBack(flight);
+            }
             if (!batch.isEmpty() && (!room || batch.size() == Frames.MOST_ENTRIES)) {
                 write(ctx, batch, nowNs);
                 batch.clear();
@@ -134,7 +160,6 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             if (flight == null || !room) {
                 break;
             }
-            waiting.poll();
             if (flight.promise().isDone()) {
                 counters.failed.increment();
                 owner.retired();
@@ -222,6 +247,9 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
 
     @Override
     public boolean begin(Head head) throws GarbageException {
+        if (isPong(head)) {
+            return false;
+        }
         Flight flight = flights.get(head.id());
         if (flight == null || flight.sample() != head.sample()) {
             throw garbage("an answer to a question that was not asked");
@@ -236,12 +264,20 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         return head.type() == Frames.DATA && !flight.isGivenUp();
     }
 
+    /** Whether it answers a ping; that it came is enough. */
+    private boolean isPong(Head head) {
+        return isWatched && head.type() == Frames.PONG && head.bytes() == 0;
+    }
+
     private static GarbageException garbage(String what) {
         return new GarbageException("it sent " + what);
     }
 
     @Override
     public void end(Head head, @Nullable SampleBuffer sample, int crc) throws GarbageException {
+        if (isPong(head)) {
+            return;
+        }
         Flight flight = flights.remove(head.id());
         inFlightBytes -= flight.windowBytes();
         if (head.type() == Frames.DATA && !flight.isToMake()) {
@@ -256,7 +292,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             counters.lateBytes.add(head.bytes());
         } else if (head.type() != Frames.FAILED) {
             expiriesInARow = 0;
-            owner.wentWell();
+            owner.wentWell(head.bytes());
         }
         if (sample != null) {
             damagedInARow = 0;
@@ -338,6 +374,27 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             lose("silent for more than " + limits.times().silenceMs() + " ms");
         } else if (expiriesInARow >= limits.counts().expiriesInARow()) {
             lose("too slow: " + expiriesInARow + " requests in a row were not answered by their deadlines");
+        } else if (isWatched && !flights.isEmpty()) {
+            watch(nowNs);
+        }
+    }
+
+    /** A peer that is busy with what it owes answers a ping all the same; one whose path is cut does not. */
+    private void watch(long nowNs) {
+        ChannelHandlerContext ctx = context;
+        if (pinged && heardNs - pingedNs < 0) {
+            if (nowNs - pingedNs > PONG_WITHIN_NS) {
+                lose("no answer to a ping for " + TimeUnit.NANOSECONDS.toMillis(nowNs - pingedNs) + " ms");
+            }
+            return;
+        }
+        pinged = nowNs - heardNs > QUIET_NS && nowNs - owedSinceNs > QUIET_NS;
+        if (pinged && ctx != null) {
+            pingedNs = nowNs;
+            ByteBuf frame = ctx.alloc().directBuffer(Frames.frameBytes(Frames.PING, 1));
+            frame.writeByte(Frames.PING).writeByte(0).writeShort(1).writeInt(0);
+            Frames.seal(frame, 0);
+            ctx.writeAndFlush(frame);
         }
     }
 
@@ -353,7 +410,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         }
     }
 
-    /** Ends the connection; all requests in flight fail for this reason. */
+    /** Ends the connection; all requests in flight fail for this reason, unless the owner takes them back. */
     void lose(String reason) {
         if (lost) {
             return;
@@ -368,6 +425,9 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         }
         owner.lost(reason);
         for (Flight flight : failed) {
+            if (!flight.isGivenUp() && owner.takesBack(flight)) {
+                continue;
+            }
             if (!flight.isGivenUp()) {
                 settle(flight, new Answer.Failed(reason));
             }

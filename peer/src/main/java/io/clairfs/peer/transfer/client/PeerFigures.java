@@ -1,7 +1,9 @@
 package io.clairfs.peer.transfer.client;
 
+import java.util.List;
+
 /**
- * The present state of a peer.
+ * The present state of a peer, by all its rails together.
  *
  * @param delayNs the least time, lately, from a request to the first byte of its answer; 0 when not known
  * @param bytesPerSecond its highest rate of delivery, lately; 0 when not known
@@ -10,6 +12,7 @@ package io.clairfs.peer.transfer.client;
  * @param outstanding requests that wait or are in flight
  * @param connected whether there is a connection
  * @param leftAlone whether it is left alone now
+ * @param rails the state of each
  */
 public record PeerFigures(
         long delayNs,
@@ -18,4 +21,5 @@ public record PeerFigures(
         long inFlightBytes,
         int outstanding,
         boolean connected,
-        boolean leftAlone) {}
+        boolean leftAlone,
+        List<RailFigures> rails) {}

@@ -117,6 +117,7 @@ final class ServingConnection extends ByteToMessageDecoder {
                 readRequests(ctx, entries, count, type == Frames.MAKE);
             }
             case Frames.CANCEL -> readCancels(ctx, entries, count);
+            case Frames.PING -> readPings(ctx, entries, count);
             default -> readDamaged(entries, count);
         }
         if (in.isReadable()) {
@@ -147,6 +148,15 @@ final class ServingConnection extends ByteToMessageDecoder {
                 fail(ctx, asked, Failure.CANCELLED);
             }
         }
+    }
+
+    private static void readPings(ChannelHandlerContext ctx, ByteBuf in, int count) {
+        for (int i = 0; i < count; i++) {
+            ByteBuf head = ctx.alloc().directBuffer(Frames.REPLY_HEAD_BYTES);
+            Frames.writeReply(head, Frames.PONG, 0, 0, in.readInt(), 0, 0, 0);
+            ctx.write(head);
+        }
+        ctx.flush();
     }
 
     private void readDamaged(ByteBuf in, int count) {

@@ -88,12 +88,12 @@ final class FlightWindowTest {
         FairShare share = new FairShare(100, 10);
         assertThat(share.limit(1000)).isEqualTo(100);
         for (int i = 0; i < 4; i++) {
-            share.begin();
+            share.begin(1);
         }
         assertThat(share.limit(1000)).isEqualTo(25);
         assertThat(share.limit(20)).isEqualTo(20);
         for (int i = 0; i < 40; i++) {
-            share.begin();
+            share.begin(1);
         }
         assertThat(share.limit(1000)).isEqualTo(10);
     }

@@ -13,6 +13,7 @@ import io.clairfs.peer.directory.Node;
 import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
 import io.clairfs.tools.node.status.Status;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -40,15 +41,39 @@ final class GroupReport {
             for (int tier = 0; tier < HeldHere.MOST_TIERS; tier++) {
                 samples += held.count(i, tier);
             }
-            String trouble = trouble(directory, node, client.peer(node.transferAddress()));
-            String address = node.transferHost() + ":" + node.transferPort();
+            String trouble = trouble(directory, node, client.peer(node.transferAddresses()));
             int spare = held.spare(i).threads();
-            peers.add(new Status.Peer(node.name(), address, trouble == null, samples, spare, trouble));
+            peers.add(new Status.Peer(
+                    node.name(),
+                    text(node.transferAddresses().getFirst()),
+                    trouble == null,
+                    samples,
+                    spare,
+                    rails(client.peer(node.transferAddresses())),
+                    trouble));
         }
         for (String gone : gone(directory)) {
-            peers.add(new Status.Peer(gone, "", false, 0, 0, "not in the group any more; its ranks read elsewhere"));
+            peers.add(new Status.Peer(
+                    gone, "", false, 0, 0, List.of(), "not in the group any more; its ranks read elsewhere"));
         }
         return peers;
+    }
+
+    private static String text(InetSocketAddress address) {
+        return address.getAddress().getHostAddress() + ":" + address.getPort();
+    }
+
+    private static List<Status.Rail> rails(@Nullable Peer peer) {
+        return peer == null || peer.figures().rails().size() < 2
+                ? List.of()
+                : peer.figures().rails().stream()
+                        .map(rail -> new Status.Rail(
+                                text(rail.address()),
+                                rail.connected(),
+                                rail.leftAlone(),
+                                rail.bytesPerSecond(),
+                                rail.gotBytes()))
+                        .toList();
     }
 
     private static @Nullable String trouble(GroupMembership directory, Node node, @Nullable Peer peer) {

@@ -18,6 +18,7 @@ import io.clairfs.peer.directory.GroupMembership;
 import io.clairfs.peer.directory.HeldElsewhere;
 import io.clairfs.peer.directory.Node;
 import io.clairfs.peer.directory.SpareThreads;
+import io.clairfs.peer.rails.Rails;
 import io.clairfs.peer.transfer.Credentials;
 import io.clairfs.peer.transfer.TransferLimits;
 import io.clairfs.peer.transfer.TransferThreads;
@@ -33,6 +34,7 @@ import io.clairfs.tools.node.status.Status;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
@@ -140,18 +142,19 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         GroupConfig.Tls files = config.tls();
         TransferTls tls = files == null ? null : TransferTls.read(files.certificate(), files.key(), files.authority());
         Credentials credentials = new Credentials(fingerprint, secret, tls);
-        TransferThreads threads = TransferThreads.start("transfer", TRANSFER_THREADS);
+        TransferThreads threads = TransferThreads.start(
+                "transfer", Math.max(TRANSFER_THREADS, config.rails().size()));
         parts.add(threads);
+        keepNearTheirCards(threads);
         parts.add(server);
-        parts.add(TransferServer.start(
-                List.of(config.transferAddress()), credentials, server.over(numbers), limits, threads));
-        TransferClient client = new TransferClient(credentials, limits, threads);
+        parts.add(TransferServer.start(config.transferAddresses(), credentials, server.over(numbers), limits, threads));
+        TransferClient client = new TransferClient(credentials, limits, threads, config.rails());
         parts.add(client);
         ClusterConfig cluster =
                 new ClusterConfig(fingerprint, secret, config.bind(), config.discovery(), DirectoryTimes.DEFAULT);
         GroupMembership directory = GroupMembership.open(
                 cluster,
-                new Node.Introduction(config.nodeName(), config.transferAddress(), facts().bytes()),
+                new Node.Introduction(config.nodeName(), config.transferAddresses(), facts().bytes()),
                 numbers.count());
         parts.add(directory);
         directory.announce(server::spare);
@@ -176,9 +179,19 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         });
     }
 
+    private void keepNearTheirCards(TransferThreads threads) throws IOException {
+        Rails here = config.rails().size() < 2 ? null : Rails.ofThisMachine();
+        for (int rail = 0; here != null && rail < config.rails().size(); rail++) {
+            BitSet near = here.processorsNear(config.rails().get(rail));
+            if (!near.isEmpty()) {
+                threads.keepOn(rail, near);
+            }
+        }
+    }
+
     /** Uses the members of this moment, which may differ from those of the change. */
     private static void forgetWhoLeft(GroupMembership directory, TransferClient client) {
-        client.keepOnly(directory.nodes().stream().map(Node::transferAddress).collect(Collectors.toSet()));
+        client.keepOnly(directory.nodes().stream().map(Node::transferAddresses).collect(Collectors.toSet()));
     }
 
     /** Connects to the other nodes of a small group before they are needed. */
@@ -186,7 +199,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         List<Node> nodes = directory.nodes();
         if (nodes.size() <= MOST_CONNECTED_EARLY) {
             for (Node node : nodes) {
-                Peer peer = node.self() ? null : client.peer(node.transferAddress());
+                Peer peer = node.self() ? null : client.peer(node.transferAddresses());
                 if (peer != null) {
                     peer.connectEarly();
                 }
@@ -287,7 +300,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         if (home == null || home.self()) {
             return null;
         }
-        Peer peer = now.client.peer(home.transferAddress());
+        Peer peer = now.client.peer(home.transferAddresses());
         return peer == null || peer.isLeftAlone() ? null : peer;
     }
 
@@ -302,7 +315,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         HeldElsewhere.View held = now.directory.heldElsewhere().view();
         Peer home = homePeer(now, file);
         for (int holder = held.nextHolder(number, 0); holder >= 0; holder = held.nextHolder(number, holder + 1)) {
-            Peer peer = now.client.peer(held.node(holder).transferAddress());
+            Peer peer = now.client.peer(held.node(holder).transferAddresses());
             if (peer != null && !peer.isLeftAlone()) {
                 found.add(new AskedPeer(peer, place(peer), true, number, tree.keptSize(file)));
             }
@@ -329,7 +342,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         for (int node = 0; node < others.nodes(); node++) {
             SpareThreads spare = others.spare(node);
             if (spare.threads() > 0) {
-                Peer peer = now.client.peer(others.node(node).transferAddress());
+                Peer peer = now.client.peer(others.node(node).transferAddresses());
                 if (peer != null && !peer.isLeftAlone()) {
                     found.add(new AskedMaker(peer, place(peer), spare, number, tree.fileSize(file)));
                 }

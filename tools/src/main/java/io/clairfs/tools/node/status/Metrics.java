@@ -295,6 +295,16 @@ public final class Metrics {
                     "clairfs_peer_spare_threads",
                     "threads",
                     "with which that node makes samples of a view for others"),
+            gauge(
+                    "peers[].rails[].bytes_per_second",
+                    "clairfs_peer_rail_bytes_per_second",
+                    "bytes per second",
+                    "the highest rate by this path to the node, lately; 0 if unknown"),
+            counter(
+                    "peers[].rails[].bytes",
+                    "clairfs_peer_rail_received_bytes_total",
+                    "bytes",
+                    "of samples that came by this path"),
             counter(
                     "checksum_failures",
                     "clairfs_checksum_failures_total",
@@ -323,6 +333,11 @@ public final class Metrics {
             flag("jobs[].history[].told", "", "trainers told how long they waited"),
             flag("tiers[].writable", "clairfs_tier_writable", "the tier takes samples now"),
             flag("peers[].alive", "clairfs_peer_alive", "the node answers"),
+            flag("peers[].rails[].connected", "clairfs_peer_rail_connected", "there is a connection by this path"),
+            flag(
+                    "peers[].rails[].left_alone",
+                    "clairfs_peer_rail_left_alone",
+                    "it failed, and is not used for a while"),
             flag("group.joined", "clairfs_group_joined", "this node is in its group"));
 
     /** The histograms of the Prometheus text format, by their key in {@code latency}. */

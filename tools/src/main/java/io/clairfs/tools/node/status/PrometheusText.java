@@ -38,7 +38,8 @@ public final class PrometheusText {
             "readers[]", Map.of("rank", "rank"),
             "feeders[]", Map.of("rank", "rank"),
             "tiers[]", Map.of("tier", "name"),
-            "peers[]", Map.of("peer", "name"));
+            "peers[]", Map.of("peer", "name"),
+            "rails[]", Map.of("rail", "address"));
 
     /** The labels of the keys of a map. */
     private static final Map<String, String> KEYS = Map.of("fetched", "from", "areas", "area");

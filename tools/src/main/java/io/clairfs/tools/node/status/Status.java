@@ -287,7 +287,7 @@ public record Status(
     /**
      * Another node of the group. It is not alive if it is silent, if this node leaves it alone or has too many peers to talk to it, or if
      * it is gone and still has ranks of running jobs. {@code trouble} says which. It is null for a node that is alive. {@code spareThreads} make
-     * samples of a view for other nodes.
+     * samples of a view for other nodes. {@code rails} are the paths to it if there are several.
      */
     public record Peer(
             String name,
@@ -295,7 +295,19 @@ public record Status(
             boolean alive,
             int samples,
             int spareThreads,
+            List<Rail> rails,
             @Nullable String trouble) {}
+
+    /**
+     * One path to another node.
+     *
+     * @param address where the node is reached by it
+     * @param connected whether there is a connection
+     * @param leftAlone whether it failed, and is not used for a while
+     * @param bytesPerSecond its highest rate, lately; 0 when not known
+     * @param bytes of samples that came by it
+     */
+    public record Rail(String address, boolean connected, boolean leftAlone, long bytesPerSecond, long bytes) {}
 
     /**
      * This node in its group.

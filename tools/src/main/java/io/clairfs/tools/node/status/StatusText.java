@@ -85,6 +85,15 @@ public final class StatusText {
                     peer.address(),
                     peer.samples(),
                     peer.alive() ? "" : ", NOT ALIVE: " + peer.trouble());
+            for (Status.Rail rail : peer.rails()) {
+                line(
+                        text,
+                        "  rail",
+                        "%s, %s received%s",
+                        rail.address(),
+                        size(rail.bytes()),
+                        rail.leftAlone() ? ", LEFT ALONE" : rail.connected() ? "" : ", not connected");
+            }
         }
         if (s.errors() > 0) {
             line(text, "errors", "%,d; to see the last: cat %s/.clairfs/errors", s.errors(), s.mount());

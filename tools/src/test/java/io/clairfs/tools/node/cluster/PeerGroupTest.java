@@ -28,6 +28,7 @@ final class PeerGroupTest {
                 InetSocketAddress.createUnresolved("localhost", 5701),
                 new Discovery.Members(List.of()),
                 null,
+                List.of(),
                 null);
         ErrorLog errors = new ErrorLog(Clock.systemUTC());
         try (DirectorySource source = new DirectorySource(directory);
