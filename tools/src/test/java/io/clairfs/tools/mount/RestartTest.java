@@ -119,6 +119,10 @@ final class RestartTest {
     /** Kills the daemon and waits for the one that takes over. Returns its process. */
     private long killAndAwaitNext(LiveMount mount, long pid) throws Exception {
         ProcessHandle.of(pid).orElseThrow().destroyForcibly();
+        return awaitNext(mount, pid);
+    }
+
+    private static long awaitNext(LiveMount mount, long pid) throws Exception {
         long[] next = new long[1];
         Waiting.until("another daemon answers", () -> {
             try {
@@ -436,6 +440,41 @@ final class RestartTest {
         assertThat(reader.exit()).as("%s; the log: %s", reader.err(), log).isZero();
         assertThat(unmounted.exit()).as("%s; the log: %s", unmounted.err(), log).isZero();
         assertThat(fixture.processes()).isEmpty();
+    }
+
+    // Promise D7
+    @Test
+    void whatADiskHolds_isNotReadFromTheSourceAgain_byThoseWhoReadWhileTheNextDaemonStarts() throws Exception {
+        makeDataset();
+        SlowSourceSpec slow = new SlowSourceSpec(200_000_000, Duration.ofMillis(1));
+        try (SlowMount source = SlowMount.mount(dataset, fixture.newDirectory("slow"), slow)) {
+            LiveMount mount = mount(source.point(), 1_000);
+            mount.job("subset=train seed=" + SEED + " epochs=1000 batch=" + BATCH);
+            mount.await(
+                    "all on the disk",
+                    s -> s.path("tiers")
+                            .valueStream()
+                            .anyMatch(tier -> tier.path("name").asString().equals("ssd")
+                                    && tier.path("samples").asInt() == SAMPLES));
+            long before = source.bytesBelow("train");
+            long pid = mount.pid();
+            ProcessHandle.of(pid).orElseThrow().destroyForcibly();
+            for (int i = 0; i < SAMPLES / 2; i++) {
+                String name = "train/dog/" + i + ".jpg";
+                assertThat(Files.mismatch(mount.point().resolve(name), dataset.resolve(name)))
+                        .isEqualTo(-1);
+            }
+            long again = (source.bytesBelow("train") - before) / SAMPLE_BYTES;
+            long _ = awaitNext(mount, pid);
+            boolean wasLate = fixture.logs().contains("before it is known what the disks hold"); // a very busy machine
+            assertThat(again)
+                    .as("read again, beside those for which the disk was too slow")
+                    .isLessThanOrEqualTo(
+                            wasLate
+                                    ? SAMPLES
+                                    : mount.status().path("ssd_passed_over").asLong());
+            fixture.clairfs("umount", mount.point()).succeeded();
+        }
     }
 
     /** A daemon that dies after it has a supervisor of its own, and before it has ended the one that started it, has two. */
