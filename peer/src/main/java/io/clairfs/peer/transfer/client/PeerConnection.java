@@ -39,11 +39,6 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
 
     private static final long MOST_DEADLINE_US = 0xFFFF_FFFFL;
 
-    /** How long a peer may owe something on a watched connection and send no byte until it is pinged, and how long its answer to that may take. */
-    private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(100);
-
-    private static final long PONG_WITHIN_NS = TimeUnit.MILLISECONDS.toNanos(600);
-
     private static final int MOST_AT_ONCE_BYTES = 128 << 10;
     private static final IntegerUnixChannelOption LOW_WATER_MARK =
             new IntegerUnixChannelOption("SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT);
@@ -76,14 +71,8 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     private @Nullable ChannelHandlerContext context;
     private int nextId;
     private long inFlightBytes;
-    private final boolean isWatched;
+    private final @Nullable SilenceWatch watch;
     private long heardNs = System.nanoTime();
-
-    /** Since when something is owed. */
-    private long owedSinceNs;
-
-    private boolean pinged;
-    private long pingedNs;
     private int expiriesInARow;
     private int damagedInARow;
     private boolean epoll;
@@ -92,7 +81,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
 
     /** {@code isWatched} is for a connection beside others to the same peer, which can take its requests over: it is lost soon after it went silent. */
     PeerConnection(Owner owner, TransferLimits limits, FetchCounters counters, FairShare share, boolean isWatched) {
-        this.isWatched = isWatched;
+        watch = isWatched ? new SilenceWatch() : null;
         this.owner = owner;
         this.limits = limits;
         this.counters = counters;
@@ -143,8 +132,8 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             return; // a little later there is room for several
         }
         long limit = windowBytes();
-        if (flights.isEmpty()) {
-            owedSinceNs = nowNs;
+        if (watch != null && flights.isEmpty()) {
+            watch.owesAgain(nowNs);
         }
         List<Flight> batch = new ArrayList<>();
         while (true) {
@@ -266,7 +255,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
 
     /** Whether it answers a ping; that it came is enough. */
     private boolean isPong(Head head) {
-        return isWatched && head.type() == Frames.PONG && head.bytes() == 0;
+        return watch != null && head.type() == Frames.PONG && head.bytes() == 0;
     }
 
     private static GarbageException garbage(String what) {
@@ -374,23 +363,17 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             lose("silent for more than " + limits.times().silenceMs() + " ms");
         } else if (expiriesInARow >= limits.counts().expiriesInARow()) {
             lose("too slow: " + expiriesInARow + " requests in a row were not answered by their deadlines");
-        } else if (isWatched && !flights.isEmpty()) {
-            watch(nowNs);
+        } else if (watch != null && !flights.isEmpty()) {
+            heed(watch, nowNs);
         }
     }
 
-    /** A peer that is busy with what it owes answers a ping all the same; one whose path is cut does not. */
-    private void watch(long nowNs) {
+    private void heed(SilenceWatch silence, long nowNs) {
         ChannelHandlerContext ctx = context;
-        if (pinged && heardNs - pingedNs < 0) {
-            if (nowNs - pingedNs > PONG_WITHIN_NS) {
-                lose("no answer to a ping for " + TimeUnit.NANOSECONDS.toMillis(nowNs - pingedNs) + " ms");
-            }
-            return;
-        }
-        pinged = nowNs - heardNs > QUIET_NS && nowNs - owedSinceNs > QUIET_NS;
-        if (pinged && ctx != null) {
-            pingedNs = nowNs;
+        SilenceWatch.Next next = silence.next(heardNs, nowNs);
+        if (next == SilenceWatch.Next.GIVE_UP) {
+            lose("no answer to a ping for " + silence.silentMs(nowNs) + " ms");
+        } else if (next == SilenceWatch.Next.PING && ctx != null) {
             ByteBuf frame = ctx.alloc().directBuffer(Frames.frameBytes(Frames.PING, 1));
             frame.writeByte(Frames.PING).writeByte(0).writeShort(1).writeInt(0);
             Frames.seal(frame, 0);
