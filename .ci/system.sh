@@ -17,7 +17,7 @@ in_system() {
     unshare -m --propagation private bash -euo pipefail -s -- "$root" "$script" "$@" <<'ENTER'
 root=$1 script=$2
 shift 2
-mount --bind "$root" "$root"
+mount --rbind "$root" "$root"
 mount --rbind /proc "$root/proc"
 mount --rbind /dev "$root/dev"
 cp "$script" "$root/run/script"

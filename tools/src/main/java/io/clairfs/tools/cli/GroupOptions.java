@@ -2,6 +2,7 @@ package io.clairfs.tools.cli;
 
 import io.clairfs.peer.Secret;
 import io.clairfs.peer.directory.Discovery;
+import io.clairfs.peer.directory.LocalAddress;
 import io.clairfs.peer.rails.Rails;
 import io.clairfs.peer.transfer.TransferTls;
 import io.clairfs.tools.config.MountFile;
@@ -48,7 +49,9 @@ final class GroupOptions {
     @Option(
             names = "--bind",
             paramLabel = "ADDRESS[:PORT]",
-            description = "This node's address in the group (default port: 5701); samples are served on the next port.")
+            description =
+                    "This node's address in the group (default port: 5701); samples are served on the next port. Or auto: that "
+                            + "from which it reaches the other members.")
     private @Nullable String bind;
 
     @Option(
@@ -105,7 +108,9 @@ final class GroupOptions {
                     "a group of nodes needs --bind");
             return null;
         }
-        InetSocketAddress address = address(at);
+        int port = port(at);
+        Discovery found = discovery(others, port);
+        InetSocketAddress address = address(at, port, found);
         List<InetAddress> cards = rails(ways);
         check(
                 secret != null
@@ -126,13 +131,7 @@ final class GroupOptions {
                     Objects.requireNonNull(authority));
             TransferTls _ = TransferTls.read(tls.certificate(), tls.key(), tls.authority()); // refuses bad PEM files
         }
-        return new GroupConfig(
-                name == null ? host(at) + ":" + address.getPort() : name,
-                address,
-                discovery(others, address.getPort()),
-                secret,
-                cards,
-                tls);
+        return new GroupConfig(name == null ? nameAt(at, address) : name, address, found, secret, cards, tls);
     }
 
     private List<InetAddress> rails(List<String> ways) throws IOException {
@@ -167,8 +166,12 @@ final class GroupOptions {
         return onCommandLine != null ? onCommandLine : inFile == null ? null : Path.of(inFile);
     }
 
-    /** Parses the address of {@code --bind}. An IPv6 address is in brackets, as in {@code --members}. */
-    private InetSocketAddress address(String text) {
+    private static String nameAt(String bind, InetSocketAddress address) {
+        return (host(bind).equals(AUTO) ? address.getAddress().getHostAddress() : host(bind)) + ":" + address.getPort();
+    }
+
+    /** Parses the port of {@code --bind}. An IPv6 address is in brackets, as in {@code --members}. */
+    private int port(String text) {
         check(
                 text.matches(HOST),
                 "--bind '" + text
@@ -178,7 +181,14 @@ final class GroupOptions {
         check(
                 Integer.parseInt(port) >= 1 && Integer.parseInt(port) < 65_535,
                 "--bind '" + text + "' must have a port from 1 to 65534");
-        InetSocketAddress address = new InetSocketAddress(host, Integer.parseInt(port));
+        return Integer.parseInt(port);
+    }
+
+    private InetSocketAddress address(String text, int port, Discovery others) throws IOException {
+        if (host(text).equals(AUTO)) {
+            return new InetSocketAddress(LocalAddress.towards(others), port);
+        }
+        InetSocketAddress address = new InetSocketAddress(host(text), port);
         check(
                 !address.isUnresolved() && !address.getAddress().isAnyLocalAddress(),
                 "--bind '" + text + "' must be one address of this machine");

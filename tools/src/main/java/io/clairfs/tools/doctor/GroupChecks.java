@@ -1,6 +1,8 @@
 package io.clairfs.tools.doctor;
 
 import io.clairfs.peer.Secret;
+import io.clairfs.peer.directory.Discovery;
+import io.clairfs.peer.directory.LocalAddress;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -16,15 +18,17 @@ import org.jspecify.annotations.Nullable;
 final class GroupChecks implements Check {
     private static final int DEFAULT_PORT = 5701;
     private static final String ONE_OF_MANY = "kubernetes:";
+    private static final String AUTO = "auto";
 
     @Override
     public List<Finding> look(Examined examined) throws IOException {
         List<Finding> found = new ArrayList<>();
         Wanted wanted = examined.wanted();
         if (wanted.bind() != null) {
-            found.add(address("bind", wanted.bind(), examined, 2));
+            String bind = chosen(wanted.bind(), wanted.members());
+            found.add(address("bind", bind, examined, 2));
             found.addAll(members(wanted.members()));
-            found.add(secret(wanted.secretFile(), wanted.bind()));
+            found.add(secret(wanted.secretFile(), bind));
             found.add(
                     examined.machine().isClockSynchronised()
                             ? Finding.ok("clock", "is synchronised")
@@ -37,6 +41,18 @@ final class GroupChecks implements Check {
             found.add(address("metrics", wanted.metrics(), examined, 1));
         }
         return found;
+    }
+
+    /** The address that the mount would take where {@code --bind} is auto. */
+    private static String chosen(String bind, List<String> members) throws IOException {
+        if (!bind.equals(AUTO) && !bind.startsWith(AUTO + ":")) {
+            return bind;
+        }
+        List<String> hosts =
+                members.stream().filter(member -> !isOneOfMany(member)).toList();
+        InetAddress address = LocalAddress.towards(new Discovery.Members(hosts));
+        String host = address.getHostAddress();
+        return (host.contains(":") ? "[" + host + "]" : host) + bind.substring(AUTO.length());
     }
 
     /** An address of this machine with so many free ports. */
@@ -85,12 +101,15 @@ final class GroupChecks implements Check {
         return new InetSocketAddress(host, port);
     }
 
+    /** Whether it stands for members that are known where the mount is made. */
+    private static boolean isOneOfMany(String member) {
+        return member.startsWith(ONE_OF_MANY) || member.equals("slurm");
+    }
+
     private static List<Finding> members(List<String> members) {
         List<Finding> found = new ArrayList<>();
         for (String member : members) {
-            if (!member.startsWith(ONE_OF_MANY)
-                    && !member.equals("slurm")
-                    && parsed(member).isUnresolved()) {
+            if (!isOneOfMany(member) && parsed(member).isUnresolved()) {
                 found.add(Finding.problem(
                         "members",
                         "no name server knows " + parsed(member).getHostString(),

@@ -70,6 +70,17 @@ final class GroupOptionsTest {
                 .hasMessageContaining("one address of this machine");
     }
 
+    @ParameterizedTest
+    @CsvSource({"auto, 5701", "auto:7001, 7001"})
+    void addressThatIsLeftToTheProgram_isThatTowardsTheOthers(String bind, int port) throws IOException {
+        GroupConfig config = config("--bind", bind, "--members", "127.0.0.1");
+
+        assertThat(config).isNotNull();
+        assertThat(config.bind().getPort()).isEqualTo(port);
+        assertThat(config.bind().getAddress().isLoopbackAddress()).isTrue();
+        assertThat(config.nodeName()).isEqualTo("127.0.0.1:" + port);
+    }
+
     @Test
     void rails_areServedOnThePortBehindThatOfTheGroup() throws IOException {
         GroupConfig config = config("--bind", "127.0.0.1:7001", "--rail", "127.0.0.2,127.0.0.3", "--rail", "[::1]");

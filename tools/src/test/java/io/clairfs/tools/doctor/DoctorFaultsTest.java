@@ -76,6 +76,15 @@ final class DoctorFaultsTest {
         assertThat(machine.complaints()).isEmpty();
     }
 
+    @Test
+    void addressThatIsLeftToTheMount_isNoProblem() throws Exception {
+        machine.bind = "auto:" + freePorts().replaceFirst(".*:", "");
+        machine.members = List.of("localhost");
+        assertThat(machine.complaints()).isEmpty();
+        machine.members = List.of("slurm");
+        assertThat(machine.complaints()).isEmpty();
+    }
+
     /** A card below this bridge. */
     private void card(String name, String bridge, String device, String state) throws IOException {
         String at = "sys/devices/" + bridge + "/" + device;

@@ -1,0 +1,52 @@
+package io.clairfs.peer.directory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which address a node takes by itself. {@code .ci/long-run slurm} shows it with four machines. */
+final class LocalAddressTest {
+    private static InetAddress towards(String... members) throws IOException {
+        return LocalAddress.towards(new Discovery.Members(List.of(members)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "127.0.0.1:5701", "localhost", "localhost:5701"})
+    void groupOnLoopback_isOnLoopback(String member) throws IOException {
+        assertThat(towards(member).isLoopbackAddress()).isTrue();
+    }
+
+    @Test
+    void nobodyElse_andNothingKnown_isLoopback() throws IOException {
+        assertThat(towards().isLoopbackAddress()).isTrue();
+        assertThat(towards("nowhere.invalid").isLoopbackAddress()).isTrue();
+        assertThat(LocalAddress.towards(new Discovery.Kubernetes(Map.of("service-dns", "localhost")))
+                        .isLoopbackAddress())
+                .isTrue();
+    }
+
+    @Test
+    void addressOfThisMachine_isTaken_andLoopbackOnlyWithoutOne() throws IOException {
+        for (NetworkInterface card : NetworkInterface.networkInterfaces().toList()) {
+            for (InetAddress address : card.inetAddresses().toList()) {
+                if (!address.isLoopbackAddress() && !address.isLinkLocalAddress() && address.getAddress().length == 4) {
+                    assertThat(towards("127.0.1.1", address.getHostAddress())).isEqualTo(address);
+                }
+            }
+        }
+    }
+
+    @Test
+    void wayToAnotherMachine_beginsAtAnAddressOfThisOne() throws IOException {
+        InetAddress found = towards("127.0.1.1", "192.0.2.1:5701"); // kept for documentation, so nobody has it
+        assertThat(found.isLoopbackAddress() || NetworkInterface.getByInetAddress(found) != null)
+                .isTrue();
+    }
+}
