@@ -28,6 +28,8 @@ final class OffloadBenchmark {
     private static final int EPOCHS = 4;
     private static final String VIEW = "decode,shorter=224";
     private static final double CORES = Double.parseDouble(System.getProperty("clairfs.offload.cores", "0.5"));
+    private static final int WIDTH = Integer.getInteger("clairfs.offload.width", 1_200);
+    private static final int HEIGHT = WIDTH / 4 * 3;
     private static final double STEP_MS = Double.parseDouble(System.getProperty("clairfs.offload.step", "100"));
     private static final double COMPUTE_SECONDS = STEP_MS / 1e3 * SAMPLES / (TRAINERS * BATCH);
 
@@ -41,11 +43,13 @@ final class OffloadBenchmark {
     void makeImages() throws Exception {
         source = fixture.newDirectory("source");
         shown = fixture.newDirectory("shown");
-        long bytes = ShownImages.make(source, shown, VIEW, SAMPLES, 1_200, 900);
+        long bytes = ShownImages.make(source, shown, VIEW, SAMPLES, WIDTH, HEIGHT);
         System.out.printf(
                 Locale.ROOT,
-                "%d images of 1200x900, shown as %d bytes; %.2f processors for each trainer's node, %.1f ms a step of %d: compute alone %.2f s%n",
+                "%d images of %dx%d, shown as %d bytes; %.2f processors for each trainer's node, %.1f ms a step of %d: compute alone %.2f s%n",
                 SAMPLES,
+                WIDTH,
+                HEIGHT,
                 bytes / SAMPLES,
                 CORES,
                 STEP_MS,
