@@ -8,7 +8,7 @@ package io.clairfs.peer.transfer;
 public record TransferLimits(Times times, Windows windows, Counts counts, long largestSampleBytes) {
     /** For nodes of one machine room. */
     public static final TransferLimits DEFAULT = new TransferLimits(
-            new Times(3_000, 3_000, 2_000, 10_000, 200, 60_000),
+            new Times(3_000, 3_000, 2_000, 600, 10_000, 200, 60_000),
             new Windows(512 << 10, 1 << 20, 64 << 20, 1 << 20, 256 << 20),
             new Counts(512, 4096, 1024, 64, 1024, 16),
             1L << 30);
@@ -25,12 +25,19 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
      * @param connectMs for a connection to be made
      * @param handshakeMs for both sides to have proved themselves
      * @param silenceMs how long a peer may owe an answer beyond its deadline without sending a byte, before it is left alone
+     * @param pongMs how long a peer that has gone silent on one of several rails may take to answer a ping there
      * @param stallMs how long a reader may take no byte that is sent to it, before it is disconnected
      * @param backOffLeastMs how long a peer is left alone after its first failure
      * @param backOffMostMs the same after many
      */
     public record Times(
-            int connectMs, int handshakeMs, int silenceMs, int stallMs, int backOffLeastMs, int backOffMostMs) {}
+            int connectMs,
+            int handshakeMs,
+            int silenceMs,
+            int pongMs,
+            int stallMs,
+            int backOffLeastMs,
+            int backOffMostMs) {}
 
     /**
      * How much may be under way, bytes.
@@ -80,7 +87,21 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
     /** The same with other times, milliseconds. */
     public TransferLimits withTimes(
             int connectMs, int handshakeMs, int silenceMs, int stallMs, int backOffLeastMs, int backOffMostMs) {
-        Times other = new Times(connectMs, handshakeMs, silenceMs, stallMs, backOffLeastMs, backOffMostMs);
+        Times other =
+                new Times(connectMs, handshakeMs, silenceMs, times.pongMs, stallMs, backOffLeastMs, backOffMostMs);
+        return new TransferLimits(other, windows, counts, largestSampleBytes);
+    }
+
+    /** The same with another time for the answer to a ping, milliseconds. */
+    public TransferLimits withPong(int ms) {
+        Times other = new Times(
+                times.connectMs,
+                times.handshakeMs,
+                times.silenceMs,
+                ms,
+                times.stallMs,
+                times.backOffLeastMs,
+                times.backOffMostMs);
         return new TransferLimits(other, windows, counts, largestSampleBytes);
     }
 

@@ -88,6 +88,13 @@ final class DemoCommand implements Callable<Integer> {
     private boolean plain;
 
     @Option(
+            names = "--feed",
+            description =
+                    "Decode the images, and train a third time, with batches of clairfs' feeder in place of the trainer's "
+                            + "workers; needs PyTorch.")
+    private boolean feed;
+
+    @Option(
             names = "--no-seed",
             description = "The trainer does not tell its seed: clairfs finds it by the first reads.")
     private boolean noSeed;
@@ -103,6 +110,10 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private DemoSpec demoSpec() {
+        if (feed && (plain || noSeed)) {
+            throw new ParameterException(
+                    spec.commandLine(), "--feed needs PyTorch and the seed: it goes without --plain and --no-seed");
+        }
         try {
             return new DemoSpec(
                     files,
@@ -113,6 +124,7 @@ final class DemoCommand implements Callable<Integer> {
                     workers,
                     memoryPercent,
                     ssdPercent,
+                    feed,
                     !noSeed,
                     keep);
         } catch (IllegalArgumentException e) {

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -60,21 +61,33 @@ public final class Demo {
 
     private DemoReport compare() throws IOException {
         requireRoom();
+        if (spec.fed() && !python.torch()) {
+            throw new DemoException(
+                    "the feeder is compared with PyTorch, which is not there; on Debian: apt-get install python3-torch python3-torchvision");
+        }
         Path dataset = scratch.subdirectory("dataset");
         Content content;
         try (Progress progress = Progress.begin("making " + spec.files() + " JPEG files", spec.files())) {
             content = DemoDataset.make(dataset, spec.files(), DemoSpec.SEED, progress::at);
         }
         SlowSourceSpec slowness = new SlowSourceSpec(spec.bytesPerSecond(), spec.openLatency());
-        Trainer trainer = new Trainer(python, scratch);
+        Trainer trainer = new Trainer(python, scratch, clairfs);
         // Removing the scratch directory ends this mount, too.
         SlowMount source = SlowMount.mount(dataset, scratch.subdirectory("source"), slowness);
-        TrainingRecord direct = train(trainer, "training on the source", source, source.point());
-        DemoMount mount = DemoMount.mount(clairfs, scratch, source.point(), content.bytes(), spec);
-        TrainingRecord mounted = train(trainer, "training through clairfs", source, mount.point());
+        TrainingRecord direct =
+                train(trainer, "training on the source", source, source.point(), Trainer.Batches.LOADED);
+        DemoMount mount = DemoMount.mount(clairfs, scratch, "mount", source.point(), content.bytes(), spec);
+        TrainingRecord mounted =
+                train(trainer, "training through clairfs", source, mount.point(), Trainer.Batches.LOADED);
         JsonNode status = mount.status();
         mount.unmount();
-        return report(content, direct, mounted, status);
+        TrainingRecord fed = null;
+        if (spec.fed()) { // a mount of its own, which begins with nothing as the first one did
+            DemoMount again = DemoMount.mount(clairfs, scratch, "fed", source.point(), content.bytes(), spec);
+            fed = train(trainer, "training with the feeder", source, again.point(), Trainer.Batches.FED);
+            again.unmount();
+        }
+        return report(content, direct, mounted, fed, status);
     }
 
     private void requireRoom() throws IOException {
@@ -87,15 +100,22 @@ public final class Demo {
         }
     }
 
-    private TrainingRecord train(Trainer trainer, String what, SlowMount source, Path root) throws IOException {
+    private TrainingRecord train(Trainer trainer, String what, SlowMount source, Path root, Trainer.Batches batches)
+            throws IOException {
         try (Progress progress = Progress.begin(what, (long) spec.epochs() * spec.batches())) {
             TrainingRecord record = new TrainingRecord(source::counted, progress, spec.batches());
-            trainer.train(root, spec, record);
+            trainer.train(root, spec, batches, record);
             return record;
         }
     }
 
-    private DemoReport report(Content content, TrainingRecord direct, TrainingRecord mounted, JsonNode status) {
+    private DemoReport report(
+            Content content,
+            TrainingRecord direct,
+            TrainingRecord mounted,
+            @Nullable TrainingRecord fed,
+            JsonNode status) {
+        Content expected = spec.fed() ? direct.first() : content;
         double ideal = seconds(spec.idealEpoch());
         JsonNode reads = status.path("reads");
         JsonNode job = status.path("jobs").path(0);
@@ -113,7 +133,9 @@ public final class Demo {
                 Math.max(ideal, (double) content.bytes() / spec.bytesPerSecond()),
                 direct.epochs(),
                 mounted.epochs(),
+                fed == null ? null : fed.epochs(),
                 direct.seconds() / mounted.seconds(),
+                fed == null ? null : mounted.seconds() / fed.seconds(),
                 reads.path("opened").asLong(),
                 upcalls,
                 (double) upcalls / (content.samples() * spec.epochs()),
@@ -121,7 +143,10 @@ public final class Demo {
                 status.at("/find_seed/found").asString(null),
                 job.path("in_sync").asBoolean(),
                 job.path("deviations").asLong(),
-                direct.isEachOf(spec.epochs(), content) && mounted.isEachOf(spec.epochs(), content));
+                expected.samples() == content.samples()
+                        && direct.isEachOf(spec.epochs(), expected)
+                        && mounted.isEachOf(spec.epochs(), expected)
+                        && (fed == null || fed.isEachOf(spec.epochs(), expected)));
     }
 
     private static double seconds(Duration time) {

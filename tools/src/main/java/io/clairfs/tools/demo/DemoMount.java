@@ -31,11 +31,12 @@ final class DemoMount {
      * Mounts {@code source} with the demonstration's tiers and a staging buffer.
      *
      * @param clairfs the words that run the command {@code clairfs}
+     * @param name of its directories
      * @param bytes of the dataset
      */
-    static DemoMount mount(List<String> clairfs, Scratch scratch, Path source, long bytes, DemoSpec spec)
+    static DemoMount mount(List<String> clairfs, Scratch scratch, String name, Path source, long bytes, DemoSpec spec)
             throws IOException {
-        DemoMount mount = new DemoMount(clairfs, scratch, scratch.subdirectory("mount"));
+        DemoMount mount = new DemoMount(clairfs, scratch, scratch.subdirectory(name));
         List<String> arguments = new ArrayList<>(List.of(
                 "mount",
                 source.toString(),
@@ -45,7 +46,7 @@ final class DemoMount {
                 "--staging",
                 STAGING_MIB + "MiB"));
         if (spec.ssdPercent() > 0) {
-            Path disk = scratch.subdirectory("ssd");
+            Path disk = scratch.subdirectory(name + "-ssd");
             arguments.addAll(
                     List.of("--ssd", disk + ":" + percent(spec.ssdPercent(), bytes), "--ssd-reserve", "64MiB"));
         }

@@ -15,7 +15,9 @@ import tools.jackson.databind.json.JsonMapper;
  * @param firstEpochBoundSeconds the least time of a first epoch: the computation, or all bytes at the source's bandwidth
  * @param direct epochs directly on the source
  * @param mounted epochs through clairfs
+ * @param fed epochs through clairfs with batches from the feeder; null without {@code --feed}
  * @param speedup the time of all direct epochs divided by that of all mounted ones
+ * @param fedSpeedup the time of all mounted epochs divided by that of all fed ones; null without {@code --feed}
  * @param readsOpened opened files that the mount counted
  * @param readsWithUpcall reads that caused a request to the daemon
  * @param readsWithUpcallFraction the same as a fraction of the trainer's reads
@@ -23,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param found the order that clairfs found by itself, for people; null when it was told, or not found
  * @param inSync whether the trainer followed the predicted order to the end
  * @param deviations reads out of the predicted order
- * @param sameBytes whether the samples were the same in every epoch, directly and mounted
+ * @param sameBytes whether the samples, or their pixels with {@code --feed}, were the same in every epoch, whichever way they came
  */
 public record DemoReport(
         String trainer,
@@ -38,7 +40,9 @@ public record DemoReport(
         double firstEpochBoundSeconds,
         List<EpochFigures> direct,
         List<EpochFigures> mounted,
+        @Nullable List<EpochFigures> fed,
         double speedup,
+        @Nullable Double fedSpeedup,
         long readsOpened,
         long readsWithUpcall,
         double readsWithUpcallFraction,
@@ -55,6 +59,7 @@ public record DemoReport(
     public DemoReport {
         direct = List.copyOf(direct);
         mounted = List.copyOf(mounted);
+        fed = fed == null ? null : List.copyOf(fed);
     }
 
     /** The report for programs: one JSON object. */

@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param workers reader processes of the trainer
  * @param memoryPercent memory for samples, percent of the dataset
  * @param ssdPercent room for samples on the disk of the demonstration's directory, percent of the dataset; 0 for none
+ * @param fed whether samples are decoded, and a third training takes its batches from the feeder
  * @param told whether the trainer writes its seed to the mount
  * @param keep whether the dataset and the logs stay afterwards
  */
@@ -25,10 +26,14 @@ public record DemoSpec(
         int workers,
         int memoryPercent,
         int ssdPercent,
+        boolean fed,
         boolean told,
         boolean keep) {
     /** Samples per batch. */
     public static final int BATCH = 32;
+
+    /** Pixels of a decoded sample in each direction. */
+    public static final int PIXELS = 224;
 
     /** The seed of the dataset's content and of the order. */
     public static final int SEED = 42;

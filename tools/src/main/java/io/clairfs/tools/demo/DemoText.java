@@ -23,16 +23,28 @@ final class DemoText {
                 report.bandwidthBytesPerSecond() / MEGA,
                 report.openLatencySeconds() * MILLI));
         text.append(format(
-                "The trainer: %s with %d workers, batches of %d, %.0f ms of computation each.%n%n",
-                report.trainer(), report.workers(), report.batch(), report.computeSecondsPerBatch() * MILLI));
-        text.append(format("%-5s | %-" + SIDE_WIDTH + "s | %s", "", "directly on the source", "through clairfs"))
-                .append('\n');
+                "The trainer: %s with %d workers, batches of %d, %.0f ms of computation each%s.%n%n",
+                report.trainer(),
+                report.workers(),
+                report.batch(),
+                report.computeSecondsPerBatch() * MILLI,
+                report.fed() == null ? "" : ", images decoded to " + DemoSpec.PIXELS + " pixels"));
+        List<EpochFigures> fed = report.fed();
+        text.append(format("%-5s | %-" + SIDE_WIDTH + "s | ", "", "directly on the source"));
+        text.append(
+                fed == null
+                        ? "through clairfs"
+                        : format("%-" + SIDE_WIDTH + "s | %s", "through clairfs", "with its feeder"));
         String side = format(HEAD_SIDE, "seconds", "waited", "", "source reads");
-        text.append(format("%-5s", "epoch")).append(side).append(side).append('\n');
+        text.append('\n')
+                .append(format("%-5s", "epoch"))
+                .append(side.repeat(fed == null ? 2 : 3))
+                .append('\n');
         for (int i = 0; i < report.direct().size(); i++) {
             text.append(format("%-5d", i + 1));
             text.append(side(report.direct().get(i)));
-            text.append(side(report.mounted().get(i))).append('\n');
+            text.append(side(report.mounted().get(i)));
+            text.append(fed == null ? "" : side(fed.get(i))).append('\n');
         }
         text.append(format("ideal | %8.2f    (computation alone)%n%n", report.idealSeconds()));
         return text.append(close(report)).toString();
@@ -46,6 +58,11 @@ final class DemoText {
         StringBuilder close = new StringBuilder(format(
                 "%.1f s directly, %.1f s through clairfs: %.1f times as fast.",
                 seconds(report.direct()), seconds(report.mounted()), report.speedup()));
+        if (report.fed() != null && report.fedSpeedup() != null) {
+            close.append(format(
+                    " %.1f s with its feeder, %.1f times as fast as the trainer's own workers there.",
+                    seconds(report.fed()), report.fedSpeedup()));
+        }
         List<EpochFigures> later = report.mounted().subList(1, report.mounted().size());
         if (!later.isEmpty()) {
             double waited =

@@ -32,10 +32,12 @@ final class Trainer {
     private final Path script;
     private final Path log;
     private final Scratch scratch;
+    private final List<String> clairfs;
 
-    /** Puts the script that {@code python} can run into {@code scratch}. */
-    Trainer(Python python, Scratch scratch) throws IOException {
+    /** Puts the script that {@code python} can run into {@code scratch}. {@code clairfs} are the words that run the command {@code clairfs}. */
+    Trainer(Python python, Scratch scratch, List<String> clairfs) throws IOException {
         this.python = python;
+        this.clairfs = clairfs;
         this.scratch = scratch;
         script = scratch.directory().resolve(python.script());
         log = scratch.directory().resolve("trainer.log");
@@ -64,9 +66,17 @@ final class Trainer {
      */
     record Epoch(int number, double seconds, double waitSeconds, Content content) {}
 
+    /** Who gives the trainer its batches. */
+    enum Batches {
+        /** Its own reader processes. */
+        LOADED,
+        /** The feeder of the mount that it reads. */
+        FED
+    }
+
     /** Trains over the dataset at {@code root} until all epochs are over. */
-    void train(Path root, DemoSpec spec, Listener listener) throws IOException {
-        Process process = scratch.start(new ProcessBuilder(command(root, spec)).redirectError(log.toFile()));
+    void train(Path root, DemoSpec spec, Batches batches, Listener listener) throws IOException {
+        Process process = scratch.start(new ProcessBuilder(command(root, spec, batches)).redirectError(log.toFile()));
         process.getOutputStream().close();
         try {
             BlockingQueue<String> lines = linesOf(process);
@@ -87,7 +97,7 @@ final class Trainer {
         }
     }
 
-    private List<String> command(Path root, DemoSpec spec) {
+    private List<String> command(Path root, DemoSpec spec, Batches batches) {
         List<String> command = new ArrayList<>(List.of(
                 python.executable().toString(),
                 script.toString(),
@@ -97,6 +107,12 @@ final class Trainer {
                 "--workers=" + spec.workers(),
                 "--seed=" + DemoSpec.SEED,
                 "--compute-ms=" + spec.compute().toMillis()));
+        if (spec.fed()) {
+            command.add("--size=" + DemoSpec.PIXELS);
+        }
+        if (batches == Batches.FED) {
+            command.add("--feed=" + JSON.writeValueAsString(clairfs));
+        }
         if (!spec.told()) {
             command.add("--no-seed");
         }

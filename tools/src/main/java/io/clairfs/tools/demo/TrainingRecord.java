@@ -51,6 +51,11 @@ final class TrainingRecord implements Trainer.Listener {
         return epochs.stream().mapToDouble(EpochFigures::seconds).sum();
     }
 
+    /** What the first epoch had. */
+    Content first() {
+        return contents.getFirst();
+    }
+
     /** Whether exactly {@code count} epochs were read, each with exactly this content. */
     boolean isEachOf(int count, Content content) {
         return contents.size() == count && contents.stream().allMatch(content::equals);

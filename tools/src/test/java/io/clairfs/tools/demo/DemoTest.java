@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -58,9 +59,9 @@ class DemoTest {
         return python;
     }
 
-    private static DemoReport run(Python python) throws IOException {
+    private static DemoReport run(Python python, boolean fed) throws IOException {
         DemoSpec spec = new DemoSpec(
-                FILES, EPOCHS, 100_000_000, Duration.ofMillis(2), Duration.ofMillis(10), 2, 125, 0, true, false);
+                FILES, EPOCHS, 100_000_000, Duration.ofMillis(2), Duration.ofMillis(10), 2, 125, 0, fed, true, false);
         return Demo.run(spec, JavaCommand.thisProgram(), python, PARENT);
     }
 
@@ -80,18 +81,40 @@ class DemoTest {
 
     @Test
     void thePyTorchTrainerReadsTheSourceOnceAndTheSameBytes() throws IOException {
-        assertAsExpected(run(python()));
+        assertAsExpected(run(python(), false));
+    }
+
+    @Test
+    void theFeederGivesTheSamePixelsAsTheLoader() throws IOException {
+        Assumptions.assumeTrue(
+                python().torch(), "PyTorch is missing (package python3-torch), with which the feeder is compared");
+        DemoReport report = run(python(), true);
+        assertThat(report.sameBytes()).as("the same pixels").isTrue();
+        assertThat(report.fed()).extracting(EpochFigures::epoch).containsExactly(1, 2, 3);
+        assertThat(report.fed())
+                .extracting(EpochFigures::sourceBytes)
+                .as("the source is read once")
+                .containsExactly(report.bytes(), 0L, 0L);
+        assertThat(report.fedSpeedup()).isPositive();
+        assertThat(report.text()).contains("with its feeder");
+    }
+
+    @Test
+    void theFeederIsNotComparedWithPlainPython() {
+        assertThatThrownBy(() -> run(new Python(python().executable(), false), true))
+                .isInstanceOf(DemoException.class)
+                .hasMessageContaining("apt-get install python3-torch");
     }
 
     @Tag("exhaustive")
     @Test
     void thePlainTrainerReadsTheSourceOnceAndTheSameBytes() throws IOException {
-        assertAsExpected(run(new Python(python().executable(), false)));
+        assertAsExpected(run(new Python(python().executable(), false), false));
     }
 
     @Test
     void aMountThatFailsIsQuotedAndNothingIsLeft() {
-        DemoSpec spec = new DemoSpec(32, 1, 100_000_000, Duration.ZERO, Duration.ZERO, 1, 125, 0, true, false);
+        DemoSpec spec = new DemoSpec(32, 1, 100_000_000, Duration.ZERO, Duration.ZERO, 1, 125, 0, false, true, false);
         List<String> broken = List.of("sh", "-c", "echo 'clairfs: no luck today' >&2; exit 1", "sh");
         assertThatThrownBy(() -> Demo.run(spec, broken, python(), PARENT))
                 .isInstanceOf(DemoException.class)

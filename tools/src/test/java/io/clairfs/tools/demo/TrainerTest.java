@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A trainer whose Python is a shell script with the output that each test wants. */
 class TrainerTest {
     private static final DemoSpec SPEC =
-            new DemoSpec(64, 2, 80_000_000, Duration.ofMillis(10), Duration.ofMillis(5), 3, 125, 0, true, false);
+            new DemoSpec(64, 2, 80_000_000, Duration.ofMillis(10), Duration.ofMillis(5), 3, 125, 0, false, true, false);
 
     @TempDir
     Path directory;
@@ -40,7 +40,7 @@ class TrainerTest {
     private Trainer trainer(String shell) throws IOException {
         Path executable = Files.writeString(directory.resolve("python3"), "#!/bin/sh\n" + shell + "\n");
         Files.setPosixFilePermissions(executable, PosixFilePermissions.fromString("rwx------"));
-        return new Trainer(new Python(executable, true), scratch);
+        return new Trainer(new Python(executable, true), scratch, List.of("clairfs"));
     }
 
     private static final class Heard implements Trainer.Listener {
@@ -66,7 +66,7 @@ class TrainerTest {
                 echo '{"event": "batch", "epoch": 1, "batch": 2}'
                 echo '{"event": "epoch", "epoch": 1, "seconds": 4.5, "wait_seconds": 0.25, "samples": 64,' \\
                      '"bytes": 7000000, "checksum": 123456789012}'
-                """).train(directory, SPEC, heard);
+                """).train(directory, SPEC, Trainer.Batches.LOADED, heard);
         assertThat(heard.batches).containsExactly("1/1", "1/2");
         assertThat(heard.epochs)
                 .containsExactly(new Trainer.Epoch(1, 4.5, 0.25, new Content(64, 7_000_000, 123_456_789_012L)));
@@ -74,7 +74,8 @@ class TrainerTest {
 
     @Test
     void theScriptIsGivenItsArguments() throws IOException {
-        trainer("echo \"$@\" > " + directory.resolve("said")).train(Path.of("/data"), SPEC, new Heard());
+        trainer("echo \"$@\" > " + directory.resolve("said"))
+                .train(Path.of("/data"), SPEC, Trainer.Batches.LOADED, new Heard());
         assertThat(Files.readString(directory.resolve("said")))
                 .isEqualTo(scratch.directory().resolve("trainer.py")
                         + " /data --epochs=2 --batch=32 --workers=3 --seed=42 --compute-ms=5\n");
@@ -84,7 +85,7 @@ class TrainerTest {
     @Test
     void aTrainerThatFailsIsQuotedWithItsLastLine() throws IOException {
         Trainer trainer = trainer("echo Traceback >&2; echo 'RuntimeError: no such thing' >&2; exit 3");
-        assertThatThrownBy(() -> trainer.train(directory, SPEC, new Heard()))
+        assertThatThrownBy(() -> trainer.train(directory, SPEC, Trainer.Batches.LOADED, new Heard()))
                 .isInstanceOf(DemoException.class)
                 .hasMessage("the trainer failed: RuntimeError: no such thing");
     }
@@ -93,7 +94,7 @@ class TrainerTest {
     void whatIsNotUnderstoodIsAnErrorAndEndsTheTrainer() throws IOException {
         for (String line : List.of("hello", "{\"event\": \"batch\"}", "{\"event\": \"lunch\", \"epoch\": 1}")) {
             Trainer trainer = trainer("echo $$ > " + directory.resolve("pid") + "; echo '" + line + "'; exec sleep 60");
-            assertThatThrownBy(() -> trainer.train(directory, SPEC, new Heard()))
+            assertThatThrownBy(() -> trainer.train(directory, SPEC, Trainer.Batches.LOADED, new Heard()))
                     .isInstanceOf(DemoException.class)
                     .hasMessage("the trainer said what is not understood: " + line);
             long pid = Long.parseLong(Files.readString(directory.resolve("pid")).strip());

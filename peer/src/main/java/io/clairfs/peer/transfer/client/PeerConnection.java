@@ -81,7 +81,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
 
     /** {@code isWatched} is for a connection beside others to the same peer, which can take its requests over: it is lost soon after it went silent. */
     PeerConnection(Owner owner, TransferLimits limits, FetchCounters counters, FairShare share, boolean isWatched) {
-        watch = isWatched ? new SilenceWatch() : null;
+        watch = isWatched ? new SilenceWatch(limits.times().pongMs()) : null;
         this.owner = owner;
         this.limits = limits;
         this.counters = counters;

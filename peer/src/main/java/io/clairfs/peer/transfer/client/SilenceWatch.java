@@ -12,12 +12,15 @@ final class SilenceWatch {
     /** How long a peer may owe something and send no byte until it is pinged. */
     static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** How long its answer to that may take. */
-    static final long PONG_WITHIN_NS = TimeUnit.MILLISECONDS.toNanos(600);
-
+    private final long pongNs;
     private long owedSinceNs;
     private boolean pinged;
     private long pingedNs;
+
+    /** {@code pongMs} is how long the answer to a ping may take. */
+    SilenceWatch(int pongMs) {
+        pongNs = TimeUnit.MILLISECONDS.toNanos(pongMs);
+    }
 
     /** What is to be done now. */
     enum Next {
@@ -36,7 +39,7 @@ final class SilenceWatch {
     /** To be asked again and again while something is owed; {@code heardNs} is when the last byte came. */
     Next next(long heardNs, long nowNs) {
         if (pinged && heardNs - pingedNs < 0) {
-            return nowNs - pingedNs > PONG_WITHIN_NS ? Next.GIVE_UP : Next.NOTHING;
+            return nowNs - pingedNs > pongNs ? Next.GIVE_UP : Next.NOTHING;
         }
         pinged = nowNs - heardNs > QUIET_NS && nowNs - owedSinceNs > QUIET_NS;
         if (pinged) {

@@ -5,18 +5,20 @@ import static io.clairfs.peer.transfer.client.SilenceWatch.Next.NOTHING;
 import static io.clairfs.peer.transfer.client.SilenceWatch.Next.PING;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** When a silent connection is pinged, and when it is given up; also where the clock is about to overflow. */
 final class SilenceWatchTest {
     private static final long QUIET = SilenceWatch.QUIET_NS;
-    private static final long PONG = SilenceWatch.PONG_WITHIN_NS;
+    private static final int PONG_MS = 600;
+    private static final long PONG = TimeUnit.MILLISECONDS.toNanos(PONG_MS);
 
     @ParameterizedTest
     @ValueSource(longs = {0, Long.MAX_VALUE - 1_000, Long.MIN_VALUE})
     void whoIsSilent_isPinged_andGivenUp(long start) {
-        SilenceWatch watch = new SilenceWatch();
+        SilenceWatch watch = new SilenceWatch(PONG_MS);
         watch.owesAgain(start);
         assertThat(watch.next(start, start + QUIET)).isEqualTo(NOTHING);
         assertThat(watch.next(start, start + QUIET + 1)).isEqualTo(PING);
@@ -28,7 +30,7 @@ final class SilenceWatchTest {
     @ParameterizedTest
     @ValueSource(longs = {0, Long.MAX_VALUE - 1_000})
     void whoAnswersPings_isPingedAgainAndAgain(long start) {
-        SilenceWatch watch = new SilenceWatch();
+        SilenceWatch watch = new SilenceWatch(PONG_MS);
         watch.owesAgain(start);
         long heard = start;
         for (int i = 0; i < 10; i++) {
@@ -42,7 +44,7 @@ final class SilenceWatchTest {
     @ParameterizedTest
     @ValueSource(longs = {0, Long.MAX_VALUE - 1_000})
     void whoOwedNothingForLong_hasItsTimeFromTheNextRequestOn(long start) {
-        SilenceWatch watch = new SilenceWatch();
+        SilenceWatch watch = new SilenceWatch(PONG_MS);
         watch.owesAgain(start);
         assertThat(watch.next(start, start + QUIET + 1)).isEqualTo(PING);
         long later = start + 1_000 * QUIET;
