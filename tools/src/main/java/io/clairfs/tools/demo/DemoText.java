@@ -58,25 +58,24 @@ final class DemoText {
         StringBuilder close = new StringBuilder(format(
                 "%.1f s directly, %.1f s through clairfs: %.1f times as fast.",
                 seconds(report.direct()), seconds(report.mounted()), report.speedup()));
-        if (report.fed() != null && report.fedSpeedup() != null) {
-            close.append(format(
-                    " %.1f s with its feeder, %.1f times as fast as the trainer's own workers there.",
-                    seconds(report.fed()), report.fedSpeedup()));
-        }
         List<EpochFigures> later = report.mounted().subList(1, report.mounted().size());
         if (!later.isEmpty()) {
-            double waited =
-                    later.stream().mapToDouble(EpochFigures::waitSeconds).sum() / seconds(later);
             long reads = later.stream().mapToLong(EpochFigures::sourceReads).sum();
             close.append(format(
                     " After the first epoch the trainer waited %.1f%% of its time, and the source was read %s.",
-                    waited * PERCENT, reads == 0 ? "no more" : reads + " times"));
+                    waited(later) * PERCENT, reads == 0 ? "no more" : reads + " times"));
         }
         close.append(format(
                 "%n%d of %d reads through the mount (%.2f%%) were answered by the daemon; the others came from the page cache.%n",
                 report.readsWithUpcall(),
                 report.samples() * report.mounted().size(),
                 report.readsWithUpcallFraction() * PERCENT));
+        if (report.fed() != null && report.fed().size() > 1) {
+            List<EpochFigures> laterFed = report.fed().subList(1, report.fed().size());
+            close.append(format(
+                    "%.1f s with its feeder, which starts in the first epoch; after that the trainer waited %.1f%% of its time.%n",
+                    seconds(report.fed()), waited(laterFed) * PERCENT));
+        }
         if (!report.told()) {
             close.append(format(
                     "The seed was not told, and %s.%n",
@@ -91,6 +90,10 @@ final class DemoText {
                     report.deviations()));
         }
         return close.toString();
+    }
+
+    private static double waited(List<EpochFigures> epochs) {
+        return epochs.stream().mapToDouble(EpochFigures::waitSeconds).sum() / seconds(epochs);
     }
 
     private static double seconds(List<EpochFigures> epochs) {
