@@ -8,6 +8,7 @@ tar -C "$work" -xf "$2"
 clairfs=("$work"/clairfs-*/clairfs)
 trap '"$clairfs" umount "$work/mnt" >/dev/null 2>&1 || true' EXIT
 [ "$("$clairfs" order --samples 3 --seed 1 | wc -l)" = 3 ]
+TMPDIR=$work "$clairfs" demo --plain --files 300 --epochs 2 | grep ' times as fast'
 "$clairfs" mount "$work/source" "$work/mnt" --index-rule sorted --memory 64MiB --staging 64MiB
 cmp "$work/source/2.jpg" "$work/mnt/2.jpg"
 "$clairfs" job start "$work/mnt" seed=1 epochs=1

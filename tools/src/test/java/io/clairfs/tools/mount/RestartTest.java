@@ -179,7 +179,7 @@ final class RestartTest {
             int upgraded = 0;
             long passedOver = 0;
             double longestUnfollowed = 0;
-            while (killed < kills && trainer.isAlive()) {
+            while ((killed < kills || upgraded < killed / KILLS_PER_UPGRADE) && trainer.isAlive()) {
                 TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LIFE_MS));
                 JsonNode before = mount.status();
                 passedOver += before.path("ssd_passed_over").asLong();

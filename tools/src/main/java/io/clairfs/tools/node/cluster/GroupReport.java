@@ -11,6 +11,7 @@ import io.clairfs.peer.directory.HeldHere;
 import io.clairfs.peer.directory.Job;
 import io.clairfs.peer.directory.Node;
 import io.clairfs.peer.transfer.client.Peer;
+import io.clairfs.peer.transfer.client.RailFigures;
 import io.clairfs.peer.transfer.client.TransferClient;
 import io.clairfs.tools.node.status.Status;
 import java.net.InetSocketAddress;
@@ -64,9 +65,10 @@ final class GroupReport {
     }
 
     private static List<Status.Rail> rails(@Nullable Peer peer) {
-        return peer == null || peer.figures().rails().size() < 2
+        List<RailFigures> rails = peer == null ? List.of() : peer.figures().rails();
+        return rails.size() < 2
                 ? List.of()
-                : peer.figures().rails().stream()
+                : rails.stream()
                         .map(rail -> new Status.Rail(
                                 text(rail.address()),
                                 rail.connected(),
