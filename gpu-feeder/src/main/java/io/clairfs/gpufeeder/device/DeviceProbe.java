@@ -56,7 +56,9 @@ public sealed interface DeviceProbe {
     static Device find(String name) throws CudaException {
         return switch (run()) {
             case Found found -> found.device(name);
-            case Missing missing -> throw new CudaException("no device '" + name + "': " + missing.reason());
+            case Missing missing ->
+                throw new CudaException("no device '" + name + "': " + missing.reason()
+                        + "; without device= (--device) the batches stay on the host, and the trainer copies them");
         };
     }
 }

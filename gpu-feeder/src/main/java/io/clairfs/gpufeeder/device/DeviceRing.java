@@ -8,6 +8,8 @@ import java.util.List;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
@@ -17,7 +19,7 @@ import jcuda.driver.JCudaDriver;
  * number on the device.
  *
  * <p>One allocation holds all slots, since a handle names a whole allocation. The host's slots are pinned once, one by one (a registration takes
- * at most 2 GiB), so each copy is one transfer by the device. A batch may be handed out only after {@link #copy} has returned; then the
+ * at most 2 GiB), so each copy is one transfer by the device. A batch may be handed out only after {@link #finish} has returned; then the
  * trainer needs no event of ours. Its own kernels may read a slot after its program let go of the batch: it gives the slot back when its event
  * says that they are done.
  *
@@ -30,6 +32,7 @@ public final class DeviceRing implements AutoCloseable {
     private final DeviceAddress memory = new DeviceAddress();
     private final List<MemorySegment> hostSlots;
     private final List<Pointer> pinned = new ArrayList<>();
+    private final List<CUevent> copied = new ArrayList<>();
     private final long slotBytes;
     private final byte[] handle;
     private boolean hasContext;
@@ -46,6 +49,7 @@ public final class DeviceRing implements AutoCloseable {
             hasStream = true;
             allocate();
             pin();
+            makeEvents();
             handle = MemoryHandle.of(memory.value());
         } catch (CudaException e) {
             release();
@@ -82,22 +86,24 @@ public final class DeviceRing implements AutoCloseable {
     }
 
     /**
-     * Copies the first bytes of a slot to the device, and returns when they are there.
+     * Begins to copy the first bytes of a slot to the device. Copies are made in the order in which they began; a second one is worth beginning before the
+     * first is finished, since the device then goes on without a pause.
      *
      * @param bytes how many; at most {@link #slotBytes}
      */
-    public void copy(int slot, long bytes) throws CudaException {
-        if (bytes < 0 || bytes > slotBytes) {
+    public void begin(int slot, long bytes) throws CudaException {
+        if (bytes <= 0 || bytes > slotBytes) {
             throw new IllegalArgumentException(bytes + " bytes into a slot of " + slotBytes);
         }
-        if (bytes == 0) {
-            return;
-        }
         check(
-                JCudaDriver.cuMemcpyHtoDAsync(
-                        memory.withByteOffset(slot * slotBytes), pointer(hostSlots.get(slot)), bytes, stream),
+                JCudaDriver.cuMemcpyHtoDAsync(memory.withByteOffset(slot * slotBytes), pinned.get(slot), bytes, stream),
                 "cuMemcpyHtoDAsync");
-        check(JCudaDriver.cuStreamSynchronize(stream), "cuStreamSynchronize");
+        check(JCudaDriver.cuEventRecord(copied.get(slot), stream), "cuEventRecord");
+    }
+
+    /** Returns when the copy that was begun last for a slot is there. */
+    public void finish(int slot) throws CudaException {
+        check(JCudaDriver.cuEventSynchronize(copied.get(slot)), "cuEventSynchronize");
     }
 
     /** Frees the memory. A trainer that still has it open must not read it any more. */
@@ -136,8 +142,22 @@ public final class DeviceRing implements AutoCloseable {
         return Pointer.to(slot.asByteBuffer());
     }
 
+    /** One for each slot. Who waits for it sleeps: the processor is for those who decode. */
+    private void makeEvents() throws CudaException {
+        for (int slot = 0; slot < hostSlots.size(); slot++) {
+            CUevent event = new CUevent();
+            check(
+                    JCudaDriver.cuEventCreate(
+                            event, CUevent_flags.CU_EVENT_BLOCKING_SYNC | CUevent_flags.CU_EVENT_DISABLE_TIMING),
+                    "cuEventCreate");
+            copied.add(event);
+        }
+    }
+
     /** In the reverse order; a failure here has nobody who could do better. */
     private void release() {
+        copied.forEach(JCudaDriver::cuEventDestroy);
+        copied.clear();
         pinned.forEach(JCudaDriver::cuMemHostUnregister);
         pinned.clear();
         if (hasMemory) {

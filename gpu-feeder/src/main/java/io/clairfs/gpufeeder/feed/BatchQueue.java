@@ -2,7 +2,6 @@ package io.clairfs.gpufeeder.feed;
 
 import io.clairfs.gpufeeder.ring.BatchRing;
 import io.clairfs.gpufeeder.ring.ToTrainer;
-import io.clairfs.gpufeeder.ring.TrainerConnection;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -28,11 +27,16 @@ final class BatchQueue {
         int[] order(int epoch) throws IOException;
     }
 
+    /** Where messages to the trainer go; they reach it in the order in which they were given. */
+    interface Outlet {
+        void send(ToTrainer message) throws IOException;
+    }
+
     private final MountedJob job;
     private final Orders orders;
     private final FeedOptions options;
     private final BatchRing ring;
-    private final TrainerConnection trainer;
+    private final Outlet trainer;
     private final FeedFigures figures;
 
     private final Deque<Integer> free = new ArrayDeque<>();
@@ -51,12 +55,7 @@ final class BatchQueue {
     private @Nullable IOException failure;
 
     BatchQueue(
-            MountedJob job,
-            Orders orders,
-            FeedOptions options,
-            BatchRing ring,
-            TrainerConnection trainer,
-            FeedFigures figures) {
+            MountedJob job, Orders orders, FeedOptions options, BatchRing ring, Outlet trainer, FeedFigures figures) {
         this.job = job;
         this.orders = orders;
         this.options = options;

@@ -1,5 +1,6 @@
 package io.clairfs.gpufeeder.feed;
 
+import io.clairfs.gpufeeder.device.Device;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -11,8 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param slots batches in the ring
  * @param threads that read and decode
  * @param labels where labels come from
+ * @param device that gets a copy of each batch, or null
  */
-public record FeedOptions(int batch, boolean dropLast, int slots, int threads, Labels labels) {
+public record FeedOptions(
+        int batch,
+        boolean dropLast,
+        int slots,
+        int threads,
+        Labels labels,
+        @Nullable Device device) {
     public FeedOptions {
         if (batch < 1 || threads < 1) {
             throw new IllegalArgumentException("batch " + batch + ", threads " + threads + ": both must be positive");

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.gpufeeder.decode.Decoding;
+import io.clairfs.gpufeeder.device.Device;
 import io.clairfs.gpufeeder.ring.BatchRing;
 import io.clairfs.gpufeeder.ring.FromTrainer;
 import io.clairfs.gpufeeder.ring.RingLayout;
@@ -57,8 +58,30 @@ public final class Feeder {
         requireRoom();
         int epochs = job.epochs() == JobSpec.UNLIMITED ? -1 : job.epochs();
         BatchRing ring = BatchRing.make(layout(), job.startEpoch(), job.startStep(), epochs);
-        BatchQueue queue = new BatchQueue(job, samples::order, options, ring, trainer, figures);
         List<Thread> threads = new ArrayList<>();
+        try (DeviceOutlet device = openDevice(ring, trainer)) {
+            BatchQueue.Outlet outlet = device == null ? trainer::send : device;
+            BatchQueue queue = new BatchQueue(job, samples::order, options, ring, outlet, figures);
+            if (device != null) {
+                threads.add(device.thread());
+                device.onFailure(queue::fail);
+            }
+            serve(trainer, ring, queue, threads);
+        } finally {
+            if (haveEnded(threads)) {
+                ring.close(); // else a thread waits for the mount, and may still write into the ring
+            }
+        }
+    }
+
+    private @Nullable DeviceOutlet openDevice(BatchRing ring, TrainerConnection trainer)
+            throws IOException, InterruptedException {
+        Device device = options.device();
+        return device == null ? null : DeviceOutlet.open(device, ring, trainer, figures);
+    }
+
+    private void serve(TrainerConnection trainer, BatchRing ring, BatchQueue queue, List<Thread> threads)
+            throws IOException {
         try (FeedReporter _ = FeedReporter.start(
                 job.control("report"), () -> figures.line(job.name(), job.rank(), options.slots()))) {
             trainer.send(ring);
@@ -72,9 +95,6 @@ public final class Feeder {
             answer(trainer, queue);
         } finally {
             queue.fail(null);
-            if (haveEnded(threads)) {
-                ring.close(); // else a thread waits for the mount, and may still write into the ring
-            }
         }
         IOException failure = queue.failure();
         if (failure != null) {

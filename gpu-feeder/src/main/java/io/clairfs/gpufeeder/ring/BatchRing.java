@@ -7,8 +7,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
+import java.util.UUID;
 
 /**
  * The feeder's side of a ring. It writes into slots that are free; which these are, the messages of a {@link TrainerConnection} say. Sending a message
@@ -19,6 +21,7 @@ public final class BatchRing implements AutoCloseable {
     private static final int VERSION = 1;
     private static final int MOST_DIMENSIONS = 16;
     private static final long EXTENTS = 128;
+    private static final long DEVICE = 256;
     private static final int NOTE_BYTES = 1024;
     private static final long NOTE = RingLayout.FIGURES + RingLayout.PAGE - NOTE_BYTES;
 
@@ -32,7 +35,9 @@ public final class BatchRing implements AutoCloseable {
         READY,
         ERRORS,
         THREADS,
-        WAITED_NS
+        WAITED_NS,
+        COPIED_BYTES,
+        COPY_NS
     }
 
     private final RingLayout layout;
@@ -80,6 +85,26 @@ public final class BatchRing implements AutoCloseable {
         for (int at = 0; at < shape.size(); at++) {
             content.set(JAVA_LONG, EXTENTS + (long) at * Long.BYTES, shape.get(at));
         }
+    }
+
+    /**
+     * Says that each batch is on a device as well, in the slot of the same number.
+     *
+     * @param slotBytes from the begin of one slot on the device to that of the next
+     * @param device what all processes of the machine call it
+     * @param handle what another process opens the memory of all slots by: 64 bytes
+     */
+    public void describeDevice(long slotBytes, UUID device, byte[] handle) {
+        content.set(JAVA_LONG, DEVICE, slotBytes);
+        byte[] identity = new byte[2 * Long.BYTES];
+        ByteBuffer.wrap(identity).putLong(device.getMostSignificantBits()).putLong(device.getLeastSignificantBits());
+        MemorySegment.copy(identity, 0, content, JAVA_BYTE, DEVICE + Long.BYTES, identity.length);
+        MemorySegment.copy(handle, 0, content, JAVA_BYTE, DEVICE + Long.BYTES + identity.length, handle.length);
+    }
+
+    /** A whole slot: what a device copies. */
+    public MemorySegment slot(int slot) {
+        return content.asSlice(layout.slot(slot), layout.slotBytes());
     }
 
     public RingLayout layout() {

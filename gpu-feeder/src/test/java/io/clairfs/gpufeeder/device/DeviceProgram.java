@@ -38,10 +38,14 @@ final class DeviceProgram {
             }
             try (DeviceRing ring = DeviceRing.open(DeviceProbe.find(device), slots)) {
                 for (int i = 0; i < count; i++) {
-                    ring.copy(i, i % 2 == 0 ? bytes : bytes / 2);
+                    ring.begin(i, i % 2 == 0 ? bytes : bytes / 2);
+                }
+                for (int i = 0; i < count; i++) {
+                    ring.finish(i);
                 }
                 slots.get(1).fill((byte) 7);
-                ring.copy(1, Long.BYTES);
+                ring.begin(1, Long.BYTES);
+                ring.finish(1);
                 System.out.println(ring.device().identity() + " " + ring.slotBytes() + " "
                         + HexFormat.of().formatHex(ring.handle()));
                 while (System.in.read() >= 0) {

@@ -25,24 +25,14 @@ class DeviceRingTest {
     @TempDir
     private Path directory;
 
-    private Path library;
+    private StandInDriver driver;
 
     @BeforeEach
     void makeDriver() throws Exception {
         assumeTrue(
-                Files.isExecutable(Path.of("/usr/bin/gcc")),
+                StandInDriver.canBeMade(),
                 "no /usr/bin/gcc: the library that stands in for a GPU's driver cannot be made");
-        library = Files.createDirectory(directory.resolve("library"));
-        Process compiler = new ProcessBuilder(
-                        "gcc",
-                        "-shared",
-                        "-fPIC",
-                        "-o",
-                        library.resolve(CudaDriver.LIBRARY).toString(),
-                        "src/test/c/cuda-stand-in.c")
-                .inheritIO()
-                .start();
-        assertThat(compiler.waitFor()).isZero();
+        driver = StandInDriver.make(Files.createDirectory(directory.resolve("gpu")));
     }
 
     @Test
@@ -50,7 +40,7 @@ class DeviceRingTest {
         assertThat(run(true, "", "probe"))
                 .singleElement()
                 .asString()
-                .startsWith("Found[devices=[cuda:0 (stand-in, GPU-00112233-4455-6677-8899-aabbccddeeff)");
+                .startsWith("Found[devices=[cuda:0 (stand-in, " + StandInDriver.IDENTITY + ")");
     }
 
     @Test
@@ -74,10 +64,11 @@ class DeviceRingTest {
         Process process = start(true, "", "ring", "cuda:0", host.toString(), "" + SLOTS);
         try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
             String[] said = output.readLine().split(" ");
-            assertThat(said).startsWith("GPU-00112233-4455-6677-8899-aabbccddeeff", "" + SLOT_BYTES);
+            assertThat(said).startsWith(StandInDriver.IDENTITY, "" + SLOT_BYTES);
             byte[] handle = HexFormat.of().parseHex(said[2]);
             assertThat(handle).hasSize(MemoryHandle.BYTES);
-            byte[] device = Files.readAllBytes(directory.resolve(new String(handle, StandardCharsets.US_ASCII).trim()));
+            byte[] device = Files.readAllBytes(
+                    driver.directory().resolve(new String(handle, StandardCharsets.US_ASCII).trim()));
             assertThat(device).hasSize(bytes.length);
             assertSameBytes(device, bytes, 0, SLOT_BYTES);
             Arrays.fill(bytes, SLOT_BYTES, SLOT_BYTES + Long.BYTES, (byte) 7);
@@ -118,21 +109,22 @@ class DeviceRingTest {
     }
 
     private void assertThatNothingIsLeft() throws IOException {
-        assertThat(directory.resolve("left")).doesNotExist();
+        assertThat(driver.left()).isEmpty();
+        assertThat(driver.allocated()).isEmpty();
         try (var files = Files.list(directory)) {
-            assertThat(files.map(file -> file.getFileName().toString())).containsExactlyInAnyOrder("library", "host");
+            assertThat(files.map(file -> file.getFileName().toString())).containsExactlyInAnyOrder("gpu", "host");
         }
     }
 
-    private List<String> run(boolean driver, String fails, String... arguments) throws Exception {
-        Process process = start(driver, fails, arguments);
+    private List<String> run(boolean withDriver, String fails, String... arguments) throws Exception {
+        Process process = start(withDriver, fails, arguments);
         process.getOutputStream().close();
         List<String> said = process.inputReader(StandardCharsets.UTF_8).lines().toList();
         assertThat(process.waitFor()).isZero();
         return said;
     }
 
-    private Process start(boolean driver, String fails, String... arguments) throws IOException {
+    private Process start(boolean withDriver, String fails, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
@@ -143,10 +135,8 @@ class DeviceRingTest {
                 DeviceProgram.class.getName()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        builder.environment().put("CUDA_STAND_IN", directory.toString());
-        builder.environment().put("CUDA_STAND_IN_FAILS", fails);
-        if (driver) {
-            builder.environment().put("LD_LIBRARY_PATH", library.toString());
+        if (withDriver) {
+            builder.environment().putAll(driver.environment(fails));
         }
         return builder.start();
     }

@@ -40,8 +40,8 @@ final class BatchQueueTest {
         Files.createDirectories(root.resolve(".clairfs"));
         Files.writeString(root.resolve(".clairfs/job"), "name=train seed=1 start_epoch=1 epochs=" + EPOCHS + "\n");
         MountedJob job = MountedJob.find(root, "train", 0);
-        FeedOptions options = new FeedOptions(BATCH, false, SLOTS, THREADS, new FeedOptions.None());
-        return new BatchQueue(job, orders, options, ring, trainer.feeder(), new FeedFigures());
+        FeedOptions options = new FeedOptions(BATCH, false, SLOTS, THREADS, new FeedOptions.None(), null);
+        return new BatchQueue(job, orders, options, ring, trainer.feeder()::send, new FeedFigures());
     }
 
     private static BatchRing ring() throws IOException {

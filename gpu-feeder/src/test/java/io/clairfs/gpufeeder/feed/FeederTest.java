@@ -29,7 +29,7 @@ final class FeederTest {
         Files.writeString(root.resolve(".clairfs/job"), "name=train seed=1\n");
         Files.writeString(root.resolve(".clairfs/sample/train/all"), "a/1\nb/2\n");
         MountedJob job = MountedJob.find(root, "train", 0);
-        FeedOptions options = new FeedOptions(10, false, 2, 1, new FeedOptions.Directories());
+        FeedOptions options = new FeedOptions(10, false, 2, 1, new FeedOptions.Directories(), null);
         JobSamples samples = JobSamples.read(job, options.labels(), 0);
         RawDecoding decoding = new RawDecoding(new SampleFormat(ElementType.UINT8, List.of(100)), 0);
         Feeder feeder = new Feeder(job, samples, decoding, options, () -> 10_000);

@@ -1,5 +1,6 @@
 package io.clairfs.tools.cli;
 
+import io.clairfs.gpufeeder.device.DeviceProbe;
 import io.clairfs.gpufeeder.feed.FeedOptions;
 import io.clairfs.gpufeeder.feed.Feeder;
 import io.clairfs.gpufeeder.feed.JobSamples;
@@ -77,6 +78,13 @@ final class FeedCommand implements Callable<Integer> {
     private @Nullable String labels;
 
     @Option(
+            names = "--device",
+            paramLabel = "GPU",
+            description = "A GPU that gets a copy of each batch: cuda, cuda:N, or GPU-UUID as nvidia-smi -L prints it;"
+                    + " default: none, the trainer copies.")
+    private @Nullable String device;
+
+    @Option(
             names = "--connected",
             paramLabel = "FD",
             defaultValue = "-1",
@@ -133,7 +141,7 @@ final class FeedCommand implements Callable<Integer> {
                 job,
                 samples,
                 DecodeChoice.of(decode, samples.example()),
-                new FeedOptions(size, dropLast, slots, all, from),
+                new FeedOptions(size, dropLast, slots, all, from, device == null ? null : DeviceProbe.find(device)),
                 () -> MachineMemory.now().availableBytes());
     }
 
@@ -144,7 +152,9 @@ final class FeedCommand implements Callable<Integer> {
         try (FeedAddress address = FeedAddress.listen(job.mountPoint().toString(), job.name(), job.rank())) {
             System.err.println("clairfs: feeds rank " + job.rank() + " of the job '" + job.name() + "' at "
                     + job.mountPoint() + " through a ring of " + feeder.layout().bytes() / 1_000_000
-                    + " MB; waits for Feed(\"" + job.mountPoint() + "\", job=\"" + job.name() + "\", command=None)");
+                    + " MB" + (device == null ? "" : ", on " + device + " too") + "; waits for Feed(\""
+                    + job.mountPoint()
+                    + "\", job=\"" + job.name() + "\", command=None" + (device == null ? "" : ", device=...") + ")");
             for (int missed = 0; missed < LOOKS_MISSED; missed = job.isThere() ? 0 : missed + 1) {
                 serveNext(address, feeder);
             }

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** The control files {@code python/NAME}: modules for the trainer, so that nothing has to be installed where it runs. */
 final class PythonFiles {
     private static final List<String> MODULES = List.of(
+            "clairfs_device.py",
             "clairfs_feed.py",
             "clairfs_follow.py",
             "clairfs_generator.py",

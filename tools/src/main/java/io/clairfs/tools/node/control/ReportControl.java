@@ -137,7 +137,9 @@ public final class ReportControl implements ControlFile {
                 count(keys, "bytes"),
                 seconds(keys, "read"),
                 seconds(keys, "decode"),
-                seconds(keys, "waited"));
+                seconds(keys, "waited"),
+                count(keys, "copied"),
+                keys.decimal("copy", 0));
     }
 
     private static long count(Keys keys, String key) throws InvalidSpecException {

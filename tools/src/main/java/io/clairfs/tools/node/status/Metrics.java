@@ -143,6 +143,16 @@ public final class Metrics {
                     "clairfs_feeder_waited_seconds_total",
                     "seconds",
                     "that the trainer waited for batches"),
+            counter(
+                    "jobs[].feeders[].copied_bytes",
+                    "clairfs_feeder_copied_bytes_total",
+                    "bytes",
+                    "of batches that went to a GPU"),
+            counter(
+                    "jobs[].feeders[].copy_seconds",
+                    "clairfs_feeder_copy_seconds_total",
+                    "seconds",
+                    "in which a batch was on its way to a GPU"),
             gauge("jobs[].batch", "clairfs_job_batch_samples", "samples", "that a rank reads in a step; 0 if unknown"),
             counter(
                     "jobs[].reader_wait_seconds",

@@ -148,6 +148,8 @@ public record Status(
      * @param readSeconds of its threads for reading
      * @param decodeSeconds of its threads for decoding
      * @param waitedSeconds that the trainer waited for batches
+     * @param copiedBytes of batches that went to a GPU
+     * @param copySeconds in which at least one was on its way there
      */
     public record Feeder(
             long pid,
@@ -161,7 +163,9 @@ public record Status(
             long bytes,
             double readSeconds,
             double decodeSeconds,
-            double waitedSeconds) {}
+            double waitedSeconds,
+            long copiedBytes,
+            double copySeconds) {}
 
     /**
      * What comes from other nodes and goes to them while an epoch runs, where samples move with their readers.

@@ -25,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 import weakref
 
 import numpy
@@ -35,6 +36,7 @@ PATIENCE_S = 120.0
 END_S = 10.0
 MOST_RESTARTS = 3
 MOST_MESSAGE = 8192
+_KERNEL_S = 0.001
 
 _TO_TRAINER = struct.Struct("<IIqqqqq")
 _FROM_TRAINER = struct.Struct("<IIqqqq")
@@ -42,9 +44,11 @@ _HEADER = struct.Struct("<8sIIqqqqqII8sqqqq")
 _MAGIC = b"CLAIRFED"
 _VERSION = 1
 _EXTENTS = 128
+_DEVICE = struct.Struct("<q16s64s")
+_DEVICE_AT = 256
 _FIGURES = 4096
 _NOTE = 8192 - 1024
-_FIGURE_NAMES = ("samples", "bytes", "load_ns", "decode_ns", "batches", "ready", "errors", "threads", "waited_ns")
+_FIGURE_NAMES = ("samples", "bytes", "load_ns", "decode_ns", "batches", "ready", "errors", "threads", "waited_ns", "copied_bytes", "copy_ns")
 
 _HELLO, _EPOCH, _BATCH, _BAD_BATCH, _DONE, _FAILED = range(1, 7)
 _SEEK, _FREE = 1, 2
@@ -67,10 +71,12 @@ class Feed:
     threads: of the feeder, by default one for each processor. drop_last: leaves out the incomplete batch at the end of an epoch.
     labels: "directories" (as ImageFolder numbers its classes; -1 for a sample in no directory), "none" (-1), or a file with a number for each sample.
     epoch, step: where to begin, by default where the job begins.
+    device: a GPU, such as "cuda:0": the feeder copies each batch there, and batch and labels are arrays in its memory (clairfs_device.DeviceArray).
     command: the program, as a list or as for a shell. None: a feeder that was started by `clairfs feed` is used, with its own batch, decode, slots,
     threads, labels. timeout_s: the longest wait for a batch.
 
-    Iterating yields (batch, labels, indices): numpy arrays in the ring. batch has the shape (samples, ...), labels and indices are int64.
+    Iterating yields (batch, labels, indices): numpy arrays in the ring. batch has the shape (samples, ...), labels and indices are int64. With a device
+    the first two are arrays there, and a batch may be written over when the next is asked for and what the current stream had been given is done.
     Not for several threads, and not after fork.
     """
 
@@ -90,11 +96,13 @@ class Feed:
         step=0,
         command="clairfs",
         timeout_s=PATIENCE_S,
+        device=None,
     ):
         self.mount = os.path.realpath(os.fspath(mount))
         self.job = job
         self.rank = int(os.environ.get("RANK", 0)) if rank is None else rank
         self.timeout_s = timeout_s
+        self._device = None if device is None else _device(device)
         self._command = None if command is None else _command_line(self, command, batch, decode, slots, threads, drop_last, labels)
         self._hold = hold
         self._owner = os.getpid()
@@ -169,7 +177,7 @@ class Feed:
         """Iterates over an epoch as a DataLoader does: yields (images, labels) as torch tensors, and with indices the third as well.
 
         On the CPU they are views of the ring. With a device such as "cuda" the ring is pinned once, and each batch is copied by one asynchronous
-        transfer on a stream of its own, one batch ahead of the script.
+        transfer on a stream of its own, one batch ahead of the script. Where the feed itself has a device, they are views of the ring there.
         """
         return _Loader(self, device, indices)
 
@@ -205,8 +213,12 @@ class Feed:
         if self._owner == os.getpid():
             if self._pinned is not None:
                 self._pinned.close()
+            while self._device is not None and self._held:
+                self._give_back(self._held.popleft())  # closing the link waits for what reads them
             if self._link is not None:
                 self._link.close()
+            self._held.clear()
+            self._device = None  # whoever still has an array keeps it
 
     def __enter__(self):
         return self
@@ -240,6 +252,7 @@ class Feed:
             except BaseException:
                 self._closed = True
                 self._link.close()
+                self._device = None
                 raise
         if self._pin_wanted:
             self._pinned = _Pinned.of(self._link)
@@ -305,7 +318,7 @@ class Feed:
     def _give_back(self, held):
         link, slot, waited_s = held
         if link is self._link:
-            link.send(_FREE, slot, nanoseconds=int(waited_s * 1e9))
+            link.release(slot, lambda: link.send(_FREE, slot, nanoseconds=int(waited_s * 1e9)))
 
     def _keep(self):
         """Takes the newest batch out of those that are given back by themselves; returns what gives it back."""
@@ -384,6 +397,11 @@ class _Loader:
 
         self._feed, self._torch, self._indices = feed, torch, indices
         self._device = None if device is None or torch.device(device).type == "cpu" else torch.device(device)
+        if feed._device is not None:
+            there = torch.device("cuda", feed._device.ordinal)
+            if device is not None and torch.device(device) not in (there, torch.device("cuda")):
+                raise FeedError("clairfs: the feed's device is %s: loader() needs no device, or that one, not %s" % (there, device))
+            self._device = there
 
     def __len__(self):
         return len(self._feed)
@@ -393,6 +411,8 @@ class _Loader:
 
     def __iter__(self):
         batches = iter(self._feed)
+        if self._feed._device is not None:
+            return self._on_feeders_device(batches)
         return self._on_cpu(batches) if self._device is None else self._on_device(batches)
 
     def _tensors(self, arrays):
@@ -401,6 +421,14 @@ class _Loader:
     def _on_cpu(self, batches):
         for arrays in batches:
             yield self._tensors(arrays)
+
+    def _on_feeders_device(self, batches):
+        """Views of the feeder's memory. Where torch has a stream of its own for the work, that is the one which a slot is given back by."""
+        torch = self._torch
+        torch.cuda.init()
+        for batch, labels, indices in batches:
+            there = (torch.as_tensor(batch, device=self._device), torch.as_tensor(labels, device=self._device))
+            yield there + (torch.from_numpy(indices),) if self._indices else there
 
     def _on_device(self, batches):
         """One batch ahead: its transfer runs while the script works on the batch before. A slot is given back when its transfer has ended."""
@@ -464,6 +492,7 @@ class _Link:
         self.feed = feed
         self.socket = None
         self.memory = None
+        self.on_device = None
 
     def send(self, kind, slot, turn=0, epoch=0, step=0, nanoseconds=0):
         try:
@@ -473,14 +502,27 @@ class _Link:
 
     def receive(self, timeout_s):
         """The next message, or None when the feeder is gone."""
-        self.socket.settimeout(max(timeout_s, 0.001))
-        try:
-            message = self.socket.recv(MOST_MESSAGE)
-        except socket.timeout:
-            raise self.silence() from None
-        except ConnectionResetError:
-            return None
-        return self._parsed(message) if message else None
+        end = time.monotonic() + timeout_s
+        while True:
+            busy = self.on_device is not None and self.on_device.poll()  # the feeder may wait for a slot that a kernel reads
+            self.socket.settimeout(min(_KERNEL_S, max(timeout_s, 0.001)) if busy else max(end - time.monotonic(), 0.001))
+            try:
+                message = self.socket.recv(MOST_MESSAGE)
+            except socket.timeout:
+                if time.monotonic() < end:
+                    continue
+                raise self.silence() from None
+            except ConnectionResetError:
+                return None
+            return self._parsed(message) if message else None
+
+    def release(self, slot, give_back):
+        """The script has let go of a slot. What its stream was given may still read it on a device."""
+        if self.on_device is None:
+            give_back()
+        else:
+            self.on_device.release(give_back)
+            self.on_device.poll()
 
     @staticmethod
     def _parsed(message):
@@ -535,9 +577,29 @@ class _Link:
             numbers = [numpy.ndarray(batch, numpy.int64, self.memory, at + offset) for offset in (labels, indices)]
             self._slots.append((samples, numbers[0], numbers[1]))
         self.address = numpy.frombuffer(self.memory, numpy.uint8, 1).ctypes.data
+        if self.feed._device is not None:
+            self._open_device(labels)
+
+    def _open_device(self, labels):
+        from clairfs_device import CudaError, DeviceSlots
+
+        slot_bytes, identity, handle = _DEVICE.unpack_from(self.memory, _DEVICE_AT)
+        device = self.feed._device
+        identity = "GPU-%s" % uuid.UUID(bytes=identity)
+        if slot_bytes == 0:
+            raise FeedError("clairfs: the feeder keeps its batches on the host: start it with --device %s, or leave out device=" % device.identity)
+        if identity != device.identity:
+            raise FeedError("clairfs: the feeder's device is %s, this process's %s is %s" % (identity, "cuda:%d" % device.ordinal, device.identity))
+        parts = ((0, (self.batch,) + self.shape, self.dtype), (labels, (self.batch,), numpy.dtype(numpy.int64)))
+        try:
+            self.on_device = DeviceSlots(device, handle, slot_bytes, self.slots, parts)
+        except CudaError as e:
+            raise FeedError("clairfs: %s" % e) from None
 
     def arrays(self, slot, count):
         samples, labels, indices = self._slots[slot]
+        if self.on_device is not None:
+            return self.on_device.arrays(slot, count) + (indices[:count],)
         return (samples, labels, indices) if count == self.batch else (samples[:count], labels[:count], indices[:count])
 
     def figures(self):
@@ -547,6 +609,9 @@ class _Link:
         return bytes(self.memory[_NOTE : _NOTE + 1024]).partition(b"\0")[0].decode(errors="replace")
 
     def close(self):
+        if self.on_device is not None:
+            self.on_device.close()
+            self.on_device = None
         if self.socket is not None:
             try:
                 self.socket.shutdown(socket.SHUT_RDWR)  # forked children may have it open, too
@@ -643,6 +708,15 @@ class _Attached(_Link):
         return None
 
 
+def _device(name):
+    from clairfs_device import CudaError, Device
+
+    try:
+        return Device(name)
+    except CudaError as e:
+        raise FeedError("clairfs: %s; without device= the batches stay on the host" % e) from None
+
+
 def _command_line(feed, command, batch, decode, slots, threads, drop_last, labels):
     if decode is None:
         raise FeedError('clairfs: what becomes of a file? give decode=, such as Feed(..., decode="raw,dtype=float32,shape=3x224x224")')
@@ -651,6 +725,8 @@ def _command_line(feed, command, batch, decode, slots, threads, drop_last, label
     for option, value in (("--batch", batch), ("--threads", threads), ("--labels", labels)):
         if value is not None:
             line += [option, str(value)]
+    if feed._device is not None:
+        line += ["--device", feed._device.identity]
     return line + (["--drop-last"] if drop_last else [])
 
 

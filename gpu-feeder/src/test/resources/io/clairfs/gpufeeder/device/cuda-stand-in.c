@@ -2,7 +2,8 @@
  * The calls of CUDA's driver that the feeder and its trainer make, for machines without a GPU: one device whose memory are files in the directory of
  * CUDA_STAND_IN, so that a handle can be opened by another process. It is strict where a GPU would go wrong without a word: copies must come from
  * pinned memory and stay within an allocation, a handle names the begin of an allocation and cannot be opened where it was made, and what is still
- * allocated, pinned or retained at the end of the process is written to the file "left" of that directory.
+ * allocated, pinned, opened or retained at the end of the process is written to the file "left" of that directory. While that directory has a file
+ * "busy", no kernel ends.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, ALREADY_PINNED = 712, NOT_PINNED = 713 };
+enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, NOT_READY = 600, ALREADY_PINNED = 712, NOT_PINNED = 713 };
 enum { MOST = 256 };
 
 struct range {
@@ -28,7 +29,7 @@ struct handle {
 };
 
 static struct range memory[MOST], pinned[MOST];
-static int retained, streams;
+static int retained, streams, events;
 static __thread int current;
 
 static const char *directory(void) {
@@ -72,12 +73,12 @@ __attribute__((destructor)) static void tell_what_is_left(void) {
         allocations += memory[i].bytes != 0;
         pins += pinned[i].bytes != 0;
     }
-    if (!allocations && !pins && !retained && !streams) return;
+    if (!allocations && !pins && !retained && !streams && !events) return;
     char path[512];
     snprintf(path, sizeof path, "%s/left", directory());
     FILE *file = fopen(path, "a");
     if (!file) return;
-    fprintf(file, "%d: %d allocations, %d pinned, %d contexts, %d streams\n", getpid(), allocations, pins, retained, streams);
+    fprintf(file, "%d: %d allocations, %d pinned, %d contexts, %d streams, %d events\n", getpid(), allocations, pins, retained, streams, events);
     fclose(file);
 }
 
@@ -94,6 +95,8 @@ int cuDevicePrimaryCtxRetain(void **context, int device) { return (void)device, 
 int cuDevicePrimaryCtxRelease(int device) { return (void)device, retained--, OK; }
 int cuDevicePrimaryCtxRelease_v2(int device) { return cuDevicePrimaryCtxRelease(device); }
 int cuCtxSetCurrent(void *context) { return current = context != NULL, OK; }
+int cuCtxPushCurrent_v2(void *context) { return context == &retained && retained ? (current++, OK) : INVALID_CONTEXT; }
+int cuCtxPopCurrent_v2(void **context) { return current ? (current--, *context = &retained, OK) : INVALID_CONTEXT; }
 
 int cuMemAlloc_v2(unsigned long long *address, size_t bytes) {
     static int number;
@@ -177,8 +180,15 @@ int cuIpcCloseMemHandle(unsigned long long address) {
     return range->bytes = 0, OK;
 }
 
-/* Work is done when its call returns, so every moment of a stream is over. */
-int cuEventCreate(void **event, unsigned flags) { return (void)flags, *event = malloc(1), OK; }
-int cuEventRecord(void *event, void *stream) { return (void)stream, event ? OK : INVALID_VALUE; }
-int cuEventQuery(void *event) { return event ? OK : INVALID_VALUE; }
-int cuEventDestroy_v2(void *event) { return free(event), OK; }
+static int is_busy(void) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/busy", directory());
+    return access(path, F_OK) == 0;
+}
+
+/* Copies are done when their call returns. Kernels there are none: a stream is busy for as long as the directory says so. */
+int cuEventCreate(void **event, unsigned flags) { return current ? ((void)flags, events++, *event = malloc(1), OK) : INVALID_CONTEXT; }
+int cuEventRecord(void *event, void *stream) { return (void)stream, event && current ? OK : INVALID_VALUE; }
+int cuEventQuery(void *event) { return !event ? INVALID_VALUE : is_busy() ? NOT_READY : OK; }
+int cuEventSynchronize(void *event) { return event ? OK : INVALID_VALUE; }
+int cuEventDestroy_v2(void *event) { return event ? (events--, free(event), OK) : INVALID_VALUE; }

@@ -1,0 +1,301 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.clairfs.gpufeeder.device.DeviceProbe;
+import io.clairfs.gpufeeder.device.StandInDriver;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+
+/** A feeder whose batches lie in the memory of a GPU: the machine's own, and where there is none, a library that stands in for its driver. */
+@Tag("gpu")
+@Timeout(300)
+final class DeviceFeedTest {
+    private static final List<String> CLASSES = List.of("a", "a-b", "ä");
+    private static final int SAMPLES = 103;
+    private static final int HEADER_BYTES = 12;
+    private static final int FLOATS = 6 * 5;
+
+    /** What every script here begins with. What a piece of it leaves open is left open on the device: they are functions. */
+    private static final String HEAD = """
+            import os, signal, time
+            decode = "raw,dtype=float32,shape=6x5,offset=12"
+            def check_batch(job, batch, labels, indices):
+                for one, label, index in zip(batch.numpy(), labels.numpy(), indices):
+                    check(job, int(index), int(label), one, 12)
+            """;
+
+    @RegisterExtension
+    static final MountFixture FIXTURE = new MountFixture();
+
+    private static final boolean HAS_GPU = DeviceProbe.run() instanceof DeviceProbe.Found;
+    private static Path source;
+    private static LiveMount mount;
+    private static StandInDriver standIn;
+
+    @BeforeAll
+    static void mountSamples() throws IOException, InterruptedException {
+        assumeTrue(
+                HAS_GPU || StandInDriver.canBeMade(),
+                "no GPU, and no /usr/bin/gcc: the library that stands in for its driver cannot be made");
+        if (!HAS_GPU) {
+            standIn = StandInDriver.make(FIXTURE.newDirectory("gpu"));
+        }
+        source = FIXTURE.newDirectory("source");
+        Random random = new Random(5);
+        for (int i = 0; i < SAMPLES; i++) {
+            Path directory = Files.createDirectories(source.resolve("train/" + CLASSES.get(i % CLASSES.size())));
+            byte[] content = new byte[HEADER_BYTES + Float.BYTES * FLOATS];
+            random.nextBytes(content);
+            Files.write(directory.resolve(i + ".jpg"), content);
+        }
+        mount = FIXTURE.mount(source);
+        mount.awaitReady();
+    }
+
+    @AfterEach
+    void stopJobs() throws IOException {
+        for (JsonNode job : mount.status().path("jobs")) {
+            mount.job("stop=" + job.path("name").asString());
+        }
+    }
+
+    private static Map<String, String> environment(Map<String, String> ofDriver) {
+        Map<String, String> all = new TreeMap<>(FIXTURE.environment());
+        all.putAll(ofDriver);
+        return all;
+    }
+
+    private static Map<String, String> driver() {
+        return HAS_GPU ? Map.of() : standIn.environment();
+    }
+
+    private static List<String> train(Map<String, String> ofDriver, String script)
+            throws IOException, InterruptedException {
+        List<String> command =
+                new ArrayList<>(FIXTURE.pythonCommand("feed_trainer.py", mount.point(), source, HEAD + script));
+        command.addAll(Clairfs.command());
+        Ended ended = Ended.run(command, environment(ofDriver));
+        return ended.succeeded().lines().toList();
+    }
+
+    private static void assertThatNothingIsLeft() throws IOException {
+        assertThat(FIXTURE.processes()).as("only the daemon is left").hasSize(1);
+        if (!HAS_GPU) {
+            assertThat(standIn.left()).isEmpty();
+            assertThat(standIn.allocated()).isEmpty();
+        }
+    }
+
+    @Test
+    void bytes_labels_and_order_are_exact_over_two_epochs_with_an_incomplete_batch() throws Exception {
+        mount.job("name=two seed=7 epochs=2 batch=16 subset=train");
+        List<String> lines = train(driver(), """
+                def run():
+                    with feed(job="two", decode=decode, device="cuda:0", threads=3) as f:
+                        for epoch in range(f.first_epoch, f.epochs):
+                            read, sizes = [], []
+                            for batch, labels, indices in f:
+                                there = batch.__cuda_array_interface__
+                                assert there["shape"] == (len(indices), 6, 5) == batch.shape and there["typestr"] == "<f4", there
+                                assert labels.shape == (len(indices),) and batch.__dlpack_device__() == (2, 0), labels
+                                check_batch("two", batch, labels, indices)
+                                sizes.append(len(batch))
+                                read += [int(index) for index in indices]
+                            assert sizes == [16] * 6 + [7], sizes
+                            print(*read)
+                        figures = f.stats()["feeder"]
+                        assert figures["copied_bytes"] >= 206 * 120 and figures["copy_ns"] > 0, figures
+                run()
+                """);
+        assertThat(lines)
+                .containsExactly(
+                        String.join(" ", mount.order("two", 0, 0)), String.join(" ", mount.order("two", 1, 0)));
+        assertThatNothingIsLeft();
+    }
+
+    @Test
+    void a_slot_that_a_kernel_still_reads_is_not_written_and_the_wait_for_it_is_bounded() throws Exception {
+        assumeTrue(!HAS_GPU, "the library that stands in for the driver says when kernels end");
+        mount.job("name=busy seed=2 epochs=1 batch=10 subset=train");
+        Path busy = Files.createFile(standIn.directory().resolve("busy"));
+        try {
+            List<String> lines = train(driver(), """
+                    def run(busy):
+                        with feed(job="busy", decode=decode, device="cuda", slots=3, timeout_s=3) as f:
+                            batches, kept = iter(f), []
+                            try:
+                                while True:
+                                    kept.append(next(batches))
+                            except FeedError as e:
+                                print(len(kept), e)
+                            for each in kept:  # all three slots are in use, though the script has let go of them
+                                check_batch("busy", *each)
+                            os.unlink(busy)
+                            count = len(kept)
+                            for each in batches:
+                                check_batch("busy", *each)
+                                count += 1
+                            print(count)
+                            del batches, kept, each
+                    run("%s")
+                    """.formatted(busy));
+            assertThat(lines).hasSize(2);
+            assertThat(lines.get(0)).startsWith("3 clairfs: no batch of the job 'busy' within 3 s");
+            assertThat(lines.get(1)).isEqualTo("11");
+        } finally {
+            Files.deleteIfExists(busy);
+        }
+        assertThatNothingIsLeft();
+    }
+
+    @Test
+    void another_feeder_takes_the_place_of_one_that_was_killed() throws Exception {
+        mount.job("name=killed seed=4 epochs=3 batch=10 subset=train");
+        List<String> lines = train(driver(), """
+                def run():
+                    with feed(job="killed", decode=decode, device="cuda:0", slots=3, hold=2) as f:
+                        for epoch in range(3):
+                            read = []
+                            for step, (batch, labels, indices) in enumerate(f):
+                                if step == 5:
+                                    os.kill(f._link.process.pid, signal.SIGKILL)
+                                    time.sleep(0.2)
+                                check_batch("killed", batch, labels, indices)
+                                read += [int(index) for index in indices]
+                            print(*read)
+                run()
+                """);
+        assertThat(lines)
+                .containsExactly(
+                        String.join(" ", mount.order("killed", 0, 0)),
+                        String.join(" ", mount.order("killed", 1, 0)),
+                        String.join(" ", mount.order("killed", 2, 0)));
+        assertThat(FIXTURE.processes()).as("only the daemon is left").hasSize(1);
+        if (!HAS_GPU) { // a killed process cannot free what stands in for memory
+            assertThat(standIn.left()).isEmpty();
+            for (String name : standIn.allocated()) {
+                Files.delete(standIn.directory().resolve(name));
+            }
+        }
+    }
+
+    @Test
+    void what_cannot_be_fed_is_one_clear_line() throws Exception {
+        mount.job("name=here seed=1 epochs=1 batch=8 subset=train");
+        String script = """
+                def why(**options):
+                    try:
+                        feed(job="here", decode=decode, **options)
+                        raise AssertionError("it feeds " + str(options))
+                    except FeedError as e:
+                        print(e)
+                """;
+        assertThat(train(driver(), script + "why(device='cuda:77')\nwhy(device='gpu')\n"))
+                .satisfiesExactly(
+                        line -> assertThat(line)
+                                .startsWith("clairfs: there is no device cuda:77: this process sees ")
+                                .endsWith("; without device= the batches stay on the host"),
+                        line -> assertThat(line).startsWith("clairfs: device 'gpu' is none: cuda, or cuda:N"));
+        Process feeder = FIXTURE.start(
+                "host",
+                Clairfs.command(
+                        "feed",
+                        mount.point().toString(),
+                        "--job",
+                        "here",
+                        "--decode",
+                        "raw,dtype=float32,shape=6x5,offset=12"));
+        assertThat(train(driver(), script + "why(device='cuda:0', command=None)\n"))
+                .singleElement()
+                .asString()
+                .startsWith("clairfs: the feeder keeps its batches on the host: start it with --device GPU-");
+        mount.job("stop=here");
+        assertThat(feeder.waitFor()).isZero();
+        if (!HAS_GPU) {
+            mount.job("name=here seed=1 epochs=1 batch=8 subset=train");
+            assertThat(train(Map.of(), script + "why(device='cuda')\n"))
+                    .singleElement()
+                    .asString()
+                    .startsWith("clairfs: no NVIDIA driver here: ");
+            assertThat(train(standIn.environment("cuMemAlloc"), script + "why(device='cuda')\n"))
+                    .singleElement()
+                    .asString()
+                    .contains("has no room for 4 slots of ", "use fewer slots or smaller batches");
+            assertThat(train(standIn.environment("cuMemHostRegister"), script + "why(device='cuda')\n"))
+                    .singleElement()
+                    .asString()
+                    .contains("cuMemHostRegister failed: CUDA_ERROR_OUT_OF_MEMORY (2)");
+        }
+        assertThatNothingIsLeft();
+    }
+
+    @Test
+    void frameworks_take_the_arrays_as_they_are_and_see_what_the_host_has() throws Exception {
+        assumeTrue(HAS_GPU, "no GPU here");
+        mount.job("name=frames seed=6 epochs=6 batch=20 subset=train");
+        List<String> lines = train(driver(), """
+                import importlib.util
+                def has(name):
+                    return importlib.util.find_spec(name) is not None
+                def run():
+                    with feed(job="frames", decode=decode) as f:
+                        host = [(batch.copy(), labels.copy(), indices.copy()) for batch, labels, indices in f]
+                    def same(batch, labels, step):
+                        assert numpy.array_equal(batch.view(numpy.uint32), host[step][0].view(numpy.uint32)), step
+                        assert numpy.array_equal(labels, host[step][1]), step
+                    def each(feed, name, change):
+                        feed.set_epoch(0)
+                        for step, (batch, labels, indices) in enumerate(feed):
+                            same(*change(batch, labels), step)
+                        print(name)
+                    with feed(job="frames", decode=decode, device="cuda:0", slots=5, hold=4, epoch=0) as f:
+                        if has("torch"):
+                            import torch
+                            for name, change in (("torch.as_tensor", lambda a: torch.as_tensor(a, device="cuda:0")), ("torch.from_dlpack", torch.from_dlpack)):
+                                def by_torch(batch, labels):
+                                    pair = change(batch), change(labels)
+                                    assert pair[0].data_ptr() == batch.__cuda_array_interface__["data"][0] and pair[0].is_cuda
+                                    return [t.cpu().numpy() for t in pair]
+                                each(f, name, by_torch)
+                            loader, kept = f.loader(indices=True), []
+                            f.set_epoch(0)
+                            for step, (images, labels, indices) in enumerate(loader):
+                                kept = (kept + [(step, images, labels)])[-4:]
+                                for s, i, l in kept:
+                                    same(i.cpu().numpy(), l.cpu().numpy(), s)
+                            print("loader")
+                            kept = images = labels = None
+                        if has("cupy"):
+                            import cupy
+                            each(f, "cupy", lambda batch, labels: (cupy.asnumpy(cupy.asarray(batch)), cupy.asnumpy(cupy.from_dlpack(labels))))
+                        if has("jax"):
+                            os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+                            import jax
+                            each(f, "jax", lambda batch, labels: (numpy.asarray(jax.dlpack.from_dlpack(batch)), numpy.asarray(labels.numpy())))
+                    if has("torch"):
+                        with feed(job="frames", decode=decode, epoch=0) as f:
+                            for step, (images, labels) in enumerate(f.loader(device="cuda:0")):
+                                same(images.cpu().numpy(), labels.cpu().numpy(), step)
+                            assert f.pin()
+                        print("host ring, pinned")
+                run()
+                """);
+        System.out.println("the arrays were taken by " + String.join(", ", lines));
+        assertThat(lines).isNotEmpty();
+    }
+}
