@@ -1,6 +1,5 @@
 package io.clairfs.gpufeeder.feed;
 
-import io.clairfs.gpufeeder.device.Device;
 import io.clairfs.gpufeeder.device.DeviceRing;
 import io.clairfs.gpufeeder.ring.BatchRing;
 import io.clairfs.gpufeeder.ring.ToTrainer;
@@ -13,7 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 
 /**
  * Copies each batch to a device before the trainer hears of it. What is said between batches keeps its place.
@@ -23,7 +21,8 @@ import java.util.stream.IntStream;
 final class DeviceOutlet implements BatchQueue.Outlet, AutoCloseable {
     private static final int MOST_UNDER_WAY = 2;
 
-    private final Device device;
+    private final FeedOptions.OnDevice wanted;
+    private final long seed;
     private final BatchRing ring;
     private final TrainerConnection trainer;
     private final FeedFigures figures;
@@ -39,8 +38,10 @@ final class DeviceOutlet implements BatchQueue.Outlet, AutoCloseable {
     /** A message, and when the copy of its batch was begun. */
     private record Sending(ToTrainer message, long begunNs) {}
 
-    private DeviceOutlet(Device device, BatchRing ring, TrainerConnection trainer, FeedFigures figures) {
-        this.device = device;
+    private DeviceOutlet(
+            FeedOptions.OnDevice wanted, long seed, BatchRing ring, TrainerConnection trainer, FeedFigures figures) {
+        this.wanted = wanted;
+        this.seed = seed;
         this.ring = ring;
         this.trainer = trainer;
         this.figures = figures;
@@ -50,11 +51,13 @@ final class DeviceOutlet implements BatchQueue.Outlet, AutoCloseable {
     /**
      * Makes room for the slots on a device, and says in the ring where that is.
      *
+     * @param seed of random flips on the device
      * @throws IOException where the device has no room, or cannot be used
      */
-    static DeviceOutlet open(Device device, BatchRing ring, TrainerConnection trainer, FeedFigures figures)
+    static DeviceOutlet open(
+            FeedOptions.OnDevice wanted, long seed, BatchRing ring, TrainerConnection trainer, FeedFigures figures)
             throws IOException, InterruptedException {
-        DeviceOutlet outlet = new DeviceOutlet(device, ring, trainer, figures);
+        DeviceOutlet outlet = new DeviceOutlet(wanted, seed, ring, trainer, figures);
         outlet.thread.start();
         try {
             outlet.opened.get();
@@ -79,10 +82,9 @@ final class DeviceOutlet implements BatchQueue.Outlet, AutoCloseable {
     }
 
     private void run() {
-        try (DeviceRing slots = DeviceRing.open(
-                device,
-                IntStream.range(0, ring.layout().slots()).mapToObj(ring::slot).toList())) {
-            ring.describeDevice(slots.slotBytes(), device.uuid(), slots.handle());
+        try (DeviceRing slots =
+                DeviceRing.open(wanted.device(), ring.layout(), ring::slot, wanted.conversion(), seed)) {
+            ring.describeDevice(wanted.device().uuid(), slots.handle(), slots.layout());
             opened.complete(null);
             while (true) {
                 if (underWay.isEmpty() || (underWay.size() < MOST_UNDER_WAY && !waiting.isEmpty())) {
@@ -107,7 +109,7 @@ final class DeviceOutlet implements BatchQueue.Outlet, AutoCloseable {
 
     private void begin(ToTrainer message, DeviceRing slots) throws IOException {
         if (message instanceof ToTrainer.Batch batch) {
-            slots.begin(batch.slot(), batchBytes);
+            slots.begin(batch.slot(), batch.epoch(), batch.count());
         }
         underWay.add(new Sending(message, System.nanoTime()));
     }

@@ -1,5 +1,6 @@
 package io.clairfs.gpufeeder.feed;
 
+import io.clairfs.gpufeeder.device.Conversion;
 import io.clairfs.gpufeeder.device.Device;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param slots batches in the ring
  * @param threads that read and decode
  * @param labels where labels come from
- * @param device that gets a copy of each batch, or null
+ * @param onDevice where a copy of each batch goes, or null
  */
 public record FeedOptions(
         int batch,
@@ -20,12 +21,15 @@ public record FeedOptions(
         int slots,
         int threads,
         Labels labels,
-        @Nullable Device device) {
+        @Nullable OnDevice onDevice) {
     public FeedOptions {
         if (batch < 1 || threads < 1) {
             throw new IllegalArgumentException("batch " + batch + ", threads " + threads + ": both must be positive");
         }
     }
+
+    /** A device that gets a copy of each batch, and what becomes of it there; null: nothing. */
+    public record OnDevice(Device device, @Nullable Conversion conversion) {}
 
     /** Where the labels of samples come from. */
     public sealed interface Labels {

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.gpufeeder.decode.Decoding;
-import io.clairfs.gpufeeder.device.Device;
 import io.clairfs.gpufeeder.ring.BatchRing;
 import io.clairfs.gpufeeder.ring.FromTrainer;
 import io.clairfs.gpufeeder.ring.RingLayout;
@@ -76,8 +75,8 @@ public final class Feeder {
 
     private @Nullable DeviceOutlet openDevice(BatchRing ring, TrainerConnection trainer)
             throws IOException, InterruptedException {
-        Device device = options.device();
-        return device == null ? null : DeviceOutlet.open(device, ring, trainer, figures);
+        FeedOptions.OnDevice wanted = options.onDevice();
+        return wanted == null ? null : DeviceOutlet.open(wanted, fnv(job.seed()), ring, trainer, figures);
     }
 
     private void serve(TrainerConnection trainer, BatchRing ring, BatchQueue queue, List<Thread> threads)

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.gpufeeder.decode.SampleFormat;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -62,10 +63,6 @@ public final class BatchRing implements AutoCloseable {
     }
 
     private void describe(int firstEpoch, int firstStep, int epochs) {
-        List<Integer> shape = layout.format().shape();
-        if (shape.size() > MOST_DIMENSIONS) {
-            throw new IllegalArgumentException("a sample of " + shape.size() + " dimensions");
-        }
         MemorySegment.copy(MAGIC, 0, content, JAVA_BYTE, 0, MAGIC.length);
         content.set(JAVA_INT, 8, VERSION);
         content.set(JAVA_INT, 12, layout.slots());
@@ -75,31 +72,41 @@ public final class BatchRing implements AutoCloseable {
         content.set(JAVA_LONG, 40, layout.labels());
         content.set(JAVA_LONG, 48, layout.indices());
         content.set(JAVA_INT, 56, layout.batch());
-        content.set(JAVA_INT, 60, shape.size());
-        byte[] typestr = layout.format().type().typestr().getBytes(UTF_8);
-        MemorySegment.copy(Arrays.copyOf(typestr, 8), 0, content, JAVA_BYTE, 64, 8);
+        describe(layout.format(), 64, 60, EXTENTS);
         content.set(JAVA_LONG, 72, firstEpoch);
         content.set(JAVA_LONG, 80, firstStep);
         content.set(JAVA_LONG, 88, epochs);
         content.set(JAVA_LONG, 96, ProcessHandle.current().pid());
-        for (int at = 0; at < shape.size(); at++) {
-            content.set(JAVA_LONG, EXTENTS + (long) at * Long.BYTES, shape.get(at));
-        }
     }
 
     /**
      * Says that each batch is on a device as well, in the slot of the same number.
      *
-     * @param slotBytes from the begin of one slot on the device to that of the next
      * @param device what all processes of the machine call it
      * @param handle what another process opens the memory of all slots by: 64 bytes
+     * @param onDevice where things lie in a slot there, the first of which begins where the memory does; indices are on the host alone
      */
-    public void describeDevice(long slotBytes, UUID device, byte[] handle) {
-        content.set(JAVA_LONG, DEVICE, slotBytes);
+    public void describeDevice(UUID device, byte[] handle, RingLayout onDevice) {
         byte[] identity = new byte[2 * Long.BYTES];
         ByteBuffer.wrap(identity).putLong(device.getMostSignificantBits()).putLong(device.getLeastSignificantBits());
-        MemorySegment.copy(identity, 0, content, JAVA_BYTE, DEVICE + Long.BYTES, identity.length);
-        MemorySegment.copy(handle, 0, content, JAVA_BYTE, DEVICE + Long.BYTES + identity.length, handle.length);
+        content.set(JAVA_LONG, DEVICE, onDevice.slotBytes());
+        MemorySegment.copy(identity, 0, content, JAVA_BYTE, DEVICE + 8, identity.length);
+        MemorySegment.copy(handle, 0, content, JAVA_BYTE, DEVICE + 24, handle.length);
+        content.set(JAVA_LONG, DEVICE + 88, onDevice.labels());
+        describe(onDevice.format(), DEVICE + 96, DEVICE + 104, DEVICE + 112);
+    }
+
+    private void describe(SampleFormat format, long typestr, long dimensions, long extents) {
+        List<Integer> shape = format.shape();
+        if (shape.size() > MOST_DIMENSIONS) {
+            throw new IllegalArgumentException("a sample of " + shape.size() + " dimensions");
+        }
+        byte[] type = format.type().typestr().getBytes(UTF_8);
+        MemorySegment.copy(Arrays.copyOf(type, 8), 0, content, JAVA_BYTE, typestr, 8);
+        content.set(JAVA_INT, dimensions, shape.size());
+        for (int at = 0; at < shape.size(); at++) {
+            content.set(JAVA_LONG, extents + (long) at * Long.BYTES, shape.get(at));
+        }
     }
 
     /** A whole slot: what a device copies. */

@@ -1,5 +1,8 @@
 package io.clairfs.gpufeeder.device;
 
+import io.clairfs.gpufeeder.decode.ElementType;
+import io.clairfs.gpufeeder.decode.SampleFormat;
+import io.clairfs.gpufeeder.ring.RingLayout;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -7,7 +10,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
@@ -31,28 +33,30 @@ final class DeviceProgram {
         try (Arena arena = Arena.ofConfined();
                 FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             MemorySegment all = channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena);
-            long bytes = all.byteSize() / count;
-            List<MemorySegment> slots = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                slots.add(all.asSlice(i * bytes, bytes));
+            ring(device, all, all.byteSize() / count, count);
+        } catch (CudaException e) {
+            System.out.println("error: " + e.getMessage());
+        }
+    }
+
+    private static void ring(String device, MemorySegment all, long bytes, int count) throws IOException {
+        Device found = DeviceProbe.find(device);
+        SampleFormat format = new SampleFormat(ElementType.UINT8, List.of((int) bytes - 2 * 64));
+        RingLayout layout = new RingLayout(count, 1, format);
+        try (DeviceRing ring = DeviceRing.open(found, layout, slot -> all.asSlice(slot * bytes, bytes), null, 0)) {
+            for (int slot = 0; slot < count; slot++) {
+                ring.begin(slot, 0, 1);
             }
-            try (DeviceRing ring = DeviceRing.open(DeviceProbe.find(device), slots)) {
-                for (int i = 0; i < count; i++) {
-                    ring.begin(i, i % 2 == 0 ? bytes : bytes / 2);
-                }
-                for (int i = 0; i < count; i++) {
-                    ring.finish(i);
-                }
-                slots.get(1).fill((byte) 7);
-                ring.begin(1, Long.BYTES);
-                ring.finish(1);
-                System.out.println(ring.device().identity() + " " + ring.slotBytes() + " "
-                        + HexFormat.of().formatHex(ring.handle()));
-                while (System.in.read() >= 0) {
-                    slots.get(0).set(ValueLayout.JAVA_BYTE, 0, (byte) 0);
-                }
-            } catch (CudaException e) {
-                System.out.println("error: " + e.getMessage());
+            for (int slot = 0; slot < count; slot++) {
+                ring.finish(slot);
+            }
+            all.asSlice(bytes, Long.BYTES).fill((byte) 7);
+            ring.begin(1, 0, 1);
+            ring.finish(1);
+            System.out.println(found.identity() + " " + ring.layout().slotBytes() + " "
+                    + HexFormat.of().formatHex(ring.handle()));
+            while (System.in.read() >= 0) {
+                all.set(ValueLayout.JAVA_BYTE, 0, (byte) 0);
             }
         }
     }

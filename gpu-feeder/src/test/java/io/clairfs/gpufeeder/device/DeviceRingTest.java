@@ -72,10 +72,7 @@ class DeviceRingTest {
             assertThat(device).hasSize(bytes.length);
             assertSameBytes(device, bytes, 0, SLOT_BYTES);
             Arrays.fill(bytes, SLOT_BYTES, SLOT_BYTES + Long.BYTES, (byte) 7);
-            assertSameBytes(device, bytes, SLOT_BYTES, SLOT_BYTES / 2);
-            assertThat(Arrays.copyOfRange(device, SLOT_BYTES + SLOT_BYTES / 2, 2 * SLOT_BYTES))
-                    .as("what was not copied")
-                    .containsOnly(0);
+            assertSameBytes(device, bytes, SLOT_BYTES, SLOT_BYTES);
             assertSameBytes(device, bytes, 2 * SLOT_BYTES, SLOT_BYTES);
             process.getOutputStream().close();
             assertThat(output.readLine()).isNull();

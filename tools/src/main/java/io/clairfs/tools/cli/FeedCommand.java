@@ -1,5 +1,8 @@
 package io.clairfs.tools.cli;
 
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.gpufeeder.decode.Decoding;
+import io.clairfs.gpufeeder.device.Conversion;
 import io.clairfs.gpufeeder.device.DeviceProbe;
 import io.clairfs.gpufeeder.feed.FeedOptions;
 import io.clairfs.gpufeeder.feed.Feeder;
@@ -85,6 +88,13 @@ final class FeedCommand implements Callable<Integer> {
     private @Nullable String device;
 
     @Option(
+            names = "--on-device",
+            paramLabel = "SPEC",
+            description = "What becomes of images of uint8 on the GPU, such as"
+                    + " dtype=float16,mean=0.485:0.456:0.406,std=0.229:0.224:0.225,flip=random; default: nothing.")
+    private @Nullable String onDevice;
+
+    @Option(
             names = "--connected",
             paramLabel = "FD",
             defaultValue = "-1",
@@ -99,6 +109,7 @@ final class FeedCommand implements Callable<Integer> {
                 "--slots must be " + RingLayout.FEWEST_SLOTS + " to " + RingLayout.MOST_SLOTS);
         check(threads == null || threads > 0, "--threads must be positive");
         check(batch == null || batch > 0, "--batch must be positive");
+        check(onDevice == null || device != null, "--on-device needs --device: it is about batches on a GPU");
         if (connected == NOT_CONNECTED) {
             return serveAll();
         }
@@ -136,13 +147,30 @@ final class FeedCommand implements Callable<Integer> {
         }
         FeedOptions.Labels from = FeedOptions.Labels.parse(labels);
         JobSamples samples = JobSamples.read(job, from, LISTING_PATIENCE_MS);
+        Decoding decoding = DecodeChoice.of(decode, samples.example());
         int all = threads == null ? Runtime.getRuntime().availableProcessors() : threads;
         return new Feeder(
                 job,
                 samples,
-                DecodeChoice.of(decode, samples.example()),
-                new FeedOptions(size, dropLast, slots, all, from, device == null ? null : DeviceProbe.find(device)),
+                decoding,
+                new FeedOptions(size, dropLast, slots, all, from, onDevice(decoding)),
                 () -> MachineMemory.now().availableBytes());
+    }
+
+    private FeedOptions.@Nullable OnDevice onDevice(Decoding decoding) throws IOException, CommandFailedException {
+        if (device == null) {
+            return null;
+        }
+        if (onDevice == null) {
+            return new FeedOptions.OnDevice(DeviceProbe.find(device), null);
+        }
+        try {
+            Conversion conversion = Conversion.parse(onDevice);
+            conversion.requireFits(decoding.format());
+            return new FeedOptions.OnDevice(DeviceProbe.find(device), conversion);
+        } catch (InvalidSpecException e) {
+            throw new CommandFailedException("--on-device " + onDevice + ": " + e.getMessage());
+        }
     }
 
     /** One trainer after another, until the job is gone. */

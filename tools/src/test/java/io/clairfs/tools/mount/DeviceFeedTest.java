@@ -63,6 +63,13 @@ final class DeviceFeedTest {
             random.nextBytes(content);
             Files.write(directory.resolve(i + ".jpg"), content);
         }
+        FIXTURE.python("""
+                import os, sys, numpy, PIL.Image
+                os.makedirs(sys.argv[1])
+                random = numpy.random.default_rng(3)
+                for i in range(60):
+                    PIL.Image.fromarray(random.integers(0, 256, (9, 14, 3), dtype=numpy.uint8)).save("%s/%d.png" % (sys.argv[1], i))
+                """, source.resolve("images/a"));
         mount = FIXTURE.mount(source);
         mount.awaitReady();
     }
@@ -125,6 +132,37 @@ final class DeviceFeedTest {
         assertThat(lines)
                 .containsExactly(
                         String.join(" ", mount.order("two", 0, 0)), String.join(" ", mount.order("two", 1, 0)));
+        assertThatNothingIsLeft();
+    }
+
+    @Test
+    void kernels_give_what_torchvision_calculates_and_mirror_what_the_decoding_would() throws Exception {
+        mount.job("name=images seed=8 epochs=3 batch=16 subset=images");
+        List<String> lines = train(driver(), """
+                mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+                of = lambda numbers: ":".join(map(str, numbers))
+                def expected(images, layout):
+                    images = images.astype(numpy.float64) if layout == "nchw" else images.astype(numpy.float64).transpose(0, 3, 1, 2)
+                    return (images / 255 - numpy.reshape(mean, (3, 1, 1))) / numpy.reshape(std, (3, 1, 1))
+                def run(layout, dtype, flip, bound):
+                    spec = "image,size=9x14,crop=none,layout=%s" % layout
+                    mirrored = 0
+                    with feed(job="images", decode=spec + ",flip=" + flip, epoch=1) as host:
+                        wanted = [(expected(batch, layout), labels.copy(), indices.copy()) for batch, labels, indices in host]
+                    with feed(job="images", decode=spec, epoch=1, device="cuda",
+                              on_device="dtype=%s,mean=%s,std=%s,flip=%s" % (dtype, of(mean), of(std), flip)) as f:
+                        assert f.shape == (3, 9, 14) and f.dtype == dtype, (f.shape, f.dtype)
+                        for (images, labels, indices), (there, there_labels, there_indices) in zip(f, wanted):
+                            assert numpy.array_equal(indices, there_indices) and numpy.array_equal(labels.numpy(), there_labels)
+                            assert images.shape == there.shape and images.dtype == dtype
+                            away = numpy.abs(images.numpy() - there).max()
+                            assert away < bound, (layout, dtype, flip, away)
+                    print(layout, dtype, flip)
+                run("nchw", "float32", "none", 2e-6)
+                run("nhwc", "float32", "random", 2e-6)
+                run("nchw", "float16", "random", 2e-3)
+                """);
+        assertThat(lines).containsExactly("nchw float32 none", "nhwc float32 random", "nchw float16 random");
         assertThatNothingIsLeft();
     }
 
@@ -200,7 +238,8 @@ final class DeviceFeedTest {
         String script = """
                 def why(**options):
                     try:
-                        feed(job="here", decode=decode, **options)
+                        options.setdefault("decode", decode)
+                        feed(job="here", **options)
                         raise AssertionError("it feeds " + str(options))
                     except FeedError as e:
                         print(e)
@@ -211,6 +250,17 @@ final class DeviceFeedTest {
                                 .startsWith("clairfs: there is no device cuda:77: this process sees ")
                                 .endsWith("; without device= the batches stay on the host"),
                         line -> assertThat(line).startsWith("clairfs: device 'gpu' is none: cuda, or cuda:N"));
+        assertThat(train(driver(), script + """
+                why(device='cuda', on_device='dtype=float16')
+                why(device='cuda', decode='image,size=8', on_device='dtype=float16,std=0')
+                why(on_device='dtype=float16')
+                """))
+                .satisfiesExactly(
+                        line -> assertThat(line)
+                                .startsWith("clairfs: --on-device dtype=float16: samples of <f4 [6, 5] are no images"),
+                        line -> assertThat(line).contains("std=0 has a 0"),
+                        line -> assertThat(line)
+                                .isEqualTo("clairfs: on_device= needs device=: it is about batches on a GPU"));
         Process feeder = FIXTURE.start(
                 "host",
                 Clairfs.command(

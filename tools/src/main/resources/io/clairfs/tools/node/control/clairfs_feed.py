@@ -44,8 +44,9 @@ _HEADER = struct.Struct("<8sIIqqqqqII8sqqqq")
 _MAGIC = b"CLAIRFED"
 _VERSION = 1
 _EXTENTS = 128
-_DEVICE = struct.Struct("<q16s64s")
+_DEVICE = struct.Struct("<q16s64sq8sI")
 _DEVICE_AT = 256
+_DEVICE_EXTENTS = 368
 _FIGURES = 4096
 _NOTE = 8192 - 1024
 _FIGURE_NAMES = ("samples", "bytes", "load_ns", "decode_ns", "batches", "ready", "errors", "threads", "waited_ns", "copied_bytes", "copy_ns")
@@ -72,6 +73,7 @@ class Feed:
     labels: "directories" (as ImageFolder numbers its classes; -1 for a sample in no directory), "none" (-1), or a file with a number for each sample.
     epoch, step: where to begin, by default where the job begins.
     device: a GPU, such as "cuda:0": the feeder copies each batch there, and batch and labels are arrays in its memory (clairfs_device.DeviceArray).
+    on_device: what becomes of images there, such as "dtype=float16,mean=0.485:0.456:0.406,std=0.229:0.224:0.225,flip=random"; see docs/FEEDER.md.
     command: the program, as a list or as for a shell. None: a feeder that was started by `clairfs feed` is used, with its own batch, decode, slots,
     threads, labels. timeout_s: the longest wait for a batch.
 
@@ -97,13 +99,14 @@ class Feed:
         command="clairfs",
         timeout_s=PATIENCE_S,
         device=None,
+        on_device=None,
     ):
         self.mount = os.path.realpath(os.fspath(mount))
         self.job = job
         self.rank = int(os.environ.get("RANK", 0)) if rank is None else rank
         self.timeout_s = timeout_s
         self._device = None if device is None else _device(device)
-        self._command = None if command is None else _command_line(self, command, batch, decode, slots, threads, drop_last, labels)
+        self._command = None if command is None else _command_line(self, command, batch, decode, slots, threads, drop_last, labels, on_device)
         self._hold = hold
         self._owner = os.getpid()
         self._link = None
@@ -578,18 +581,20 @@ class _Link:
             self._slots.append((samples, numbers[0], numbers[1]))
         self.address = numpy.frombuffer(self.memory, numpy.uint8, 1).ctypes.data
         if self.feed._device is not None:
-            self._open_device(labels)
+            self._open_device()
 
-    def _open_device(self, labels):
+    def _open_device(self):
         from clairfs_device import CudaError, DeviceSlots
 
-        slot_bytes, identity, handle = _DEVICE.unpack_from(self.memory, _DEVICE_AT)
+        slot_bytes, identity, handle, labels, typestr, dimensions = _DEVICE.unpack_from(self.memory, _DEVICE_AT)
         device = self.feed._device
         identity = "GPU-%s" % uuid.UUID(bytes=identity)
         if slot_bytes == 0:
             raise FeedError("clairfs: the feeder keeps its batches on the host: start it with --device %s, or leave out device=" % device.identity)
         if identity != device.identity:
             raise FeedError("clairfs: the feeder's device is %s, this process's %s is %s" % (identity, "cuda:%d" % device.ordinal, device.identity))
+        self.shape = struct.unpack_from("<%dq" % dimensions, self.memory, _DEVICE_EXTENTS)
+        self.dtype = numpy.dtype(typestr.rstrip(b"\0").decode())
         parts = ((0, (self.batch,) + self.shape, self.dtype), (labels, (self.batch,), numpy.dtype(numpy.int64)))
         try:
             self.on_device = DeviceSlots(device, handle, slot_bytes, self.slots, parts)
@@ -717,16 +722,18 @@ def _device(name):
         raise FeedError("clairfs: %s; without device= the batches stay on the host" % e) from None
 
 
-def _command_line(feed, command, batch, decode, slots, threads, drop_last, labels):
+def _command_line(feed, command, batch, decode, slots, threads, drop_last, labels, on_device):
     if decode is None:
         raise FeedError('clairfs: what becomes of a file? give decode=, such as Feed(..., decode="raw,dtype=float32,shape=3x224x224")')
     line = shlex.split(command) if isinstance(command, str) else list(command)
     line += ["feed", feed.mount, "--job", feed.job, "--rank", str(feed.rank), "--decode", decode, "--slots", str(slots)]
-    for option, value in (("--batch", batch), ("--threads", threads), ("--labels", labels)):
+    for option, value in (("--batch", batch), ("--threads", threads), ("--labels", labels), ("--on-device", on_device)):
         if value is not None:
             line += [option, str(value)]
     if feed._device is not None:
         line += ["--device", feed._device.identity]
+    elif on_device is not None:
+        raise FeedError("clairfs: on_device= needs device=: it is about batches on a GPU")
     return line + (["--drop-last"] if drop_last else [])
 
 
