@@ -237,7 +237,7 @@ final class MountFixture
                 text = new String(resource.readAllBytes(), UTF_8);
             }
         }
-        List<String> command = new ArrayList<>(List.of("/usr/bin/python3", "-c", text));
+        List<String> command = new ArrayList<>(List.of(Requirements.PYTHON, "-c", text));
         for (Object argument : arguments) {
             command.add(argument.toString());
         }

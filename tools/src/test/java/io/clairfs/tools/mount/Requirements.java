@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A test's requirements on the machine. If one is missing, the test is skipped and prints the reason. */
 final class Requirements {
+    /** The Python of the tests. The bundle for GPUs names that of the machine, which has the frameworks. */
+    static final String PYTHON = System.getProperty("clairfs.python", "/usr/bin/python3");
+
     private Requirements() {}
 
     private static void require(@Nullable String missing) {
@@ -31,7 +34,7 @@ final class Requirements {
         if (!works("fusermount", "-V")) {
             return "fusermount is missing (package fuse)";
         }
-        return works("/usr/bin/python3", "-c", "") ? null : "/usr/bin/python3 is missing";
+        return works(PYTHON, "-c", "") ? null : PYTHON + " is missing";
     }
 
     /** The reason why devices cannot be arranged for one process here. Null if they can. */
@@ -81,14 +84,14 @@ final class Requirements {
     /** Whether both are installed. They are not imported, which takes seconds of the processor: the tests that need them do that. */
     static boolean hasTorch() throws IOException, InterruptedException {
         String find = "from importlib.util import find_spec; assert find_spec('torch') and find_spec('torchvision')";
-        return works("/usr/bin/python3", "-c", find);
+        return works(PYTHON, "-c", find);
     }
 
     static void torch() throws IOException, InterruptedException {
         require(
                 hasTorch()
                         ? null
-                        : "/usr/bin/python3 has no torch or torchvision (packages python3-torch, python3-torchvision)");
+                        : PYTHON + " has no torch or torchvision (packages python3-torch, python3-torchvision)");
     }
 
     static void fio() throws IOException, InterruptedException {
