@@ -34,7 +34,8 @@ code=0
     properties=()
     junit --select-package io.clairfs --include-tag gpu || code=1
     properties=(-Dclairfs.daemons.compiled=true)
-    junit --select-class io.clairfs.tools.mount.DeviceBenchmark || code=1
+    junit --select-class io.clairfs.tools.mount.DeviceBenchmark \
+        --select-method 'io.clairfs.tools.mount.FeedBenchmark#small_samples_beside_a_loop_in_c' || code=1
     properties=(-Dclairfs.kill.device=cuda:0 "-Dclairfs.kill.rounds=${KILLS:-20}" "-Dclairfs.kill.seed=$RANDOM")
     command -v nvidia-smi >/dev/null || properties=()
     junit --select-class io.clairfs.tools.mount.KillFeedTest || code=1

@@ -20,7 +20,7 @@ from clairfs_feed import Feed
 from clairfs_torch import OrderSampler
 
 BATCH = 128
-EPOCHS = 4
+EPOCHS = 12 if len(sys.argv) > 2 and sys.argv[2] == "jpeg" else 5
 DEVICE = torch.device("cuda", 0)
 DECODE = {"jpeg": "image,size=224,resize=256", "floats": "raw,dtype=float32,shape=3x224x224", "bytes": "raw,dtype=uint8,shape=3x224x224"}[what]
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -94,8 +94,8 @@ class Work:
 
 
 def measure(epoch, work, normalise, digest):
-    """An epoch: samples a second from the second batch on, the share of the time that the script waited, its processor time per sample."""
-    count, waited, mark, cpu, total = 0, 0.0, None, None, torch.zeros((), dtype=torch.int64, device=DEVICE)
+    """An epoch: samples a second from the second batch on, the time in next(), the script's processor time per sample."""
+    count, taken, mark, cpu, total = 0, [], None, None, torch.zeros((), dtype=torch.int64, device=DEVICE)
     batches = iter(epoch)
     while True:
         before = time.perf_counter()
@@ -106,7 +106,7 @@ def measure(epoch, work, normalise, digest):
         if mark is None:
             mark, cpu = now, time.process_time()
         else:
-            waited += now - before
+            taken.append(now - before)
             count += len(batch[0])
         images = work.normalise(batch[0]) if normalise else batch[0]
         if digest:
@@ -115,7 +115,7 @@ def measure(epoch, work, normalise, digest):
             work.step()
     torch.cuda.synchronize()
     seconds = time.perf_counter() - mark
-    return {"rate": count / seconds, "waited": waited / seconds, "cpu_us": (time.process_time() - cpu) * 1e6 / max(1, count), "digest": int(total)}
+    return {"rate": count / seconds, "next": sum(taken) / seconds, "next_us": statistics.median(taken) * 1e6, "seconds": seconds, "cpu_us": (time.process_time() - cpu) * 1e6 / max(1, count), "digest": int(total)}
 
 
 def loader():
@@ -133,10 +133,19 @@ def feed(**options):
     return Feed(mount, job="bench", decode=DECODE, slots=6, threads=workers, command=command, **options)
 
 
-def run(name, epochs, work, normalise=False, digest=False):
-    said = [measure(epoch, work, normalise, digest) for epoch in epochs][1:]
-    middle = {key: statistics.median(each[key] for each in said) for key in ("rate", "waited", "cpu_us")}
-    say("%-38s %8.0f samples/s, waited %5.2f %% of the time, %5.1f us of the script's CPU per sample", name, middle["rate"], 100 * middle["waited"], middle["cpu_us"])
+def run(name, epochs, work, normalise=False, digest=False, fed=None):
+    """waited: the share of the time in which there was no batch; in next(): that, and what Python and CUDA's calls take."""
+    said = []
+    for epoch in epochs:
+        before = fed.stats()["waited_s"] if fed else 0
+        said.append(measure(epoch, work, normalise, digest))
+        said[-1]["waited"] = (fed.stats()["waited_s"] - before) / said[-1]["seconds"] if fed else said[-1]["next"]
+    said = said[1:]
+    middle = {key: statistics.median(each[key] for each in said) for key in ("rate", "waited", "next", "next_us", "cpu_us")}
+    say(
+        "%-38s %7.0f samples/s, waited %5.2f %% of the time, in next() %5.2f %%, %6.0f us each, %5.1f us of the script's CPU per sample",
+        name, middle["rate"], 100 * middle["waited"], 100 * middle["next"], middle["next_us"], middle["cpu_us"],
+    )
     return middle["rate"], [each["digest"] for each in said]
 
 
@@ -175,13 +184,15 @@ def copy_rates():
     tell("stop=bench")
     begin()
     with feed(device=DEVICE) as fed:
-        for epoch in range(EPOCHS):
-            for _ in fed:
-                pass
-        figures = fed.stats()["feeder"]
-        plain = plain_copy(images.nbytes)
-        ours = figures["copied_bytes"] / figures["copy_ns"] * 1e9
-        say("device ring: %.1f GB/s to the device, %.3f of a plain pinned copy", ours / 1e9, ours / plain)
+        for pause_s, when in ((0.02, "one at a time"), (0, "while the feeder reads as fast as it can")):
+            before = fed.stats()["feeder"]
+            for epoch in range(EPOCHS // 2):
+                for _ in fed:
+                    time.sleep(pause_s)
+            figures = fed.stats()["feeder"]
+            plain = plain_copy(images.nbytes)
+            ours = (figures["copied_bytes"] - before["copied_bytes"]) / (figures["copy_ns"] - before["copy_ns"]) * 1e9
+            say("device ring: %.1f GB/s to the device, %.3f of a plain pinned copy, %s", ours / 1e9, ours / plain, when)
     tell("stop=bench")
 
 
@@ -193,12 +204,12 @@ def compare(work, title, normalise=False, digest=False):
     begin()
     with feed() as fed:
         batches = fed.loader(device=DEVICE)
-        rates["host"], digests["host"] = run(title + "feeder, ring on the host", (batches for _ in range(EPOCHS)), work, normalise, digest)
+        rates["host"], digests["host"] = run(title + "feeder, ring on the host", (batches for _ in range(EPOCHS)), work, normalise, digest, fed)
     tell("stop=bench")
     begin()
     with feed(device=DEVICE) as fed:
         batches = fed.loader()
-        rates["device"], digests["device"] = run(title + "feeder, ring on the device", (batches for _ in range(EPOCHS)), work, normalise, digest)
+        rates["device"], digests["device"] = run(title + "feeder, ring on the device", (batches for _ in range(EPOCHS)), work, normalise, digest, fed)
     tell("stop=bench")
     say("%shost ring %.2f, device ring %.2f times the DataLoader", title, rates["host"] / rates["loader"], rates["device"] / rates["loader"])
     if digest:
@@ -211,12 +222,12 @@ def kernels(work):
     begin()
     with feed(device=DEVICE) as fed:
         batches = fed.loader()
-        rate, _ = run("normalised by the script", (batches for _ in range(EPOCHS)), work, normalise=True)
+        rate, _ = run("normalised by the script", (batches for _ in range(EPOCHS)), work, normalise=True, fed=fed)
     tell("stop=bench")
     begin()
     with feed(device=DEVICE, on_device=ON_DEVICE) as fed:
         batches = fed.loader()
-        by_kernel, _ = run("normalised by the feeder's kernel", (batches for _ in range(EPOCHS)), work)
+        by_kernel, _ = run("normalised by the feeder's kernel", (batches for _ in range(EPOCHS)), work, fed=fed)
     tell("stop=bench")
     say("by the kernel %.3f times as many as by the script", by_kernel / rate)
 
@@ -224,9 +235,10 @@ def kernels(work):
 work = Work()
 copy_rates()
 rates = compare(work, "", digest=True)
-work.calibrate(1.3 * BATCH / min(rates["host"], rates["device"]))
-say("with a step of %d products, slower than the feeder:", work.products)
-compare(work, "with a step: ")
+for step_s in sorted({1.5 * BATCH / min(rates["host"], rates["device"]), 0.05}):
+    work.calibrate(step_s)
+    compare(work, "step of %.1f ms: " % (1e3 * step_s))
+work.calibrate(0.005)
 if what == "bytes":
     kernels(work)
     work.products = 0

@@ -15,8 +15,10 @@ shared memory. What the loop gets are views of that memory: nothing is copied he
 import atexit
 import collections
 import hashlib
+import math
 import mmap
 import os
+import select
 import shlex
 import signal
 import socket
@@ -293,10 +295,9 @@ class Feed:
             self._give_back(self._held.popleft())
         if self._next[0] != epoch:
             return None
-        begin = time.perf_counter()
+        waited_s = self._waited_s
         self._receive_until(lambda: self._ready or self._is_behind_end(epoch) or self._is_read(epoch))
-        self._last_wait_s = time.perf_counter() - begin
-        self._waited_s += self._last_wait_s
+        self._last_wait_s = self._waited_s - waited_s
         if not self._ready or self._ready[0][3] != epoch:
             self._next = (epoch + 1, 0)
             if self._is_behind_end(epoch):
@@ -329,11 +330,18 @@ class Feed:
         return lambda: self._give_back(held)
 
     def _receive_until(self, there):
-        end = time.monotonic() + self.timeout_s
+        end = None
         while not there():
-            message = self._link.receive(end - time.monotonic())
+            end = end or time.monotonic() + self.timeout_s
+            link, before = self._link, self._link.waited_s
+            try:
+                message = link.receive(end - time.monotonic())
+            finally:
+                self._waited_s += link.waited_s - before
             if message is None:
+                begin = time.perf_counter()
                 self._restart()
+                self._waited_s += time.perf_counter() - begin
                 continue
             kind, slot, turn, epoch, step, count, steps, text = message
             if kind == _FAILED:
@@ -426,11 +434,19 @@ class _Loader:
             yield self._tensors(arrays)
 
     def _on_feeders_device(self, batches):
-        """Views of the feeder's memory. Where torch has a stream of its own for the work, that is the one which a slot is given back by."""
+        """Views of the feeder's memory, made once for each slot."""
         torch = self._torch
         torch.cuda.init()
+        link, known = None, {}
         for batch, labels, indices in batches:
-            there = (torch.as_tensor(batch, device=self._device), torch.as_tensor(labels, device=self._device))
+            if link is not self._feed._link:
+                link, known = self._feed._link, {}
+            there = known.get(batch)
+            if there is None:
+                there = (torch.as_tensor(batch, device=self._device), torch.as_tensor(labels, device=self._device))
+                if len(batch) == link.batch:
+                    known[batch] = there
+            there = tuple(tensor.detach() for tensor in there)
             yield there + (torch.from_numpy(indices),) if self._indices else there
 
     def _on_device(self, batches):
@@ -496,28 +512,54 @@ class _Link:
         self.socket = None
         self.memory = None
         self.on_device = None
+        self.waited_s = 0.0  # in which there was no message
 
     def send(self, kind, slot, turn=0, epoch=0, step=0, nanoseconds=0):
+        message = _FROM_TRAINER.pack(kind, slot, turn, epoch, step, nanoseconds)
         try:
-            self.socket.send(_FROM_TRAINER.pack(kind, slot, turn, epoch, step, nanoseconds))
+            while True:
+                try:
+                    self.socket.send(message)
+                    return
+                except BlockingIOError:
+                    self._poll(select.POLLOUT, 1.0)
         except (BrokenPipeError, ConnectionResetError):
             pass  # the next receive says so
 
+    def _poll(self, what, timeout_s):
+        poll = select.poll()
+        poll.register(self.socket, what)
+        poll.poll(max(1, math.ceil(timeout_s * 1000)))
+
     def receive(self, timeout_s):
-        """The next message, or None when the feeder is gone."""
-        end = time.monotonic() + timeout_s
+        """The next message, or None when the feeder is gone. What is there already costs no wait."""
+        end = None
         while True:
             busy = self.on_device is not None and self.on_device.poll()  # the feeder may wait for a slot that a kernel reads
-            self.socket.settimeout(min(_KERNEL_S, max(timeout_s, 0.001)) if busy else max(end - time.monotonic(), 0.001))
             try:
                 message = self.socket.recv(MOST_MESSAGE)
-            except socket.timeout:
-                if time.monotonic() < end:
-                    continue
-                raise self.silence() from None
+                return self._parsed(message) if message else None
             except ConnectionResetError:
                 return None
-            return self._parsed(message) if message else None
+            except BlockingIOError:
+                now = time.perf_counter()
+            if end is None:
+                end = now + timeout_s
+            if now >= end:
+                raise self.silence() from None
+            self._poll(select.POLLIN, min(_KERNEL_S, end - now) if busy else end - now)
+            self.waited_s += time.perf_counter() - now
+
+    @staticmethod
+    def _parsed(message):
+        return _TO_TRAINER.unpack_from(message) + (message[_TO_TRAINER.size :].decode(errors="replace") if len(message) > _TO_TRAINER.size else "",)
+
+    def silence(self):
+        note = self.note() if self.memory is not None else ""
+        return FeedError(
+            "clairfs: no batch of the job '%s' within %.0f s%s: see `clairfs status %s`"
+            % (self.feed.job, self.feed.timeout_s, "; the feeder waits for " + note if note else "", self.feed.mount)
+        )
 
     def release(self, slot, give_back):
         """The script has let go of a slot. What its stream was given may still read it on a device."""
@@ -526,17 +568,6 @@ class _Link:
         else:
             self.on_device.release(give_back)
             self.on_device.poll()
-
-    @staticmethod
-    def _parsed(message):
-        return _TO_TRAINER.unpack_from(message) + (message[_TO_TRAINER.size :].decode(errors="replace"),)
-
-    def silence(self):
-        note = self.note() if self.memory is not None else ""
-        return FeedError(
-            "clairfs: no batch of the job '%s' within %.0f s%s: see `clairfs status %s`"
-            % (self.feed.job, self.feed.timeout_s, "; the feeder waits for " + note if note else "", self.feed.mount)
-        )
 
     def await_hello(self, timeout_s):
         """Takes the ring. Returns False when the feeder is gone."""
@@ -560,6 +591,7 @@ class _Link:
         finally:
             os.close(descriptors[0])
         self._read_header(size)
+        self.socket.setblocking(False)
         return True
 
     def _read_header(self, size):
