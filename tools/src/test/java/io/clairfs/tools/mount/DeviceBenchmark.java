@@ -24,6 +24,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class DeviceBenchmark {
     private static final int IMAGE_BYTES = 3 * 224 * 224;
     private static final int MOST_WORKERS = 8;
+    private static final int JPEGS = 256;
+    private static final int COPIES = 16;
 
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
@@ -62,7 +64,15 @@ final class DeviceBenchmark {
 
     @Test
     void jpegs() throws Exception {
-        fixture.python("make_jpegs.py", Files.createDirectory(shared.resolve("a")), 768);
+        Path first = Files.createDirectory(shared.resolve("0"));
+        fixture.python("make_jpegs.py", first, JPEGS);
+        for (int copy = 1; copy < COPIES; copy++) {
+            Path directory = Files.createDirectory(shared.resolve("" + copy));
+            for (int number = 0; number < JPEGS; number++) {
+                String name = number + ".jpg";
+                Files.copy(first.resolve(name), directory.resolve(name));
+            }
+        }
         run("jpeg");
     }
 

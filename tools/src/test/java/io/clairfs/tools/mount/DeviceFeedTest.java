@@ -202,6 +202,80 @@ final class DeviceFeedTest {
     }
 
     @Test
+    void two_ranks_share_a_device_and_the_status_shows_what_was_copied() throws Exception {
+        mount.job("name=both seed=5 epochs=1 batch=8 world=2 ranks=0-1 subset=train");
+        List<String> lines = train(driver(), """
+                import json
+                def feeders():
+                    with open(mount + "/.clairfs/status.json", "rb", buffering=0) as status:
+                        return json.loads(status.readall())["jobs"][0]["feeders"]
+                def run():
+                    options = dict(job="both", decode=decode, threads=2, device="cuda:0")
+                    with feed(rank=0, **options) as first, feed(rank=1, **options) as second:
+                        read = [], []
+                        for pair in zip(first, second):
+                            for (batch, labels, indices), of in zip(pair, read):
+                                check_batch("both", batch, labels, indices)
+                                of += [int(index) for index in indices]
+                        for of in read:
+                            print(*of)
+                        end = time.monotonic() + 30
+                        while not (len(feeders()) == 2 and all(f["batches"] == 7 and f["copied_bytes"] > 52 * 120 and f["copy_seconds"] > 0 for f in feeders())):
+                            assert time.monotonic() < end, feeders()
+                            time.sleep(0.1)
+                        with open(mount + "/.clairfs/status", "rb", buffering=0) as status:
+                            print(*[l.strip() for l in status.readall().decode().splitlines() if "feeder of rank" in l], sep="; ")
+                run()
+                """);
+        assertThat(lines).hasSize(3);
+        assertThat(lines.get(0)).isEqualTo(String.join(" ", mount.order("both", 0, 0)));
+        assertThat(lines.get(1)).isEqualTo(String.join(" ", mount.order("both", 0, 1)));
+        assertThat(lines.get(2)).matches("feeder of rank 0: .* to the GPU at [0-9.]+ GB/s; feeder of rank 1: .* GB/s");
+        assertThatNothingIsLeft();
+    }
+
+    @Test
+    void a_feeder_that_was_started_apart_serves_one_trainer_after_another_by_its_device() throws Exception {
+        mount.job("name=own seed=9 epochs=1 batch=16 subset=train");
+        Process feeder = Ended.start(
+                Clairfs.command(
+                        "feed",
+                        mount.point().toString(),
+                        "--job",
+                        "own",
+                        "--device",
+                        "cuda",
+                        "--decode",
+                        "raw,dtype=float32,shape=6x5,offset=12"),
+                environment(driver()),
+                FIXTURE.said("apart"),
+                FIXTURE.directory().resolve("apart.err"));
+        try {
+            for (int trainer = 0; trainer < 2; trainer++) {
+                assertThat(train(driver(), """
+                        def run():
+                            with feed(job="own", command=None, device="cuda:0") as f:
+                                read, kept = [], None
+                                for batch, labels, indices in f:
+                                    check_batch("own", batch, labels, indices)
+                                    read += [int(index) for index in indices]
+                                    kept = batch
+                                print(*read)
+                        run()
+                        """)).containsExactly(String.join(" ", mount.order("own", 0, 0)));
+            }
+            mount.job("stop=own");
+            assertThat(feeder.waitFor(60, java.util.concurrent.TimeUnit.SECONDS))
+                    .isTrue();
+        } finally {
+            feeder.destroyForcibly();
+        }
+        assertThat(Files.readString(FIXTURE.directory().resolve("apart.err")))
+                .contains("on cuda too; waits for ", "fed 14 batches (0 bad)", "; to the device at ");
+        assertThatNothingIsLeft();
+    }
+
+    @Test
     void another_feeder_takes_the_place_of_one_that_was_killed() throws Exception {
         mount.job("name=killed seed=4 epochs=3 batch=10 subset=train");
         List<String> lines = train(driver(), """

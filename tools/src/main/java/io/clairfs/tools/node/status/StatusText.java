@@ -178,7 +178,7 @@ public final class StatusText {
             line(
                     text,
                     "",
-                    "feeder of rank %d: %d of %d batches ready, %,d fed (%,d bad), waited for %.1f s; per sample %.2f ms to read, %.2f ms to decode",
+                    "feeder of rank %d: %d of %d batches ready, %,d fed (%,d bad), waited for %.1f s; per sample %.2f ms to read, %.2f ms to decode%s",
                     feeder.rank(),
                     feeder.ready(),
                     feeder.slots(),
@@ -186,7 +186,13 @@ public final class StatusText {
                     feeder.bad(),
                     feeder.waitedSeconds(),
                     MS * feeder.readSeconds() / Math.max(1, feeder.samples()),
-                    MS * feeder.decodeSeconds() / Math.max(1, feeder.samples()));
+                    MS * feeder.decodeSeconds() / Math.max(1, feeder.samples()),
+                    feeder.copySeconds() == 0
+                            ? ""
+                            : String.format(
+                                    Locale.ROOT,
+                                    "; to the GPU at %.1f GB/s",
+                                    feeder.copiedBytes() / feeder.copySeconds() / 1e9));
         }
         if (job.exchange() != null) {
             line(
