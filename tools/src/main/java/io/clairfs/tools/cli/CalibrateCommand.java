@@ -1,5 +1,6 @@
 package io.clairfs.tools.cli;
 
+import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.tools.calibrate.Calibration;
 import io.clairfs.tools.calibrate.DecodeOperation;
 import java.io.IOException;
@@ -42,7 +43,9 @@ final class CalibrateCommand implements Callable<Integer> {
     @Option(
             names = "--decode",
             paramLabel = "OP",
-            description = "Measures how fast so many threads decode the files of SOURCE, too: image.")
+            description =
+                    "Measures how fast so many threads decode the files of SOURCE, too: image, or what the feeder makes"
+                            + " of images, such as image,size=224,resize=256.")
     private @Nullable String decode;
 
     @Option(
@@ -80,16 +83,10 @@ final class CalibrateCommand implements Callable<Integer> {
         if (decode == null) {
             return null;
         }
-        return DecodeOperation.ALL.stream()
-                .filter(operation -> operation.name().equals(decode))
-                .findFirst()
-                .orElseThrow(() -> new ParameterException(
-                        spec.commandLine(),
-                        "--decode " + decode + " is none of "
-                                + String.join(
-                                        ", ",
-                                        DecodeOperation.ALL.stream()
-                                                .map(DecodeOperation::name)
-                                                .toList())));
+        try {
+            return DecodeOperation.of(decode);
+        } catch (InvalidSpecException e) {
+            throw new ParameterException(spec.commandLine(), "--decode " + decode + ": " + e.getMessage());
+        }
     }
 }

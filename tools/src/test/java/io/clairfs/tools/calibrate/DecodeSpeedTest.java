@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What is measured, not how fast it is. */
 final class DecodeSpeedTest {
-    private static final DecodeOperation IMAGE = DecodeOperation.ALL.getFirst();
+    private static final DecodeOperation IMAGE = DecodeOperation.IMAGE;
 
     @TempDir
     private Path source;
@@ -74,6 +74,28 @@ final class DecodeSpeedTest {
                 .hasMessageContaining(".png: not an image");
         write("good.bmp", 20);
         assertThat(DecodeSpeed.measure(source, IMAGE, 10, () -> {})).hasSize(1);
+    }
+
+    @Test
+    void whatTheFeederMakesOfImages_isMeasuredToo() throws Exception {
+        for (int i = 0; i < 10; i++) {
+            BufferedImage image = new BufferedImage(40 + i, 60, BufferedImage.TYPE_INT_RGB);
+            ImageIO.write(image, "jpg", source.resolve(i + ".jpg").toFile());
+        }
+        DecodeOperation operation = DecodeOperation.of("image,size=32,crop=random");
+        assertThat(operation.name()).isEqualTo("image,size=32,crop=random");
+        Map<Long, Map<Integer, Double>> rates = DecodeSpeed.measure(source, operation, 10, () -> {});
+        assertThat(rates)
+                .isNotEmpty()
+                .allSatisfy((bytes, ofSize) -> assertThat(ofSize.values()).allMatch(rate -> rate > 0));
+        assertThat(DecodeOperation.of("image")).isSameAs(IMAGE);
+        assertThatThrownBy(() -> DecodeOperation.of("cubes")).hasMessageContaining("'cubes' is no way to decode");
+        assertThatThrownBy(() -> DecodeOperation.of("image").perThread().get().decode(new byte[3]))
+                .hasMessageContaining("not an image");
+        assertThatThrownBy(() -> DecodeOperation.of("npy")).hasMessageContaining("read as they are");
+        assertThatThrownBy(() -> DecodeSpeed.measure(source, DecodeOperation.of("png,size=32"), 10, () -> {}))
+                .hasMessageContaining("can be decoded as png,size=32")
+                .hasMessageContaining("a JPEG file");
     }
 
     @Test
