@@ -78,6 +78,13 @@ final class TransferFaultsTest {
         return closing(new TransferClient(credentials, limits, threads));
     }
 
+    /** Waits for a connection as long as a test may: nothing else would end that wait. */
+    private static ServerSocket fakePeer() throws IOException {
+        ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
+        fake.setSoTimeout((int) PATIENCE_MS);
+        return fake;
+    }
+
     private static void eventually(BooleanSupplier condition) throws InterruptedException {
         long end = in(PATIENCE_MS);
         while (!condition.getAsBoolean()) {
@@ -229,7 +236,7 @@ final class TransferFaultsTest {
 
     @Test
     void peerThatSendsGarbageInsteadOfAHandshake_fails() throws Exception {
-        try (ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+        try (ServerSocket fake = fakePeer()) {
             Thread.ofVirtual().start(() -> {
                 try (Socket socket = fake.accept()) {
                     socket.getOutputStream()
@@ -251,7 +258,7 @@ final class TransferFaultsTest {
     @Test
     void silentPeer_failsByTheDeadlineAndIsLeftAlone() throws Exception {
         TransferLimits limits = TransferLimits.DEFAULT.withTimes(60_000, 400, 60_000, 60_000, 600_000, 600_000);
-        try (ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+        try (ServerSocket fake = fakePeer()) {
             TransferClient client = client(CREDENTIALS, limits);
             Peer peer = ServedSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
             assertThat(peer.fetch(1, 10, in(100))).isInstanceOf(Answer.Failed.class);
@@ -265,12 +272,13 @@ final class TransferFaultsTest {
     // Promise G3
     @Test
     void peerThatWasLeftAlone_isTriedByOneRequest() throws Exception {
-        try (ServerSocket fake = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+        try (ServerSocket fake = fakePeer()) {
             TransferClient client = client(CREDENTIALS, QUICK);
             Peer peer = ServedSamples.peer(client, (InetSocketAddress) fake.getLocalSocketAddress());
             CompletableFuture<Answer> first = peer.ask(1, 10, in(PATIENCE_MS));
             fake.accept().close();
             assertThat(first.join()).isInstanceOf(Answer.Failed.class);
+            eventually(() -> client.counters().leftAlone.sum() == 1);
             eventually(() -> !peer.isLeftAlone());
             CompletableFuture<Answer> trying = peer.ask(1, 10, in(PATIENCE_MS));
             try (Socket silent = fake.accept()) {

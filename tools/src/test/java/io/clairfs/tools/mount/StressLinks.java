@@ -22,6 +22,11 @@ final class StressLinks {
     private static final int FILES = 4;
     private static final int VICTIM_BYTES = 50_000;
 
+    private static final Set<Integer> OF_FILE = Set.of(Errno.ESTALE, Errno.ENOENT);
+
+    /** The source is a FUSE filesystem: where a directory has become something else, the kernel itself may answer EIO to who is on the way through it. */
+    private static final Set<Integer> OF_DIRECTORY = Set.of(Errno.ESTALE, Errno.ENOENT, Errno.EIO);
+
     private final Path dataset;
     private final Path outside;
     private final StressFaults faults;
@@ -62,11 +67,12 @@ final class StressLinks {
     /** Puts a link in place of a file or directory of the source. */
     void plant() throws IOException {
         remove();
-        String path = wholeDirectory.next() ? DIRECTORY : "links/" + random.nextInt(FILES) + ".bin";
+        boolean isDirectory = wholeDirectory.next();
+        String path = isDirectory ? DIRECTORY : "links/" + random.nextInt(FILES) + ".bin";
         Path link = dataset.resolve(path);
         Path lure = Files.createTempDirectory(outside, "lure").resolve("lure");
         copyWithOtherBytes(link, lure);
-        StressFaults.Period period = faults.begin(path, Set.of(Errno.ESTALE, Errno.ENOENT));
+        StressFaults.Period period = faults.begin(path, isDirectory ? OF_DIRECTORY : OF_FILE);
         Path aside = outside.resolve("aside");
         planted = new Planted(link, aside, period);
         Files.move(link, aside);

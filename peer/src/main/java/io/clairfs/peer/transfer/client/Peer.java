@@ -282,10 +282,18 @@ public final class Peer {
         }
 
         @Override
-        public void cannotBeUsed(Rail rail, String reason) {
-            if (closed || !hasOther(rail)) {
-                failWaiting(reason);
-            } else if (!waiting.isEmpty()) {
+        public List<Flight> stranded(Rail rail) {
+            return closed || !hasOther(rail) ? waiting.takeAll() : List.of();
+        }
+
+        @Override
+        public void fail(List<Flight> stranded, String reason) {
+            for (Flight flight : stranded) {
+                counters.failed.increment();
+                flight.settle(new Answer.Failed(reason));
+                retire();
+            }
+            if (!waiting.isEmpty()) {
                 wake(0);
             }
         }
@@ -314,14 +322,6 @@ public final class Peer {
 
         @Override
         public void retired() {
-            retire();
-        }
-    }
-
-    private void failWaiting(String reason) {
-        for (Flight flight = waiting.poll(); flight != null; flight = waiting.poll()) {
-            counters.failed.increment();
-            flight.settle(new Answer.Failed(reason));
             retire();
         }
     }

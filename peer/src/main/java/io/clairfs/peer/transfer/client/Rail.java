@@ -15,6 +15,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -50,8 +51,11 @@ final class Rail {
         /** Fails what is overdue, and what no caller waits for. */
         void expireWaiting(long nowNs);
 
-        /** A rail cannot be used now; if none can, nothing may wait. */
-        void cannotBeUsed(Rail rail, String reason);
+        /** A rail cannot be used now: takes out what waits, if none can. */
+        List<Flight> stranded(Rail rail);
+
+        /** Fails these, and has another rail look at what still waits. */
+        void fail(List<Flight> stranded, String reason);
 
         /** A rail was lost with this request in flight. Returns whether it waits again, for another rail. */
         boolean takesBack(Rail from, Flight unanswered);
@@ -192,14 +196,14 @@ final class Rail {
         }
         PeerConnection current = connection;
         if (owner.isClosed()) {
-            owner.cannotBeUsed(this, "closed");
+            owner.fail(owner.stranded(this), "closed");
         } else if (current != null) {
             current.send(owner.waiting(), System.nanoTime());
             if (!owner.waiting().isEmpty()) {
                 owner.hasMore(this);
             }
         } else if (backOff.isResting(System.nanoTime())) {
-            owner.cannotBeUsed(this, lastFailure);
+            owner.fail(owner.stranded(this), lastFailure);
         } else {
             connect();
         }
@@ -293,6 +297,9 @@ final class Rail {
             connection = null;
             channel = null;
             lastFailure = reason;
+            // Taken out before the rest begins: the one request that tries the peer after it must not fail with those
+            // that waited.
+            List<Flight> stranded = owner.stranded(Rail.this);
             if (!owner.isClosed()) {
                 backOff.failed(System.nanoTime());
                 means.counters().leftAlone.increment();
@@ -301,7 +308,7 @@ final class Rail {
                         "peer " + address + " is left alone for " + backOff.remainingMs(System.nanoTime()) + " ms: "
                                 + reason);
             }
-            owner.cannotBeUsed(Rail.this, reason);
+            owner.fail(stranded, reason);
         }
     }
 

@@ -27,6 +27,15 @@ final class WaitingFlights {
         return flights.isEmpty();
     }
 
+    /** Takes out all. */
+    List<Flight> takeAll() {
+        List<Flight> all = new ArrayList<>();
+        for (Flight flight = flights.poll(); flight != null; flight = flights.poll()) {
+            all.add(flight);
+        }
+        return all;
+    }
+
     /** Takes out those that are overdue or that no caller waits for. */
     List<Flight> takeOver(long nowNs) {
         List<Flight> over = new ArrayList<>();

@@ -77,7 +77,6 @@ final class ServingConnection extends ByteToMessageDecoder {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         encrypted = ctx.pipeline().get(SslHandler.class) != null;
-        tick = ctx.executor().scheduleWithFixedDelay(() -> expire(ctx), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
     }
 
     @Override
@@ -209,6 +208,14 @@ final class ServingConnection extends ByteToMessageDecoder {
         }
         ctx.flush();
         channel.config().setOption(EpollChannelOption.TCP_CORK, false);
+        watchDeadlines(ctx);
+    }
+
+    /** While a request has no answer. A node has a connection to each other one, and those that owe nothing wake nobody. */
+    private void watchDeadlines(ChannelHandlerContext ctx) {
+        if (tick == null && !open.isEmpty()) {
+            tick = ctx.executor().scheduleWithFixedDelay(() -> expire(ctx), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+        }
     }
 
     private void serve(ChannelHandlerContext ctx, Asked asked) {
@@ -354,6 +361,10 @@ final class ServingConnection extends ByteToMessageDecoder {
 
     private void expire(ChannelHandlerContext ctx) {
         if (open.isEmpty()) {
+            if (tick != null) {
+                tick.cancel(false);
+                tick = null;
+            }
             return;
         }
         long now = System.nanoTime();

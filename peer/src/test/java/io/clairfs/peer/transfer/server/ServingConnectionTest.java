@@ -36,9 +36,11 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +51,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ServingConnectionTest {
     private static final int SAMPLES = 200;
     private static final int STRIDE = 6_000;
+    private static final long NOTHING_DUE = -1;
 
     private final LeakWatch leaks = new LeakWatch();
     private final AtomicInteger lentOut = new AtomicInteger();
@@ -112,6 +115,29 @@ final class ServingConnectionTest {
             return new ServeResult.Later(promise);
         }
         return serve(sample);
+    }
+
+    @Test
+    void connection_thatOwesNothing_wakesNobody() {
+        CompletableFuture<ServeResult> later = new CompletableFuture<>();
+        EmbeddedChannel channel = new EmbeddedChannel();
+        channel.freezeTime();
+        channel.pipeline()
+                .addLast(
+                        new ServingConnection((_, _, _) -> new ServeResult.Later(later), PATIENT, new ServeCounters()));
+        assertThat(channel.runScheduledPendingTasks()).as("nothing is due").isEqualTo(NOTHING_DUE);
+        ByteBuf request = Unpooled.buffer();
+        request.writeByte(Frames.REQUEST).writeByte(0).writeShort(1);
+        request.writeInt(1).writeInt(3).writeLong(sizes[3]).writeInt(60_000_000);
+        Frames.seal(request, 0);
+        channel.writeInbound(request);
+        assertThat(channel.runScheduledPendingTasks()).as("the deadline").isPositive();
+        later.complete(serve(3));
+        channel.runPendingTasks();
+        assertThat(channel.outboundMessages()).isNotEmpty();
+        channel.advanceTimeBy(1, TimeUnit.SECONDS);
+        assertThat(channel.runScheduledPendingTasks()).as("answered").isEqualTo(NOTHING_DUE);
+        channel.finishAndReleaseAll();
     }
 
     /** As a channel that takes everything at once, but counts itself full after {@code high} bytes. */
