@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -116,7 +117,9 @@ final class DoctorCommandTest {
                 .contains("before a mount give both: clairfs doctor SOURCE");
     }
 
+    /** Alone: whatever is mounted meanwhile has no watches either. */
     @Test
+    @Tag("alone")
     void few_watches_are_named_with_the_number_of_directories() throws Exception {
         Path source = source();
         try (KernelSetting few = KernelSetting.set(KernelSetting.WATCHES, 2)) {

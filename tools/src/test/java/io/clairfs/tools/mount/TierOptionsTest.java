@@ -97,7 +97,7 @@ final class TierOptionsTest {
         }
         Path model = fixture.directory().resolve("model.yaml");
         assertThat(fixture.clairfs("calibrate", source, "--decode", "video").complainedWith(2))
-                .contains("--decode video is none of image");
+                .contains("--decode video: 'video' is no way to decode; known: ");
         fixture.clairfs("calibrate", source, "--memory", "--decode", "image", "--seconds", "0.02", "--write", model)
                 .succeeded();
         assertThat(Files.readString(model)).contains("source:", "latency:", "read:", "memory:", "decode:", "image:");
