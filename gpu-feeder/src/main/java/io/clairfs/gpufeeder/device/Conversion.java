@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 public record Conversion(ElementType type, List<Double> mean, List<Double> std, boolean flip) {
     static final int MOST_CHANNELS = 4;
 
+    /** The kernel has a row of blocks for each sample, and CUDA so many rows. */
+    private static final int MOST_SAMPLES = 65_535;
+
     public Conversion {
         mean = List.copyOf(mean);
         std = List.copyOf(std);
@@ -69,11 +72,15 @@ public record Conversion(ElementType type, List<Double> mean, List<Double> std, 
     }
 
     /**
-     * Whether samples of this format can be converted.
+     * Whether batches of so many samples of this format can be converted.
      *
      * @throws InvalidSpecException in one line, where they cannot
      */
-    public void requireFits(SampleFormat from) throws InvalidSpecException {
+    public void requireFits(SampleFormat from, int batch) throws InvalidSpecException {
+        if (batch > MOST_SAMPLES) {
+            throw new InvalidSpecException(
+                    "batches of " + batch + " samples cannot be converted: " + MOST_SAMPLES + " at most");
+        }
         Planes planes = Planes.of(from);
         if (planes == null) {
             throw new InvalidSpecException("samples of " + from.type().typestr() + " " + from.shape()

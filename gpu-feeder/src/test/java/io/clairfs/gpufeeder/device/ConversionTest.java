@@ -40,7 +40,7 @@ final class ConversionTest {
     void images_become_planes_wherever_their_channels_were() throws Exception {
         Conversion conversion = Conversion.parse("dtype=float32");
         for (SampleFormat format : List.of(bytes(3, 20, 30), bytes(20, 30, 3))) {
-            conversion.requireFits(format);
+            conversion.requireFits(format, 65_535);
             RingLayout layout = conversion.layout(new RingLayout(2, 5, format));
             assertThat(layout.format()).isEqualTo(new SampleFormat(ElementType.FLOAT32, List.of(3, 20, 30)));
             assertThat(layout.slots()).isEqualTo(2);
@@ -72,9 +72,10 @@ final class ConversionTest {
         Conversion three = Conversion.parse("dtype=float16,mean=1:2:3");
         for (SampleFormat format :
                 List.of(bytes(30), bytes(20, 30, 40), new SampleFormat(ElementType.FLOAT32, List.of(3, 20, 30)))) {
-            assertThatThrownBy(() -> three.requireFits(format)).hasMessageContaining("are no images of uint8");
+            assertThatThrownBy(() -> three.requireFits(format, 5)).hasMessageContaining("are no images of uint8");
         }
-        assertThatThrownBy(() -> three.requireFits(bytes(1, 20, 30)))
+        assertThatThrownBy(() -> three.requireFits(bytes(1, 20, 30), 5))
                 .hasMessageContaining("one for each of the 1 channels, not 3");
+        assertThatThrownBy(() -> three.requireFits(bytes(3, 20, 30), 65_536)).hasMessageContaining("65535 at most");
     }
 }

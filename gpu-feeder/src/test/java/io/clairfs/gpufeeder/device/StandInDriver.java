@@ -10,7 +10,8 @@ import java.util.Map;
 /**
  * A library in place of NVIDIA's driver, for processes that a test starts: one device whose memory are files. It refuses what a GPU would take wrongly.
  *
- * @param directory of its files: {@code left} says what a process did not free, a file {@code busy} there keeps kernels from ending
+ * @param directory of its files: {@code left} says what a process did not free, a file {@code busy} there keeps kernels from ending,
+ *     a file {@code broken} has those of a trainer fail
  */
 public record StandInDriver(Path directory) {
     public static final String IDENTITY = "GPU-00112233-4455-6677-8899-aabbccddeeff";
@@ -65,7 +66,8 @@ public record StandInDriver(Path directory) {
     public List<String> allocated() throws IOException {
         try (var files = Files.list(directory)) {
             return files.map(file -> file.getFileName().toString())
-                    .filter(name -> !List.of("library", "busy", "left").contains(name))
+                    .filter(name ->
+                            !List.of("library", "busy", "broken", "left").contains(name))
                     .toList();
         }
     }

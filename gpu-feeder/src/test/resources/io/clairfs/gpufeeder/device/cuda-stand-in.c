@@ -3,7 +3,7 @@
  * CUDA_STAND_IN, so that a handle can be opened by another process. It is strict where a GPU would go wrong without a word: copies must come from
  * pinned memory and stay within an allocation, a handle names the begin of an allocation and cannot be opened where it was made, and what is still
  * allocated, pinned, opened or retained at the end of the process is written to the file "left" of that directory. While that directory has a file
- * "busy", no kernel ends.
+ * "busy", no kernel ends; while it has a file "broken", a kernel of whoever has opened another process's memory has failed.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, NOT_READY = 600, ALREADY_PINNED = 712, NOT_PINNED = 713 };
+enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, NOT_READY = 600, ILLEGAL_ADDRESS = 700, ALREADY_PINNED = 712, NOT_PINNED = 713 };
 enum { MOST = 256 };
 
 struct range {
@@ -145,6 +145,7 @@ int cuStreamSynchronize(void *stream) { return (void)stream, OK; }
 int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes, void *stream) {
     (void)stream;
     if (!current) return INVALID_CONTEXT;
+    if (fails("cuMemcpyHtoDAsync")) return ILLEGAL_ADDRESS;
     if (!within(memory, to, bytes) || !within(pinned, (uintptr_t)from, bytes)) return INVALID_VALUE;
     return memcpy((void *)(uintptr_t)to, from, bytes), OK;
 }
@@ -187,16 +188,22 @@ int cuIpcCloseMemHandle(unsigned long long address) {
     return range->bytes = 0, OK;
 }
 
-static int is_busy(void) {
+static int has(const char *file) {
     char path[512];
-    snprintf(path, sizeof path, "%s/busy", directory());
+    snprintf(path, sizeof path, "%s/%s", directory(), file);
     return access(path, F_OK) == 0;
+}
+
+static int is_broken(void) {
+    for (int i = 0; i < MOST; i++)
+        if (memory[i].bytes && memory[i].opened) return has("broken");
+    return 0;
 }
 
 /* Copies are done when their call returns. Kernels there are none: a stream is busy for as long as the directory says so. */
 int cuEventCreate(void **event, unsigned flags) { return current ? ((void)flags, events++, *event = malloc(1), OK) : INVALID_CONTEXT; }
-int cuEventRecord(void *event, void *stream) { return (void)stream, event && current ? OK : INVALID_VALUE; }
-int cuEventQuery(void *event) { return !event ? INVALID_VALUE : is_busy() ? NOT_READY : OK; }
+int cuEventRecord(void *event, void *stream) { return (void)stream, !event || !current ? INVALID_VALUE : is_broken() ? ILLEGAL_ADDRESS : OK; }
+int cuEventQuery(void *event) { return !event ? INVALID_VALUE : is_broken() ? ILLEGAL_ADDRESS : has("busy") ? NOT_READY : OK; }
 int cuEventSynchronize(void *event) { return event ? OK : INVALID_VALUE; }
 int cuEventDestroy_v2(void *event) { return event ? (events--, free(event), OK) : INVALID_VALUE; }
 

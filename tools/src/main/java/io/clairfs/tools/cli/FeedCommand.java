@@ -153,11 +153,12 @@ final class FeedCommand implements Callable<Integer> {
                 job,
                 samples,
                 decoding,
-                new FeedOptions(size, dropLast, slots, all, from, onDevice(decoding)),
+                new FeedOptions(size, dropLast, slots, all, from, onDevice(decoding, size)),
                 () -> MachineMemory.now().availableBytes());
     }
 
-    private FeedOptions.@Nullable OnDevice onDevice(Decoding decoding) throws IOException, CommandFailedException {
+    private FeedOptions.@Nullable OnDevice onDevice(Decoding decoding, int size)
+            throws IOException, CommandFailedException {
         if (device == null) {
             return null;
         }
@@ -166,7 +167,7 @@ final class FeedCommand implements Callable<Integer> {
         }
         try {
             Conversion conversion = Conversion.parse(onDevice);
-            conversion.requireFits(decoding.format());
+            conversion.requireFits(decoding.format(), size);
             return new FeedOptions.OnDevice(DeviceProbe.find(device), conversion);
         } catch (InvalidSpecException e) {
             throw new CommandFailedException("--on-device " + onDevice + ": " + e.getMessage());

@@ -44,9 +44,7 @@ class ControlFilesTest {
 
     @AfterEach
     void stopJobs() throws IOException {
-        for (JsonNode job : mount.status().path("jobs")) {
-            mount.job("stop=" + job.path("name").asString());
-        }
+        mount.stopJobs();
     }
 
     // Promise J3

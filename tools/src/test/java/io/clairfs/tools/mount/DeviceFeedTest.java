@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -19,16 +18,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import tools.jackson.databind.JsonNode;
 
 /** A feeder whose batches lie in the memory of a GPU: the machine's own, and where there is none, a library that stands in for its driver. */
 @Tag("gpu")
 @Timeout(300)
 final class DeviceFeedTest {
-    private static final List<String> CLASSES = List.of("a", "a-b", "ä");
-    private static final int SAMPLES = 103;
-    private static final int HEADER_BYTES = 12;
-    private static final int FLOATS = 6 * 5;
 
     /** What every script here begins with. What a piece of it leaves open is left open on the device: they are functions. */
     private static final String HEAD = """
@@ -56,13 +50,7 @@ final class DeviceFeedTest {
             standIn = StandInDriver.make(FIXTURE.newDirectory("gpu"));
         }
         source = FIXTURE.newDirectory("source");
-        Random random = new Random(5);
-        for (int i = 0; i < SAMPLES; i++) {
-            Path directory = Files.createDirectories(source.resolve("train/" + CLASSES.get(i % CLASSES.size())));
-            byte[] content = new byte[HEADER_BYTES + Float.BYTES * FLOATS];
-            random.nextBytes(content);
-            Files.write(directory.resolve(i + ".jpg"), content);
-        }
+        FeedSamples.make(source);
         FIXTURE.python("""
                 import os, sys, numpy, PIL.Image
                 os.makedirs(sys.argv[1])
@@ -76,9 +64,7 @@ final class DeviceFeedTest {
 
     @AfterEach
     void stopJobs() throws IOException {
-        for (JsonNode job : mount.status().path("jobs")) {
-            mount.job("stop=" + job.path("name").asString());
-        }
+        mount.stopJobs();
     }
 
     private static Map<String, String> environment(Map<String, String> ofDriver) {
@@ -272,6 +258,53 @@ final class DeviceFeedTest {
         }
         assertThat(Files.readString(FIXTURE.directory().resolve("apart.err")))
                 .contains("on cuda too; waits for ", "fed 14 batches (0 bad)", "; to the device at ");
+        assertThatNothingIsLeft();
+    }
+
+    @Test
+    void a_kernel_of_the_script_that_failed_ends_the_feeder_all_the_same() throws Exception {
+        assumeTrue(!HAS_GPU, "the library that stands in for the driver says when a kernel fails");
+        mount.job("name=broken seed=2 epochs=1 batch=10 subset=train");
+        Path broken = standIn.directory().resolve("broken");
+        try {
+            assertThat(train(driver(), """
+                    def run(broken):
+                        from clairfs_device import CudaError
+                        with feed(job="broken", decode=decode, device="cuda", slots=3, hold=2) as f:
+                            batches = iter(f)
+                            next(batches), next(batches)
+                            open(broken, "w").close()
+                            try:
+                                next(batches)
+                            except CudaError as e:
+                                print(e)
+                        print("closed")
+                    run("%s")
+                    """.formatted(broken)))
+                    .containsExactly("cuEventRecord failed with CUDA's error 700", "closed");
+            assertThat(FIXTURE.processes()).as("only the daemon is left").hasSize(1);
+            assertThat(standIn.allocated()).isEmpty();
+        } finally {
+            Files.deleteIfExists(broken);
+        }
+        assertThatNothingIsLeft();
+    }
+
+    @Test
+    void a_copy_that_fails_is_one_clear_line() throws Exception {
+        assumeTrue(!HAS_GPU, "the library that stands in for the driver has copies fail");
+        mount.job("name=copy seed=2 epochs=1 batch=10 subset=train");
+        assertThat(train(standIn.environment("cuMemcpyHtoDAsync"), """
+                def run():
+                    try:
+                        with feed(job="copy", decode=decode, device="cuda") as f:
+                            for batch in f:
+                                pass
+                    except FeedError as e:
+                        print(e)
+                run()
+                """))
+                .containsExactly("clairfs: cuMemcpyHtoDAsync failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
         assertThatNothingIsLeft();
     }
 

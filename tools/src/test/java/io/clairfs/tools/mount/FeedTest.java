@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -20,10 +19,8 @@ import tools.jackson.databind.JsonNode;
 /** A feeder on a real mount, read by the trainer's module in Python. */
 @Timeout(300)
 final class FeedTest {
-    /** In one class directory each: two names whose order differs between bytes of whole paths and class names. */
-    private static final List<String> CLASSES = List.of("a", "a-b", "ä");
 
-    private static final int SAMPLES = 103;
+    private static final int SAMPLES = FeedSamples.SAMPLES;
     private static final int THREADS = 3;
 
     /**
@@ -31,9 +28,6 @@ final class FeedTest {
      * may, again and again.
      */
     private static final int MOST_OUT_OF_TURN = (THREADS - 1) * 2 * SAMPLES / 16;
-
-    private static final int HEADER_BYTES = 12;
-    private static final int FLOATS = 6 * 5;
 
     @RegisterExtension
     static final MountFixture FIXTURE = new MountFixture();
@@ -44,13 +38,7 @@ final class FeedTest {
     @BeforeAll
     static void mountSamples() throws IOException, InterruptedException {
         source = FIXTURE.newDirectory("source");
-        Random random = new Random(5);
-        for (int i = 0; i < SAMPLES; i++) {
-            Path directory = Files.createDirectories(source.resolve("train/" + CLASSES.get(i % CLASSES.size())));
-            byte[] content = new byte[HEADER_BYTES + Float.BYTES * FLOATS];
-            random.nextBytes(content);
-            Files.write(directory.resolve(i + ".jpg"), content);
-        }
+        FeedSamples.make(source);
         Files.createDirectories(source.resolve("bad/a"));
         for (int i = 0; i < 8; i++) {
             Files.write(source.resolve("bad/a/" + i + ".jpg"), new byte[i == 3 ? 7 : 40]);
@@ -61,9 +49,7 @@ final class FeedTest {
 
     @AfterEach
     void stopJobs() throws IOException {
-        for (JsonNode job : mount.status().path("jobs")) {
-            mount.job("stop=" + job.path("name").asString());
-        }
+        mount.stopJobs();
     }
 
     /** Runs a piece of a training script, which has {@code feed(...)} to make a feed of this build's program, and {@code root}, the source. */

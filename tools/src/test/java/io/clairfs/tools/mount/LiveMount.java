@@ -35,6 +35,13 @@ record LiveMount(Path point) {
         Files.writeString(control("job"), line + "\n", StandardOpenOption.WRITE);
     }
 
+    /** Stops all jobs. */
+    void stopJobs() throws IOException {
+        for (JsonNode job : status().path("jobs")) {
+            job("stop=" + job.path("name").asString());
+        }
+    }
+
     /** The answer of {@code .clairfs/where} for a file of the dataset. */
     JsonNode where(String path) throws IOException {
         return JSON.readTree(read("where/" + path));

@@ -70,9 +70,7 @@ final class TrainerOrderFilesTest {
 
     @AfterEach
     void stopJobs() throws IOException {
-        for (JsonNode job : mount.status().path("jobs")) {
-            mount.job("stop=" + job.path("name").asString());
-        }
+        mount.stopJobs();
     }
 
     private static int[] numbers(String job, int epoch, int rank) throws IOException {

@@ -197,9 +197,10 @@ class DeviceSlots:
     def release(self, given_back):
         """Calls given_back once the kernels that the current stream has are done; see poll."""
         with self._device:
-            event = self._events.pop() if self._events else self._new_event()
-            self._driver("cuEventRecord", event, self._device.current_stream())
-        self._in_use.append((event, given_back))
+            if not self._events:
+                self._events.append(self._new_event())
+            self._driver("cuEventRecord", self._events[-1], self._device.current_stream())
+        self._in_use.append((self._events.pop(), given_back))
 
     def _new_event(self):
         event = ctypes.c_void_p()
@@ -221,15 +222,21 @@ class DeviceSlots:
         return False
 
     def close(self):
-        """Waits for the kernels that read the slots, since the feeder frees them next. Never fails: the device may be gone."""
-        with self._device:
-            while self._in_use:
-                event, _ = self._in_use.popleft()
-                self._driver.result("cuEventSynchronize", event)
-                self._events.append(event)
-            while self._events:
-                self._driver.result("cuEventDestroy_v2", self._events.pop())
-        self._arrays = []
+        """Waits for what the current stream has been given, since the feeder frees the slots next. Never fails: the device may have."""
+        try:
+            self.release(lambda: None)
+        except RuntimeError:
+            pass
+        try:
+            with self._device:
+                for event, _ in self._in_use:
+                    self._driver.result("cuEventSynchronize", event)
+                for event in [event for event, _ in self._in_use] + self._events:
+                    self._driver.result("cuEventDestroy_v2", event)
+        except RuntimeError:
+            pass  # what is left ends with this process
+        self._in_use.clear()
+        self._events, self._arrays = [], []
 
 
 # DLPack: its structures, and who owns them. https://dmlc.github.io/dlpack/latest/c_api.html

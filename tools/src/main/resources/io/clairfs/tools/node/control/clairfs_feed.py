@@ -39,6 +39,7 @@ END_S = 10.0
 MOST_RESTARTS = 3
 MOST_MESSAGE = 8192
 _KERNEL_S = 0.001
+_LAST_WORDS_S = 2.0
 
 _TO_TRAINER = struct.Struct("<IIqqqqq")
 _FROM_TRAINER = struct.Struct("<IIqqqq")
@@ -218,8 +219,6 @@ class Feed:
         if self._owner == os.getpid():
             if self._pinned is not None:
                 self._pinned.close()
-            while self._device is not None and self._held:
-                self._give_back(self._held.popleft())  # closing the link waits for what reads them
             if self._link is not None:
                 self._link.close()
             self._held.clear()
@@ -590,9 +589,9 @@ class _Link:
             self.memory = mmap.mmap(descriptors[0], size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
         finally:
             os.close(descriptors[0])
-        self._read_header(size)
         self.socket.setblocking(False)
-        return True
+        self._read_header(size)
+        return self.feed._device is None or self._open_device()
 
     def _read_header(self, size):
         (magic, version, self.slots, slot_bytes, first, _, labels, indices, batch, dimensions, typestr, start_epoch, start_step, self.epochs, self.pid) = (
@@ -612,10 +611,9 @@ class _Link:
             numbers = [numpy.ndarray(batch, numpy.int64, self.memory, at + offset) for offset in (labels, indices)]
             self._slots.append((samples, numbers[0], numbers[1]))
         self.address = numpy.frombuffer(self.memory, numpy.uint8, 1).ctypes.data
-        if self.feed._device is not None:
-            self._open_device()
 
     def _open_device(self):
+        """Takes the ring on the device. Returns False when the feeder is gone."""
         from clairfs_device import CudaError, DeviceSlots
 
         slot_bytes, identity, handle, labels, typestr, dimensions = _DEVICE.unpack_from(self.memory, _DEVICE_AT)
@@ -630,8 +628,28 @@ class _Link:
         parts = ((0, (self.batch,) + self.shape, self.dtype), (labels, (self.batch,), numpy.dtype(numpy.int64)))
         try:
             self.on_device = DeviceSlots(device, handle, slot_bytes, self.slots, parts)
+            return True
         except CudaError as e:
-            raise FeedError("clairfs: %s" % e) from None
+            return self._last_words(e)
+
+    def _last_words(self, reason):
+        """The ring on the device cannot be opened: perhaps the feeder has freed it since, and says why, or is gone."""
+        end = time.monotonic() + _LAST_WORDS_S
+        while time.monotonic() < end:
+            self._poll(select.POLLIN, end - time.monotonic())
+            try:
+                message = self.socket.recv(MOST_MESSAGE)
+            except BlockingIOError:
+                continue
+            except ConnectionResetError:
+                return False
+            if not message:
+                return False
+            parsed = self._parsed(message)
+            if parsed[0] == _FAILED:
+                reason = parsed[-1]
+                break
+        raise FeedError("clairfs: %s" % reason)
 
     def arrays(self, slot, count):
         samples, labels, indices = self._slots[slot]
