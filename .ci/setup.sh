@@ -6,17 +6,24 @@ say() { printf 'clairfs: %s\n' "$*" >&2; }
 # Whether a directory is an unpacked package: it brings its Java runtime and is never built.
 is_packaged() { [ -x "$1/runtime/bin/java" ]; }
 
+# Whether a JDK is one of 25 or newer. Starts no program: every command of the launcher asks this.
+is_new_enough() {
+    local line
+    while IFS= read -r line; do
+        [[ $line =~ ^JAVA_VERSION=\"([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 25 ] && return
+    done 2>/dev/null <"$1/release"
+    return 1
+}
+
 # Sets JAVA_HOME to a JDK of 25 or newer: JAVA_HOME itself, then what is under /usr/lib/jvm. A package has its own.
 find_jdk() {
-    local home version
+    local home
     if is_packaged "$here"; then
         export JAVA_HOME=$here/runtime
         return
     fi
     for home in "${JAVA_HOME:-}" /usr/lib/jvm/*; do
-        [ -x "$home/bin/javac" ] || continue
-        version=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$home/release" 2>/dev/null || true)
-        if [ "${version:-0}" -ge 25 ]; then
+        if [ -x "$home/bin/javac" ] && is_new_enough "$home"; then
             export JAVA_HOME=$home
             return
         fi
@@ -36,6 +43,9 @@ use_utf8() {
 # Not grep -q: it closes the pipe early, and pipefail would take that for a failure.
 has_library() { PATH=$PATH:/usr/sbin:/sbin ldconfig -p | grep -F "$1" >/dev/null; }
 has_libfuse() { has_library libfuse.so.2; }
+
+# Whether Python has a module. Looks only: to import PyTorch takes seconds.
+has_module() { /usr/bin/python3 -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' "$1" 2>/dev/null; }
 
 # Debian's packages that are missing for: build, run, or test.
 missing_packages() {
@@ -57,13 +67,13 @@ missing_packages() {
             command -v nsenter >/dev/null || echo util-linux
             [ -x /bin/kill ] || echo procps
             has_library libturbojpeg.so.0 || echo libturbojpeg0
-            /usr/bin/python3 -c 'import PIL' 2>/dev/null || echo python3-pil
+            has_module PIL || echo python3-pil
             ;;
     esac
     case $use in
         demo | test)
-            /usr/bin/python3 -c 'import torch' 2>/dev/null || echo python3-torch
-            /usr/bin/python3 -c 'import torchvision' 2>/dev/null || echo python3-torchvision
+            has_module torch || echo python3-torch
+            has_module torchvision || echo python3-torchvision
             ;;
     esac
 }
@@ -143,6 +153,9 @@ longest_start_s=120
 # What a JVM that ends soon is started with beside that.
 short_flags=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC)
 
+# How long the preparation of a quick start may take. It takes 10 to 20 s where nothing else runs.
+longest_training_s=180
+
 # Keeps the classes of a small mount loaded and linked in a file, and what the compiler learned of its reads, which saves more than half of a mount's
 # start. Loading all of it would take as long as a short command itself, so that has a file of its own, which saves a third of its time.
 # A program without them, or with those of another JDK, runs all the same.
@@ -151,7 +164,8 @@ make_startup_cache() {
         io.clairfs.tools.cli.Main order --samples 3 --seed 1 >/dev/null 2>&1 </dev/null || rm -f "$1/command.aot"
     mkdir "$1/training"
     "$JAVA_HOME/bin/java" "${jvm_flags[@]}" -XX:+UseSerialGC -XX:AOTCacheOutput="$1/startup.aot" -cp "$(<"$1/class-path")" \
-        io.clairfs.tools.cli.StartupTraining "$1/training" >/dev/null 2>&1 </dev/null || rm -f "$1/startup.aot"
+        io.clairfs.tools.cli.StartupTraining "$1/training" "$longest_training_s" >/dev/null 2>&1 </dev/null || rm -f "$1/startup.aot"
+    [ -e "$1/startup.aot" ] || say "a quick start could not be prepared within $longest_training_s s, so each mount takes a second longer; to try again: rm -r '$1'"
     rm -rf --one-file-system "$1/training" 2>/dev/null || true
 }
 
@@ -182,17 +196,18 @@ build() {
         say "building (the first time fetches the libraries)"
         fresh=$(mktemp -d "$here/target/program-XXXXXX")
         touch "$fresh/begun"
-        rm -rf "$here/tools/target/lib"
+        rm -rf "$here/tools/target/unchecked/lib"
         use_repository
-        if ! (cd "$here" && mvn -q -B -ntp -Dstyle.color=never -DskipTests package >"$log" 2>&1); then
+        if ! (cd "$here" && mvn -q -B -ntp -Dstyle.color=never -Dmaven.test.skip=true -Dbuild.name=target/unchecked package >"$log" 2>&1 </dev/null); then
             rm -r "$fresh"
             tail -n 30 "$log" >&2
             say "the build failed; the whole log: $log"
             exit 1
         fi
-        cp "$here"/tools/target/clairfs-tools-*.jar "$here"/tools/target/lib/*.jar "$fresh"
+        cp "$here"/tools/target/unchecked/clairfs-tools-*.jar "$here"/tools/target/unchecked/lib/*.jar "$fresh"
         chmod 755 "$fresh"
         class_path "$fresh" >"$fresh/class-path"
+        "$JAVA_HOME/bin/java" "${short_flags[@]}" -cp "$(<"$fresh/class-path")" io.clairfs.tools.cli.CacheableJars "$fresh" 2>>"$log" || true
         make_startup_cache "$fresh"
         find "$here/target" -maxdepth 1 -name 'program-*' ! -path "$fresh" -exec rm -rf {} +
         ln -sfn "${fresh##*/}" "$here/target/program"

@@ -1,5 +1,6 @@
 package io.clairfs.tools.mount;
 
+import io.clairfs.tools.cli.CacheableJars;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -121,6 +122,8 @@ record BuiltProgram(String classPath, List<String> flags, List<String> shortFlag
         for (int i = 0; i < entries.size(); i++) {
             if (Files.isDirectory(entries.get(i))) {
                 pack(entries.get(i), fresh.resolve(i + ".jar"));
+            } else if (CacheableJars.isToBeRewritten(entries.get(i))) {
+                CacheableJars.rewrite(entries.get(i), fresh.resolve(i + ".jar"));
             }
         }
         // The cache records the paths of the jars, so they are moved before it is made.
@@ -170,8 +173,8 @@ record BuiltProgram(String classPath, List<String> flags, List<String> shortFlag
     private static String classPath(List<Path> entries, Path directory) {
         List<String> paths = new ArrayList<>();
         for (int i = 0; i < entries.size(); i++) {
-            Path entry = entries.get(i);
-            paths.add((Files.isDirectory(entry) ? directory.resolve(i + ".jar") : entry).toString());
+            Path packed = directory.resolve(i + ".jar");
+            paths.add((Files.exists(packed) ? packed : entries.get(i)).toString());
         }
         return String.join(":", paths);
     }
