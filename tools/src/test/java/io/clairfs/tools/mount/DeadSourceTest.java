@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -192,6 +193,7 @@ class DeadSourceTest {
     }
 
     // Promise E6
+    @Tag("exhaustive")
     @Test
     void a_source_that_was_killed_and_is_started_anew_at_the_same_place_is_read_on() throws Exception {
         Path faulty = fixture.newDirectory("faulty");

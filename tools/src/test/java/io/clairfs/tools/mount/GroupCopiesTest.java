@@ -49,16 +49,7 @@ final class GroupCopiesTest {
             NodeGroup.Storage storage = NodeGroup.Storage.memory(DATASET * 2 / NODES);
             NodeGroup group = NodeGroup.of(fixture, dataset, SAMPLES, source.point(), null, storage)
                     .mount(NODES);
-            group.nodes().getFirst().job("seed=3 epochs=" + EPOCHS + " batch=4 world=" + NODES + " ranks=0");
-            for (int rank = 1; rank < NODES; rank++) {
-                group.nodes().get(rank).job("ranks=" + rank);
-            }
-            for (LiveMount node : group.nodes()) {
-                node.await(
-                        "with a plan",
-                        s -> s.at("/group/plan").asString().equals("made")
-                                && !s.path("jobs").isEmpty());
-            }
+            group.startPlanned("seed=3 epochs=" + EPOCHS + " batch=4");
             train(group, dataset, 0, 1);
             Fetches first = fetches(group);
             train(group, dataset, 1, EPOCHS);

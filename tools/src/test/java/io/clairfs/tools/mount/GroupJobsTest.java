@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -227,6 +228,7 @@ final class GroupJobsTest {
     }
 
     // Promise G10
+    @Tag("exhaustive")
     @Test
     void a_job_stopped_on_one_node_ends_on_all_and_its_ranks_leave() throws Exception {
         a.job("seed=6 epochs=3 world=2 ranks=0");

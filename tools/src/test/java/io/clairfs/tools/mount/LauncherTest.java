@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -238,6 +239,7 @@ final class LauncherTest {
                 .succeeded();
     }
 
+    @Tag("exhaustive")
     @Test
     void a_process_that_is_stopped_is_unmounted_too() throws Exception {
         mount().succeeded();
@@ -247,6 +249,7 @@ final class LauncherTest {
         assertThat(fixture.mounts()).isEmpty();
     }
 
+    @Tag("exhaustive")
     @Test
     void a_process_that_ends_without_a_reason_is_told_of_with_its_last_words() throws Exception {
         fixture.environment(
@@ -260,6 +263,7 @@ final class LauncherTest {
         }
     }
 
+    @Tag("exhaustive")
     @Test
     void a_command_that_is_ended_while_it_waits_ends_the_mounts_process() throws Exception {
         fixture.environment("JAVA_HOME", jdkWhosePrograms("exec sleep 600").toString());

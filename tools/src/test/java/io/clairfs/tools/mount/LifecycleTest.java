@@ -106,6 +106,7 @@ class LifecycleTest {
         assertGone();
     }
 
+    @Tag("exhaustive")
     @Test
     void job_stop_in_the_middle_of_an_epoch_gives_its_staging_room_to_others() throws Exception {
         LiveMount mount = mountInMidEpoch("--staging", "6MiB");
@@ -201,6 +202,7 @@ class LifecycleTest {
         a_new_dataset_at_the_same_place_shows_nothing_of_the_old_one(killed);
     }
 
+    @Tag("exhaustive")
     @Test
     void a_link_to_the_mount_point_is_as_good_as_the_mount_point() throws Exception {
         Path link = Files.createSymbolicLink(fixture.directory().resolve("link"), point);

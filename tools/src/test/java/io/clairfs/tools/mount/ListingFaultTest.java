@@ -206,6 +206,7 @@ class ListingFaultTest {
     }
 
     // Promise L3
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void sigterm_while_a_listing_hangs_leaves_nothing_mounted() throws Exception {

@@ -81,19 +81,7 @@ final class MovingSamplesTest {
                 dataset, fixture.newDirectory("slow"), new SlowSourceSpec(100_000_000, Duration.ofMillis(8)))) {
             NodeGroup group = NodeGroup.of(fixture, dataset, SAMPLES, source.point(), null, storage)
                     .mount(NODES);
-            group.nodes()
-                    .getFirst()
-                    .job("sampler=partial-local exchange=" + EXCHANGED + " seed=3 epochs=30 batch=4 world=" + NODES
-                            + " ranks=0");
-            for (int rank = 1; rank < NODES; rank++) {
-                group.nodes().get(rank).job("ranks=" + rank);
-            }
-            for (LiveMount node : group.nodes()) {
-                node.await(
-                        "with a plan",
-                        s -> s.at("/group/plan").asString().equals("made")
-                                && !s.path("jobs").isEmpty());
-            }
+            group.startPlanned("sampler=partial-local exchange=" + EXCHANGED + " seed=3 epochs=30 batch=4");
             long[] peers = new long[EPOCHS + 1];
             for (int epoch = 0; epoch < EPOCHS; epoch++) {
                 train(group, dataset, epoch);

@@ -164,6 +164,37 @@ record NodeGroup(
         }
     }
 
+    /** Starts a job of which each node reads one rank, told to the first node alone, and waits until every node has its part of the plan. */
+    void startPlanned(String line) throws IOException, InterruptedException {
+        nodes.getFirst().job(line + " world=" + nodes.size() + " ranks=0");
+        for (int rank = 1; rank < nodes.size(); rank++) {
+            nodes.get(rank).job("ranks=" + rank);
+        }
+        for (LiveMount node : nodes) {
+            node.await(
+                    "with a plan",
+                    s -> s.at("/group/plan").asString().equals("made")
+                            && !s.path("jobs").isEmpty());
+        }
+    }
+
+    /** Starts a job on the first {@code trainers} nodes, each of which reads a rank; {@code maker} reads none and makes their samples. */
+    void startOffloaded(Training training, int trainers, int maker) throws IOException, InterruptedException {
+        String line = training.line() + " world=" + trainers;
+        nodes.get(maker).job(line + " ranks=none");
+        for (LiveMount node : nodes.subList(0, trainers)) {
+            node.await(
+                    "with a peer that makes samples",
+                    s -> s.path("peers")
+                            .valueStream()
+                            .anyMatch(peer -> peer.path("name").asString().equals(bind(maker))
+                                    && peer.path("spare_threads").asInt() > 0));
+        }
+        for (int node = 0; node < trainers; node++) {
+            nodes.get(node).job(line + " ranks=" + node);
+        }
+    }
+
     /** Starts a job of which each node reads one rank. Waiting trainers begin. */
     void start(Training training) throws IOException {
         for (int node = 0; node < nodes.size(); node++) {

@@ -117,22 +117,11 @@ final class OffloadBenchmark {
             throws Exception {
         Training training = new Training(name, 5, EPOCHS, BATCH, STEP_MS);
         if (maker) {
-            group.nodes().get(TRAINERS).job(training.line() + " world=" + TRAINERS + " ranks=none");
+            group.startOffloaded(training, TRAINERS, TRAINERS);
+        } else {
             for (int node = 0; node < TRAINERS; node++) {
-                group.nodes()
-                        .get(node)
-                        .await(
-                                "with a peer that makes samples",
-                                s -> s.path("peers")
-                                        .valueStream()
-                                        .anyMatch(peer -> peer.path("name")
-                                                        .asString()
-                                                        .equals(group.bind(TRAINERS))
-                                                && peer.path("spare_threads").asInt() > 0));
+                group.nodes().get(node).job(training.line() + " world=" + TRAINERS + " ranks=" + node);
             }
-        }
-        for (int node = 0; node < TRAINERS; node++) {
-            group.nodes().get(node).job(training.line() + " world=" + TRAINERS + " ranks=" + node);
         }
         List<RankTrainer> trainers = new ArrayList<>();
         for (int node = 0; node < TRAINERS; node++) {

@@ -3,13 +3,16 @@ package io.clairfs.tools.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Two nodes that train in a view, and one on which no rank reads: it makes their samples. Each has a network of its own. */
 @Timeout(600)
@@ -22,14 +25,14 @@ final class OffloadGroupTest {
     @RegisterExtension
     private final MountFixture fixture = MountFixture.withNetworks();
 
-    private Path source;
-    private Path shown;
-    private long shownBytes;
+    private static Path source;
+    private static Path shown;
+    private static long shownBytes;
 
-    @BeforeEach
-    void makeImages() throws Exception {
-        source = fixture.newDirectory("source");
-        shown = fixture.newDirectory("shown");
+    @BeforeAll
+    static void makeImages(@TempDir Path directory) throws Exception {
+        source = Files.createDirectory(directory.resolve("source"));
+        shown = Files.createDirectory(directory.resolve("shown"));
         shownBytes = ShownImages.make(source, shown, VIEW, SAMPLES, 400, 300);
     }
 
@@ -44,25 +47,6 @@ final class OffloadGroupTest {
                     return options;
                 })
                 .mount(TRAINERS + 1);
-    }
-
-    private static void start(NodeGroup group, Training training) throws IOException, InterruptedException {
-        group.nodes().get(MAKER).job(training.line() + " world=" + TRAINERS + " ranks=none");
-        for (int node = 0; node < TRAINERS; node++) {
-            group.nodes()
-                    .get(node)
-                    .await(
-                            "with a peer that makes samples",
-                            s -> s.path("peers")
-                                    .valueStream()
-                                    .anyMatch(peer -> peer.path("name")
-                                                    .asString()
-                                                    .equals(group.bind(MAKER))
-                                            && peer.path("spare_threads").asInt() > 0));
-        }
-        for (int node = 0; node < TRAINERS; node++) {
-            group.nodes().get(node).job(training.line() + " world=" + TRAINERS + " ranks=" + node);
-        }
     }
 
     private static List<RankTrainer> trainers(NodeGroup group, Training training) throws IOException {
@@ -83,7 +67,7 @@ final class OffloadGroupTest {
     void nodeWithoutRanks_makesMostOfWhatTheTrainersRead() throws Exception {
         NodeGroup group = group(2 * shownBytes);
         Training training = new Training("offloaded", 5, 2, 8, 5);
-        start(group, training);
+        group.startOffloaded(training, TRAINERS, MAKER);
         for (int node = 0; node < TRAINERS; node++) {
             group.nodes()
                     .get(node)
@@ -108,7 +92,7 @@ final class OffloadGroupTest {
     void whereTheSourcesFilesAreKept_theyAreMadeForTheTrainersToo() throws Exception {
         NodeGroup group = group(2 * shownBytes, "--view-cache", "raw");
         Training training = new Training("raw", 5, 2, 8, 5);
-        start(group, training);
+        group.startOffloaded(training, TRAINERS, MAKER);
         List<RankTrainer> trainers = trainers(group, training);
         group.begin(training);
         for (RankTrainer trainer : trainers) {
@@ -137,7 +121,7 @@ final class OffloadGroupTest {
     void makerThatIsKilledInTheMiddleOfAnEpoch_costsNoByte() throws Exception {
         NodeGroup group = group(shownBytes / 8);
         Training training = new Training("killed", 7, Training.NO_END, 8, 5);
-        start(group, training);
+        group.startOffloaded(training, TRAINERS, MAKER);
         List<RankTrainer> trainers = trainers(group, training);
         group.begin(training);
         for (int node = 0; node < TRAINERS; node++) {
@@ -161,6 +145,7 @@ final class OffloadGroupTest {
     }
 
     // Promise V8
+    @Tag("exhaustive")
     @Test
     void auto_isDecidedOnceTheDatasetIsListed_andShowsTheSame() throws Exception {
         for (long memory : new long[] {2 * shownBytes, 1L << 20}) {
@@ -183,6 +168,7 @@ final class OffloadGroupTest {
     }
 
     // Promise V7
+    @Tag("exhaustive")
     @Test
     void nodeWithRanks_makesNothingForOthers() throws Exception {
         NodeGroup group = group(shownBytes / 8);

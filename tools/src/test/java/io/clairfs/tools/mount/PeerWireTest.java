@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -73,6 +74,7 @@ final class PeerWireTest {
     }
 
     // Promise G2, G7
+    @Tag("exhaustive")
     @Test
     void garbage_instead_of_answers() throws Exception {
         trainBeside("garbage", 1, (piece, length, before) -> {

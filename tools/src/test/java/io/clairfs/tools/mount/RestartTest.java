@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -382,6 +383,7 @@ final class RestartTest {
         assertThat(fixture.processes()).isEmpty();
     }
 
+    @Tag("exhaustive")
     @Test
     void upgradeOfAMountThatIsNotRestarted_saysWhatToDo() throws Exception {
         makeDataset();
@@ -478,6 +480,7 @@ final class RestartTest {
     }
 
     /** A daemon that dies after it has a supervisor of its own, and before it has ended the one that started it, has two. */
+    @Tag("exhaustive")
     @Test
     void deathThatAnotherSupervisorHasTakenOn_isLeftToIt() throws Exception {
         makeDataset();
@@ -497,6 +500,7 @@ final class RestartTest {
     }
 
     /** The kernel tells no shell of the end then; it looks once a second. */
+    @Tag("exhaustive")
     @Test
     void withoutSetpriv_killedDaemonIsStartedAgainToo() throws Exception {
         makeDataset();

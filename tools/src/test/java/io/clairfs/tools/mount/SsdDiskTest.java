@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -207,6 +208,7 @@ final class SsdDiskTest {
     }
 
     // Promise T3
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void diskThatFailsToWrite_isToldOfAndUsedAgainWhenItIsWell() throws Exception {
@@ -225,6 +227,7 @@ final class SsdDiskTest {
     }
 
     // Promise T3
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void diskThatIsReadOnly_givesWhatItHasAndIsUsedAgainAfterwards() throws Exception {

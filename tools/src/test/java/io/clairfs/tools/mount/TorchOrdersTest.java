@@ -315,6 +315,7 @@ final class TorchOrdersTest {
     }
 
     // Promise J12
+    @Tag("exhaustive")
     @Test
     void refused_training_ends_with_one_traceback() throws Exception {
         mount.job("seed=4711 epochs=2 batch=4 world=3");

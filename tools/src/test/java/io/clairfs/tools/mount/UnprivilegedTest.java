@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -141,6 +142,7 @@ class UnprivilegedTest {
     }
 
     // Promise L5
+    @Tag("exhaustive")
     @Test
     void mount_after_kill_9_works_and_leaves_nothing_of_the_killed_one() throws Exception {
         user.clairfs("mount", source, point, "--restarts", "0").succeeded();

@@ -293,6 +293,7 @@ final class ViewMountTest {
     }
 
     // Promise V1
+    @Tag("exhaustive")
     @Test
     void feeder_takesArraysOfOneSizeAsTheyAre() throws Exception {
         Path images = copyOfWholeImages();
