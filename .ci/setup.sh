@@ -186,9 +186,36 @@ prepare_package() {
     rmdir "$fresh"
 }
 
+# What a build does, by its log: one of the modules, or what comes after them.
+build_step() {
+    sed -n -e 's|^\[INFO\] Building clairfs-\([a-z-]*\) .*\[\([0-9]*\)/\([0-9]*\)\]$|building \1 (\2 of \3)|p' -e 's/^clairfs: //p' "$1" | tail -n 1
+}
+
+# Shows that in one line of the terminal, until it is ended or this script is gone.
+show_steps() {
+    local begun=$SECONDS
+    while kill -0 "$$" 2>/dev/null; do
+        printf '\r\033[Kclairfs: %s, %d s' "$(build_step "$1")" $((SECONDS - begun)) >&2
+        sleep 0.5
+    done
+}
+
+# Makes the program of a checkout in a new directory. Its steps go to a log.
+make_program() {
+    local here=$1 fresh=$2
+    echo "clairfs: building"
+    rm -rf "$here/tools/target/unchecked/lib"
+    (cd "$here" && mvn -B -ntp -Dstyle.color=never -Dmaven.test.skip=true -Dbuild.name=target/unchecked package </dev/null) || return
+    cp "$here"/tools/target/unchecked/clairfs-tools-*.jar "$here"/tools/target/unchecked/lib/*.jar "$fresh" || return
+    chmod 755 "$fresh"
+    echo "clairfs: preparing a quick start"
+    class_path "$fresh" >"$fresh/class-path"
+    "$JAVA_HOME/bin/java" "${short_flags[@]}" -cp "$(<"$fresh/class-path")" io.clairfs.tools.cli.CacheableJars "$fresh" || true
+}
+
 # Builds, one at a time. Each build lies in a directory of its own: running mounts keep theirs, jars and all, until they end.
 build() {
-    local here=$1 log=$1/target/build.log fresh
+    local here=$1 log=$1/target/build.log fresh shown='' code=0
     need_writable "$here"
     exec 9>"$here/target/build.lock"
     flock 9
@@ -196,19 +223,27 @@ build() {
         say "building (the first time fetches the libraries)"
         fresh=$(mktemp -d "$here/target/program-XXXXXX")
         touch "$fresh/begun"
-        rm -rf "$here/tools/target/unchecked/lib"
         use_repository
-        if ! (cd "$here" && mvn -q -B -ntp -Dstyle.color=never -Dmaven.test.skip=true -Dbuild.name=target/unchecked package >"$log" 2>&1 </dev/null); then
+        : >"$log"
+        if [ -t 2 ]; then
+            show_steps "$log" 9>&- &
+            shown=$!
+        fi
+        make_program "$here" "$fresh" >"$log" 2>&1 || code=$?
+        if [ "$code" = 0 ]; then
+            make_startup_cache "$fresh"
+        fi
+        if [ -n "$shown" ]; then
+            kill "$shown" 2>/dev/null || true
+            wait "$shown" 2>/dev/null || true
+            printf '\r\033[K' >&2
+        fi
+        if [ "$code" != 0 ]; then
             rm -r "$fresh"
-            tail -n 30 "$log" >&2
+            { grep '^\[ERROR\]' "$log" || tail -n 20 "$log"; } | sed -n '1,12p' >&2
             say "the build failed; the whole log: $log"
             exit 1
         fi
-        cp "$here"/tools/target/unchecked/clairfs-tools-*.jar "$here"/tools/target/unchecked/lib/*.jar "$fresh"
-        chmod 755 "$fresh"
-        class_path "$fresh" >"$fresh/class-path"
-        "$JAVA_HOME/bin/java" "${short_flags[@]}" -cp "$(<"$fresh/class-path")" io.clairfs.tools.cli.CacheableJars "$fresh" 2>>"$log" || true
-        make_startup_cache "$fresh"
         find "$here/target" -maxdepth 1 -name 'program-*' ! -path "$fresh" -exec rm -rf {} +
         ln -sfn "${fresh##*/}" "$here/target/program"
     fi
