@@ -144,7 +144,7 @@ jvm_flags=(--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=al
 # messages of the JVM in the log.
 daemon_flags=(-XX:+UnlockDiagnosticVMOptions -XX:-G1UseConcRefinement -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30 -Dhazelcast.logging.type=slf4j -Dio.netty.noUnsafe=true -XX:+DisplayVMOutputToStderr)
 
-# How the C library keeps memory for a mount's samples: see BackgroundMount.
+# How the C library keeps memory for a mount's samples: see JavaCommand.
 allocation=glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1:glibc.malloc.top_pad=67108864:glibc.malloc.mmap_threshold=33554432
 
 # How long the launcher waits for a mount, seconds; its process has bounds of its own, shorter ones.

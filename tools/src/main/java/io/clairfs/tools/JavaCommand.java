@@ -7,6 +7,17 @@ import java.util.List;
 
 /** The command line that starts this program in a new process. */
 public final class JavaCommand {
+    /** Has {@link #ALLOCATION} in the environment of a mount's own process. */
+    public static final String ALLOCATION_VARIABLE = "GLIBC_TUNABLES";
+
+    /**
+     * The C library's settings for the memory of samples: one region that grows in large steps and uses huge pages where the system allows
+     * it. Otherwise each sample costs a system call and a page fault for each of its pages, a third of the cost of an unstaged read.
+     */
+    public static final String ALLOCATION =
+            "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1:glibc.malloc.top_pad=67108864"
+                    + ":glibc.malloc.mmap_threshold=33554432";
+
     /** A name instead of a class reference: the command line depends on this class, not this class on it. */
     private static final String MAIN = "io.clairfs.tools.cli.Main";
 

@@ -35,14 +35,6 @@ final class BackgroundMount {
 
     private static final long POLL_MS = 10;
 
-    /**
-     * The C library's settings for the memory of samples: one region that grows in large steps and uses huge pages where the system allows
-     * it. Otherwise each sample costs a system call and a page fault for each of its pages, a third of the cost of an unstaged read.
-     */
-    private static final String ALLOCATION =
-            "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1:glibc.malloc.top_pad=67108864"
-                    + ":glibc.malloc.mmap_threshold=33554432";
-
     private static final Set<PosixFilePermission> FOR_OWNER = PosixFilePermissions.fromString("rwx------");
 
     private BackgroundMount() {}
@@ -64,7 +56,7 @@ final class BackgroundMount {
                 .redirectInput(Path.of("/dev/null").toFile())
                 .redirectOutput(log.toFile())
                 .redirectErrorStream(true);
-        daemon.environment().putIfAbsent("GLIBC_TUNABLES", ALLOCATION);
+        daemon.environment().putIfAbsent(JavaCommand.ALLOCATION_VARIABLE, JavaCommand.ALLOCATION);
         Process process = daemon.start();
         try {
             awaitReady(process, config.mountPoint(), log, READY_TIMEOUT_MS);

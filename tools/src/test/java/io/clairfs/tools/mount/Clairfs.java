@@ -1,5 +1,6 @@
 package io.clairfs.tools.mount;
 
+import io.clairfs.tools.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -51,6 +52,20 @@ final class Clairfs {
         command.addAll(isShort(arguments) ? program.shortFlags() : program.flags());
         command.addAll(List.of("-cp", program.classPath(), MAIN));
         command.addAll(List.of(arguments));
+        return command;
+    }
+
+    /** The command of a mount's own process, as the launcher starts it. It answers as the launcher expects, and its messages go to {@code log}. */
+    static List<String> daemon(Path log, List<String> arguments) {
+        List<String> ofProgram = JavaCommand.thisProgramInGroup(Long.MAX_VALUE);
+        List<String> command = new ArrayList<>(ofProgram.subList(0, ofProgram.indexOf("-cp")));
+        jvm().stream()
+                .skip(1)
+                .filter(flag -> flag.startsWith("-XX:") && !flag.endsWith("SerialGC"))
+                .forEach(command::add);
+        command.addAll(PROGRAM.flags());
+        command.addAll(List.of("-cp", PROGRAM.classPath(), MAIN, arguments.getFirst(), "-f", "--launcher-log=" + log));
+        command.addAll(arguments.subList(1, arguments.size()));
         return command;
     }
 

@@ -106,7 +106,8 @@ final class LauncherTest {
     void the_mounts_process_is_the_same_as_that_which_the_program_starts() throws Exception {
         mount().succeeded();
         LiveMount byLauncher = new LiveMount(point);
-        LiveMount byProgram = fixture.mount(source, "--memory", "64MiB");
+        LiveMount byProgram = new LiveMount(fixture.newDirectory("mnt"));
+        fixture.clairfs("mount", source, byProgram.point(), "--memory", "64MiB").succeeded();
 
         Set<String> flags = flags(byLauncher.pid());
         assertThat(flags).contains("-XX:-G1UseConcRefinement");

@@ -2,11 +2,13 @@ package io.clairfs.tools.mount;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.tools.JavaCommand;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -35,6 +37,17 @@ final class MountFixture
         @Nullable
         String missing() throws IOException, InterruptedException;
     }
+
+    /** Starts the mount's own process and waits until it says that the mount answers. Arguments: the log, the command. */
+    private static final String AS_THE_LAUNCHER_DOES = """
+            log=$1
+            shift
+            exec 7< <(exec setsid "$@" </dev/null 2>"$log")
+            IFS= read -r -d '' -t 110 said <&7 && exit
+            kill "$!"
+            cat "$log" >&2
+            exit 1
+            """;
 
     private final Need need;
     private TestDirectory directory;
@@ -210,8 +223,16 @@ final class MountFixture
             arguments.addAll(List.of("--restarts", "0")); // what a test kills stays dead
         }
         arguments.addAll(List.of(options));
-        String[] command = Clairfs.command(arguments.toArray(String[]::new)).toArray(String[]::new);
-        Ended.run(List.of(place.apply(command)), environment()).succeeded();
+        Path logs = Files.createDirectories(directory().resolve("clairfs"));
+        Files.setPosixFilePermissions(logs, PosixFilePermissions.fromString("rwx------"));
+        Path log = Files.createTempFile(logs, "mount-", "");
+        List<String> command =
+                new ArrayList<>(List.of("/bin/bash", "-c", AS_THE_LAUNCHER_DOES, "mount", log.toString()));
+        command.addAll(Clairfs.daemon(log, arguments));
+        Map<String, String> environment = environment();
+        environment.put(JavaCommand.ALLOCATION_VARIABLE, JavaCommand.ALLOCATION);
+        Ended.run(List.of(place.apply(command.toArray(String[]::new))), environment)
+                .succeeded();
         return new LiveMount(point);
     }
 

@@ -146,7 +146,8 @@ final class PrivilegeTest {
         Files.createDirectories(log.getParent());
         permissions(log.getParent(), "rwxrwxrwx");
         Files.createSymbolicLink(log, victim);
-        fixture.mountAt(point, source).awaitReady();
+        fixture.clairfs("mount", source, point, "--restarts", "0").succeeded();
+        new LiveMount(point).awaitReady();
         assertThat(victim).hasContent("mine");
         assertThat(Files.isRegularFile(log, LinkOption.NOFOLLOW_LINKS)).isTrue();
         assertThat(permissions(log)).isEqualTo("rw-------");
