@@ -158,14 +158,14 @@ longest_training_s=180
 
 # Keeps the classes of a small mount loaded and linked in a file, and what the compiler learned of its reads, which saves more than half of a mount's
 # start. Loading all of it would take as long as a short command itself, so that has a file of its own, which saves a third of its time.
-# A program without them, or with those of another JDK, runs all the same.
+# A program without them, or with those of another JDK, runs all the same. $2 is what to remove for another try.
 make_startup_cache() {
     "$JAVA_HOME/bin/java" "${jvm_flags[@]}" "${short_flags[@]}" -XX:AOTCacheOutput="$1/command.aot" -cp "$(<"$1/class-path")" \
         io.clairfs.tools.cli.Main order --samples 3 --seed 1 >/dev/null 2>&1 </dev/null || rm -f "$1/command.aot"
     mkdir "$1/training"
     "$JAVA_HOME/bin/java" "${jvm_flags[@]}" -XX:+UseSerialGC -XX:AOTCacheOutput="$1/startup.aot" -cp "$(<"$1/class-path")" \
         io.clairfs.tools.cli.StartupTraining "$1/training" "$longest_training_s" >/dev/null 2>&1 </dev/null || rm -f "$1/startup.aot"
-    [ -e "$1/startup.aot" ] || say "a quick start could not be prepared within $longest_training_s s, so each mount takes a second longer; to try again: rm -r '$1'"
+    [ -e "$1/startup.aot" ] || say "a quick start could not be prepared within $longest_training_s s, so each mount takes a second longer; to try again: rm -r '$2'"
     rm -rf --one-file-system "$1/training" 2>/dev/null || true
 }
 
@@ -180,7 +180,7 @@ prepare_package() {
     say "preparing the first start (once)"
     fresh=$(mktemp -d "$program/.preparing-XXXXXX")
     class_path "$program" >"$fresh/class-path"
-    make_startup_cache "$fresh"
+    make_startup_cache "$fresh" "$program/class-path"
     rm -f "$program"/*.aot
     mv "$fresh"/* "$program"
     rmdir "$fresh"
@@ -231,7 +231,7 @@ build() {
         fi
         make_program "$here" "$fresh" >"$log" 2>&1 || code=$?
         if [ "$code" = 0 ]; then
-            make_startup_cache "$fresh"
+            make_startup_cache "$fresh" "$fresh"
         fi
         if [ -n "$shown" ]; then
             kill "$shown" 2>/dev/null || true
