@@ -52,9 +52,9 @@ sum_reports() {
 }
 
 # repeat_tests ROUNDS MODULES BUSY: the modules' tests so many times beside so many busy processes; a table of what failed
-# how often.
+# how often. The JVMs of every other round compile as those of ./verify do: threads meet in other ways then.
 repeat_tests() {
-    local rounds=$1 modules=$2 busy_processes=$3 work round began failed total=0 classes
+    local rounds=$1 modules=$2 busy_processes=$3 work round began failed total=0 classes flags
     work=$(mktemp -d)
     trap 'end_repeat' EXIT
     trap 'exit 130' INT
@@ -68,11 +68,12 @@ repeat_tests() {
     : >"$work/failures"
     make_busy "$busy_processes"
     for ((round = 1; round <= rounds; round++)); do
-        began=$SECONDS
+        began=$SECONDS flags=
+        [ $((round % 2)) = 0 ] || flags=$QUICK_JVM_FLAGS
         rm -rf "$here"/*/target/surefire-reports
         # Nothing has changed since, so nothing is compiled.
         if ! maven_into "$work/round-$round.log" -pl "$modules" -am -Dspotless.check.skip=true -Dtest="$classes" \
-            -Dsurefire.failIfNoSpecifiedTests=false -Dsurefire.long.phase=test -Dmaven.test.failure.ignore=true test; then
+            "-Dsurefire.jvm.flags=$flags" -Dsurefire.failIfNoSpecifiedTests=false -Dsurefire.long.phase=test -Dmaven.test.failure.ignore=true test; then
             printf 'the build itself\tround %s, see %s\n' "$round" "$work/round-$round.log" >>"$work/failures"
         fi
         failed_tests >"$work/failures-$round"

@@ -68,10 +68,22 @@ public final class JavaCommand {
         return command(GROUP_FLAGS, heapBytes);
     }
 
-    private static List<String> command(List<String> furtherFlags, long heapBytes) {
+    /** The command that starts another class of this program, which ends soon. */
+    public static List<String> shortProgram(String mainClass) {
+        List<String> command = begin();
+        command.addAll(List.of(ENDS_SOON, COMPILES + 1, "-cp", System.getProperty("java.class.path"), mainClass));
+        return command;
+    }
+
+    private static List<String> begin() {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
+        return command;
+    }
+
+    private static List<String> command(List<String> furtherFlags, long heapBytes) {
+        List<String> command = begin();
         command.addAll(QUIET_FLAGS);
         command.addAll(furtherFlags);
         List<String> own = ManagementFactory.getRuntimeMXBean().getInputArguments();

@@ -1,11 +1,7 @@
 package io.clairfs.tools;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
-import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.cache.posix.NativeFunction;
 import java.io.PrintStream;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.invoke.MethodHandle;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
@@ -54,12 +50,7 @@ public final class Progress implements AutoCloseable {
 
     /** Whether standard error is a terminal. */
     public static boolean isTerminal() {
-        MethodHandle isatty = NativeCall.bindPlain("isatty", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-        try {
-            return (int) isatty.invokeExact(STDERR) == 1;
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        return (int) NativeFunction.of("isatty").call(STDERR) == 1;
     }
 
     /** Reports that {@code parts} of the step are done. Any thread may call it. */

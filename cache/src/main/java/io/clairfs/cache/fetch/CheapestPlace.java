@@ -10,7 +10,11 @@ import io.clairfs.cache.source.Source.SourceFile;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe without a lock.
  */
 final class CheapestPlace {
+    private static final Logger LOG = System.getLogger(CheapestPlace.class.getName());
     private static final Place MEMORY = new Place.Local(0);
 
     /** A place as quick as this is preferred to the source, however quick that is: with 16 loaders it keeps up with what can be staged. */
@@ -44,6 +49,9 @@ final class CheapestPlace {
     /** A peer on trial is given up after so many times the time that would pass it. */
     private static final int TRIAL_TIMES = 2;
 
+    /** A sample that is fetched for a trial alone, bytes: it takes memory and a part of the path for nobody. */
+    private static final long LARGEST_BESIDES = 16 << 20;
+
     private final DatasetTree tree;
     private final Source source;
     private final ResidentSamples residents;
@@ -53,15 +61,20 @@ final class CheapestPlace {
     private final NearPlaces near;
     private final PlacesOnTrial trials;
     private final Making making;
+    private final Executor besides;
+    private final AtomicBoolean besidesUnderWay = new AtomicBoolean();
 
+    /** {@code besides} runs what no reader may wait for. */
     CheapestPlace(
             FetchPlaces places,
             ObservedRates rates,
             SourceGate gate,
             Making making,
             Counters counters,
-            LongSupplier clockNs) {
+            LongSupplier clockNs,
+            Executor besides) {
         this.making = making;
+        this.besides = besides;
         tree = places.tree();
         source = places.source();
         residents = places.admission().residents();
@@ -147,7 +160,7 @@ final class CheapestPlace {
 
     private SampleBuffer fetch(NearPlaces.Attempt attempt, Entry sample, SampleFlight flight, FetchRequest request)
             throws SourceException {
-        SampleBuffer near = fromQuick(attempt, tree.keptSize(sample.number()), request);
+        SampleBuffer near = fromQuick(attempt, sample.number(), tree.keptSize(sample.number()), request);
         if (near != null) {
             return near;
         }
@@ -174,13 +187,16 @@ final class CheapestPlace {
     }
 
     /** The sample from a place that is quick enough, or tried; null when it is the source's turn. */
-    private @Nullable SampleBuffer fromQuick(NearPlaces.Attempt attempt, long bytes, FetchRequest request) {
+    private @Nullable SampleBuffer fromQuick(NearPlaces.Attempt attempt, int file, long bytes, FetchRequest request) {
         SampleBuffer sample = null;
         for (NearPlaces.Near each = attempt.nearest(); each != null; each = attempt.nearest()) {
             double most = mostSeconds(each, bytes, request);
             if (each.seconds() <= most) {
                 sample = from(attempt, each, bytes, most);
-            } else if (request.urgency() != FetchUrgency.READER && trials.begin(each.place())) {
+            } else if (request.urgency() == FetchUrgency.READER) {
+                tryBesides(each, file, bytes, most);
+                return null;
+            } else if (trials.begin(each.place())) {
                 sample = tried(attempt, each, bytes, most);
             } else {
                 return null;
@@ -232,7 +248,37 @@ final class CheapestPlace {
         return each.isHome() ? HOME_FETCH_TIMES * sourceSeconds(bytes) + lateSeconds(bytes) : 0;
     }
 
-    /** Tries a place that seems too slow, which a reader is never made to wait for. */
+    /**
+     * Tries a place while the source gives the sample to a reader, who is never made to wait for a trial. Nobody gets what the place gives, so
+     * it is one small sample at a time, and from no home that would read it from the source once more.
+     */
+    private void tryBesides(NearPlaces.Near each, int file, long bytes, double mostSeconds) {
+        if (each.isHome() || bytes > LARGEST_BESIDES || !besidesUnderWay.compareAndSet(false, true)) {
+            return;
+        }
+        if (!trials.begin(each.place())) {
+            besidesUnderWay.set(false);
+            return;
+        }
+        try {
+            besides.execute(() -> {
+                try {
+                    SampleBuffer sample = tried(near.attempt(file, bytes), each, bytes, mostSeconds);
+                    if (sample != null) {
+                        sample.release();
+                    }
+                } finally {
+                    besidesUnderWay.set(false);
+                }
+            });
+        } catch (RuntimeException | OutOfMemoryError e) {
+            LOG.log(Level.DEBUG, "no thread for a trial now", e);
+            boolean _ = trials.end(each.place(), false);
+            besidesUnderWay.set(false);
+        }
+    }
+
+    /** Tries a place that seems too slow. */
     private @Nullable SampleBuffer tried(
             NearPlaces.Attempt attempt, NearPlaces.Near each, long bytes, double mostSeconds) {
         boolean quick = false;

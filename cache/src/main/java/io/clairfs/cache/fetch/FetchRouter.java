@@ -10,21 +10,19 @@ import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Gets a sample from the cheapest place that has it ({@code CheapestPlace}), and outside memory at most once at a time.
  *
- * <p>A second request for a sample joins the flight that is under way. A flight that has taken longer than any reader would wait counts
- * as lost: the sample is fetched once more, for both. Calls block for as long as the source takes; the caller bounds the wait
- * ({@link SampleReader}).
+ * <p>A second request for a sample joins the flight that is under way ({@code FlightTable}). Calls block for as long as the source takes; the
+ * caller bounds the wait ({@link SampleReader}).
  *
- * <p>Life cycle: made once for a node, before its first read; it has no thread and nothing to close. Locks: it has none of its own, and
- * takes those of the flight and of {@link Admission} one after the other. No lock is held during a fetch, a wait for a flight, or the
- * completion of a reader.
+ * <p>Life cycle: made once for a node, before its first read; it has nothing to close, and a thread only for the moment of a trial. Locks:
+ * it has none of its own, and takes those of the flight and of {@link Admission} one after the other. No lock is held during a fetch, a
+ * wait for a flight, or the completion of a reader.
  */
 public final class FetchRouter {
     private final Admission admission;
@@ -35,9 +33,8 @@ public final class FetchRouter {
     private final CheapestPlace cheapest;
     private final Counters counters;
     private final SourceGate gate;
-    private final long lostNs;
     private final MadeAfterwards afterwards;
-    private final ConcurrentHashMap<Integer, SampleFlight> underWay = new ConcurrentHashMap<>();
+    private final FlightTable flights;
 
     /**
      * A router.
@@ -47,7 +44,20 @@ public final class FetchRouter {
      */
     public FetchRouter(
             FetchPlaces places, FetchLimits limits, ObservedRates rates, Counters counters, LongSupplier clockNs) {
-        lostNs = limits.lostNs();
+        this(places, limits, rates, counters, clockNs, task -> {
+            Thread _ = Thread.ofPlatform().daemon().name("trial").start(task);
+        });
+    }
+
+    /** As the other constructor; {@code besides} runs what no reader may wait for. */
+    FetchRouter(
+            FetchPlaces places,
+            FetchLimits limits,
+            ObservedRates rates,
+            Counters counters,
+            LongSupplier clockNs,
+            Executor besides) {
+        flights = new FlightTable(limits.lostNs());
         admission = places.admission();
         residents = admission.residents();
         inUse = places.inUse();
@@ -57,8 +67,9 @@ public final class FetchRouter {
         gate = new SourceGate(limits.mostFromSourceBytes(), clockNs);
         Making making =
                 new Making(places.peers(), counters, Runtime.getRuntime().availableProcessors(), clockNs);
-        cheapest = new CheapestPlace(places, rates, gate, making, counters, clockNs);
-        afterwards = new MadeAfterwards(this, cheapest, making, places.tree(), inUse, counters, lostNs);
+        cheapest = new CheapestPlace(places, rates, gate, making, counters, clockNs, besides);
+        afterwards = new MadeAfterwards(
+                this, new FlightTable(limits.lostNs()), cheapest, making, places.tree(), inUse, counters);
     }
 
     /** The sample if it is in this node's memory, with a reference for the caller. */
@@ -101,7 +112,7 @@ public final class FetchRouter {
 
     /** Whether a fetch of this file is under way. */
     public boolean isUnderWay(int file) {
-        return underWay.containsKey(file);
+        return flights.has(file);
     }
 
     /** How many samples wait for their turn at the source. */
@@ -202,29 +213,27 @@ public final class FetchRouter {
             if (held != null) {
                 return held;
             }
-            SampleFlight other = underWay.get(file);
-            SampleFlight mine = new SampleFlight(null, request);
-            if (other == null && begin(file, mine)) {
+            SampleFlight mine = flights.begin(file, request);
+            if (mine != null) {
                 return end(file, mine, request, () -> cheapest.makeForPeer(file, mine));
             }
+            SampleFlight other = flights.of(file);
             if (other != null && other.isAtSource()) {
-                other.urge(request.urgency(), request.order());
-                SampleBuffer shared = joinUnlessUnwanted(other);
+                SampleBuffer shared = joinUnlessUnwanted(file, request);
                 if (shared != null) {
                     return shared;
                 }
             } else if (other != null) {
-                SampleBuffer made = cheapest.makeForPeer(file, mine);
+                SampleBuffer made = cheapest.makeForPeer(file, new SampleFlight(null, request));
                 keepOrRelease(file, made, false);
                 return made;
             }
         }
     }
 
-    private static @Nullable SampleBuffer joinUnlessUnwanted(SampleFlight flight) throws SourceException {
+    private @Nullable SampleBuffer joinUnlessUnwanted(int file, FetchRequest request) throws SourceException {
         try {
-            SampleBuffer shared = join(flight.promise());
-            return shared.tryRetain() ? shared : null;
+            return flights.join(file, request);
         } catch (UnwantedException e) {
             return null; // it ended before it asked the source
         }
@@ -238,17 +247,12 @@ public final class FetchRouter {
                 keepOrRelease(file, held, byReader); // a new plan may want it in another tier
                 return held;
             }
-            SampleFlight other = underWay.get(file);
-            if (other == null || other.isLost(lostNs)) {
-                SampleFlight mine = new SampleFlight(other, request);
-                if (claim(file, other, mine)) {
-                    return fetchAlone(file, mine, request);
-                }
-                continue;
+            SampleFlight mine = flights.begin(file, request);
+            if (mine != null) {
+                return fetchAlone(file, mine, request);
             }
-            other.urge(request.urgency(), request.order());
-            SampleBuffer shared = join(other.promise());
-            if (shared.tryRetain()) {
+            SampleBuffer shared = flights.join(file, request);
+            if (shared != null) {
                 return shared;
             }
         }
@@ -274,8 +278,7 @@ public final class FetchRouter {
         if (afterwards.makes(file)) {
             return afterwards.join(file, upTo, reader);
         }
-        SampleFlight flight = underWay.get(file);
-        return flight != null && !flight.isLost(lostNs) && flight.await(upTo, reader);
+        return flights.await(file, upTo, reader);
     }
 
     /**
@@ -299,20 +302,15 @@ public final class FetchRouter {
             if (join(file, upTo, reader)) {
                 return;
             }
-            SampleFlight other = underWay.get(file);
             FetchRequest request = FetchRequest.waitedFor(FetchUrgency.READER);
-            SampleFlight mine = new SampleFlight(other, request);
-            if ((other == null || other.isLost(lostNs)) && claim(file, other, mine)) {
+            SampleFlight mine = flights.begin(file, request);
+            if (mine != null) {
                 boolean waits = mine.await(upTo, reader);
                 assert waits : "it has not begun";
                 fetchAlone(file, mine, request).release();
                 return;
             }
         }
-    }
-
-    private boolean claim(int file, @Nullable SampleFlight lost, SampleFlight mine) {
-        return lost == null ? underWay.putIfAbsent(file, mine) == null : underWay.replace(file, lost, mine);
     }
 
     /**
@@ -329,45 +327,32 @@ public final class FetchRouter {
 
     /** Lists a flight as under way. Returns false if there is another. */
     boolean begin(int file, SampleFlight flight) {
-        return claim(file, null, flight);
+        return flights.begin(file, flight);
     }
 
     /** Ends a flight that the caller began without a sample; who waits for it fetches anew. */
     void giveUp(int file, SampleFlight flight) {
-        underWay.remove(file, flight);
-        flight.failed(new UnwantedException());
+        flights.fail(file, flight, new UnwantedException());
     }
 
     private SampleBuffer fetchAlone(int file, SampleFlight flight, FetchRequest request) throws SourceException {
         return end(file, flight, request, () -> cheapest.fetch(file, flight, request));
     }
 
-    /** How the bytes of a sample come. */
-    @FunctionalInterface
-    interface Fetch {
-        SampleBuffer run() throws SourceException;
-    }
-
     /** Ends a flight that the caller began: with what {@code fetch} brings, unless the sample is here meanwhile. */
-    SampleBuffer end(int file, SampleFlight flight, FetchRequest request, Fetch fetch) throws SourceException {
-        try {
+    SampleBuffer end(int file, SampleFlight flight, FetchRequest request, FlightTable.Fetch fetch)
+            throws SourceException {
+        return flights.end(file, flight, () -> {
             SampleBuffer buffer = held(file); // another fetch may have ended between the look and the claim
             if (buffer == null) {
                 buffer = fetch.run();
             }
             keepOrRelease(file, buffer, request.urgency() == FetchUrgency.READER);
-            // Before the flight is no longer under way, else another thread might fetch in between.
             if (!afterwards.makes(file)) {
                 nowInUse(file, flight, request, buffer);
             }
-            underWay.remove(file, flight);
-            flight.arrived(buffer);
             return buffer;
-        } catch (Throwable t) {
-            underWay.remove(file, flight);
-            flight.failed(t);
-            throw t;
-        }
+        });
     }
 
     /** Notes that a loader or a reader uses a sample as it is shown. */
@@ -382,10 +367,7 @@ public final class FetchRouter {
 
     /** A fetch of the sample as tiers hold it, if one is under way, becomes as urgent as this. */
     void urge(int file, FetchUrgency by, long order) {
-        SampleFlight flight = underWay.get(file);
-        if (flight != null) {
-            flight.urge(by, order);
-        }
+        flights.urge(file, by, order);
     }
 
     private void keepOrRelease(int file, SampleBuffer buffer, boolean byReader) {
@@ -395,23 +377,5 @@ public final class FetchRouter {
             buffer.release();
             throw t;
         }
-    }
-
-    static SampleBuffer join(CompletableFuture<SampleBuffer> fetch) throws SourceException {
-        try {
-            return fetch.join();
-        } catch (CompletionException e) {
-            throw unwrap(e.getCause());
-        }
-    }
-
-    /** Returns a failure of the source with its own type, and throws any other. */
-    static SourceException unwrap(@Nullable Throwable cause) {
-        return switch (cause) {
-            case SourceException e -> e;
-            case Error e -> throw e;
-            case UnwantedException e -> throw e;
-            case null, default -> throw new AssertionError("a fetch fails with the source's errors only", cause);
-        };
     }
 }

@@ -7,8 +7,6 @@ import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.view.KeptForm;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The samples that a view makes where tiers and peers hold the source's files: each is made when it is to be staged or read, by this node or by a peer
@@ -19,29 +17,28 @@ import org.jspecify.annotations.Nullable;
  */
 final class MadeAfterwards {
     private final FetchRouter router;
+    private final FlightTable flights;
     private final CheapestPlace cheapest;
     private final Making making;
     private final DatasetTree tree;
     private final SamplesInUse inUse;
     private final Counters counters;
-    private final long lostNs;
-    private final ConcurrentHashMap<Integer, SampleFlight> underWay = new ConcurrentHashMap<>();
 
     MadeAfterwards(
             FetchRouter router,
+            FlightTable flights,
             CheapestPlace cheapest,
             Making making,
             DatasetTree tree,
             SamplesInUse inUse,
-            Counters counters,
-            long lostNs) {
+            Counters counters) {
         this.router = router;
+        this.flights = flights;
         this.cheapest = cheapest;
         this.making = making;
         this.tree = tree;
         this.inUse = inUse;
         this.counters = counters;
-        this.lostNs = lostNs;
     }
 
     /** Whether what is shown of this file is made after it is taken from where it is kept. */
@@ -61,31 +58,21 @@ final class MadeAfterwards {
             if (used != null) {
                 return used;
             }
-            SampleFlight other = underWay.get(file);
-            if (other == null || other.isLost(lostNs)) {
-                SampleFlight mine = new SampleFlight(other, request);
-                if (claim(file, other, mine)) {
-                    return fetchAlone(file, mine, request);
-                }
-                continue;
+            SampleFlight mine = flights.begin(file, request);
+            if (mine != null) {
+                return fetchAlone(file, mine, request);
             }
-            other.urge(request.urgency(), request.order());
             router.urge(file, request.urgency(), request.order());
-            SampleBuffer shared = FetchRouter.join(other.promise());
-            if (shared.tryRetain()) {
+            SampleBuffer shared = flights.join(file, request);
+            if (shared != null) {
                 return shared;
             }
         }
     }
 
-    private boolean claim(int file, @Nullable SampleFlight lost, SampleFlight mine) {
-        return lost == null ? underWay.putIfAbsent(file, mine) == null : underWay.replace(file, lost, mine);
-    }
-
     /** As {@link FetchRouter#join(int, long, CompletableFuture)}. */
     boolean join(int file, long upTo, CompletableFuture<SampleBuffer> reader) {
-        SampleFlight flight = underWay.get(file);
-        boolean joined = flight != null && !flight.isLost(lostNs) && flight.await(upTo, reader);
+        boolean joined = flights.await(file, upTo, reader);
         if (joined) {
             router.urge(file, FetchUrgency.READER, 0);
         }
@@ -101,20 +88,14 @@ final class MadeAfterwards {
     }
 
     private SampleBuffer fetchAlone(int file, SampleFlight flight, FetchRequest request) throws SourceException {
-        try {
+        return flights.end(file, flight, () -> {
             SampleBuffer sample = inUse.get(file); // another fetch may have ended between the look and the claim
             if (sample == null) {
                 sample = made(file, flight, request);
             }
             router.nowInUse(file, flight, request, sample);
-            underWay.remove(file, flight);
-            flight.arrived(sample);
             return sample;
-        } catch (Throwable t) {
-            underWay.remove(file, flight);
-            flight.failed(t);
-            throw t;
-        }
+        });
     }
 
     private SampleBuffer made(int file, SampleFlight flight, FetchRequest request) throws SourceException {

@@ -7,7 +7,6 @@ import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
 import io.clairfs.cache.status.NodeTraffic;
@@ -354,54 +353,13 @@ public final class JobRun {
     }
 
     /**
-     * Looks for the trainer in the orders of the epochs around, nearest first, and moves the streams to where it is.
+     * Looks for the trainer in the orders of the epochs around, nearest first, and moves the streams to where it is. Takes a while, and the
+     * job's lock for moments of it.
      *
      * @return whether it was found
      */
     public boolean search() throws InvalidSpecException {
-        try {
-            int[] samples;
-            int epoch;
-            synchronized (this) {
-                samples = follower.lastRead();
-                long position = windows.getFirst().position();
-                epoch = position == AccessStream.END ? spec.epochs() - 1 : AccessStream.epoch(position);
-            }
-            boolean found =
-                    TrainerSearch.nearestFirst(epoch, spec.epochs(), candidate -> searchEpoch(candidate, samples));
-            synchronized (this) {
-                follower.searched(found);
-            }
-            return found;
-        } finally {
-            follower.searchEnded();
-        }
-    }
-
-    private boolean searchEpoch(int epoch, int[] samples) throws InvalidSpecException {
-        EpochOrder order;
-        try {
-            order = orders.peek(epoch);
-        } catch (OrderNotReadyException e) {
-            return false; // nobody reads it yet
-        }
-        boolean found = false;
-        for (int i = 0; i < windows.size(); i++) {
-            StreamWindow window = windows.get(i);
-            PositionSearch.Found place = PositionSearch.inEpoch(window.stream(), order, epoch, samples);
-            if (place != null) {
-                if (!found) {
-                    orders.keep(epoch, order);
-                }
-                found = true;
-                moveTo(i, place);
-            }
-        }
-        return found;
-    }
-
-    private synchronized void moveTo(int stream, PositionSearch.Found place) throws InvalidSpecException {
-        follower.moveTo(stream, place);
+        return new StreamSearch(this, spec.epochs(), orders, windows, follower).run();
     }
 
     /**

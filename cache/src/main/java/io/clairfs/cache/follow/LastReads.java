@@ -15,7 +15,9 @@ final class LastReads {
     /** Whether a neighbour was seen. */
     private final boolean[] close;
 
-    private long reads;
+    /** Where the next read goes: in place of the oldest once all are in use. */
+    private int next;
+
     private int remembered;
 
     /** None yet, of {@code memory} that are remembered. */
@@ -26,10 +28,10 @@ final class LastReads {
 
     /** The next read, at this place. */
     void add(long sequence) {
-        int at = (int) (reads % sequences.length);
+        int at = next;
         sequences[at] = sequence;
         close[at] = false;
-        reads++;
+        next = at + 1 == sequences.length ? 0 : at + 1;
         remembered = Math.min(remembered + 1, sequences.length);
         for (int i = 0; i < remembered; i++) {
             if (i != at && Math.abs(sequences[i] - sequence) <= NEIGHBOUR) {
@@ -46,7 +48,7 @@ final class LastReads {
 
     /** Whether that read has a neighbour. */
     boolean isJudgedOrderly() {
-        return close[(int) ((reads - 1 - sequences.length / 2) % sequences.length)];
+        return close[Math.floorMod(next - 1 - sequences.length / 2, sequences.length)];
     }
 
     /** How far the nearest of them is from this place, positions; {@link Long#MAX_VALUE} when there is none. */
@@ -70,14 +72,19 @@ final class LastReads {
 
     /** Puts those that have neighbours into {@code into}, ascending. Returns how many there are. */
     int orderly(long[] into) {
-        int count = 0;
-        for (int i = 0; i < remembered; i++) {
-            int oldestFirst = (int) ((reads - remembered + i) % sequences.length);
-            if (close[oldestFirst]) {
-                insert(sequences[oldestFirst], into, count++);
+        int oldest = remembered < sequences.length ? 0 : next;
+        int count = orderly(oldest, remembered, into, 0);
+        return orderly(0, oldest, into, count);
+    }
+
+    private int orderly(int from, int to, long[] into, int count) {
+        int more = count;
+        for (int i = from; i < to; i++) {
+            if (close[i]) {
+                insert(sequences[i], into, more++);
             }
         }
-        return count;
+        return more;
     }
 
     /** Inserts from the end, where the place is found at once, for reads come nearly in order. */
@@ -91,7 +98,7 @@ final class LastReads {
     }
 
     void clear() {
-        reads = 0;
+        next = 0;
         remembered = 0;
     }
 }

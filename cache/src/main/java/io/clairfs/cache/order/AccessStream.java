@@ -22,6 +22,11 @@ public final class AccessStream {
     /** By epoch; a length is needed when the order itself is not kept any more. */
     private final Map<Integer, Integer> lengths = new LinkedHashMap<>();
 
+    /** The epoch that was asked for last, and its length, for nearly every question is about the same one as the question before. */
+    private int lastEpoch = -1;
+
+    private int lastLength;
+
     /** The stream of {@code rank} over epochs 0 to {@code epochs - 1}. */
     public AccessStream(EpochOrders orders, int rank, int epochs) {
         this.orders = orders;
@@ -52,6 +57,14 @@ public final class AccessStream {
 
     /** How many samples this rank reads in {@code epoch}. */
     public int length(int epoch) throws InvalidSpecException {
+        if (epoch != lastEpoch) {
+            lastLength = lookUpLength(epoch);
+            lastEpoch = epoch;
+        }
+        return lastLength;
+    }
+
+    private int lookUpLength(int epoch) throws InvalidSpecException {
         Integer known = lengths.get(epoch);
         if (known == null) {
             known = orders.epoch(epoch).length(rank);

@@ -1,27 +1,18 @@
 package io.clairfs.cache.posix;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** Which pages of an open file the kernel's page cache holds. */
 public final class CachedPages {
     private static final int FADV_DONTNEED = 4;
-    private static final MethodHandle FADVISE =
-            NativeCall.bind("posix_fadvise", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final NativeFunction FADVISE = NativeFunction.of("posix_fadvise");
     /** The same number on x86-64 and ARM64. */
     private static final long SYS_CACHESTAT = 451;
 
-    private static final MethodHandle CACHESTAT = NativeCall.bind(
-            "syscall",
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT),
-            Linker.Option.firstVariadicArg(1));
+    private static final NativeFunction CACHESTAT = NativeFunction.of("syscall");
     private static final long PAGE_BYTES = 4096;
     private static final int CACHESTAT_SIZE = 5 * Long.BYTES;
     /** The queried range and the answer, one buffer per thread. */
@@ -32,12 +23,7 @@ public final class CachedPages {
 
     /** Drops the file's clean pages from the page cache; written data must have been synchronised before. */
     public static void drop(int fd) throws PosixException {
-        int error;
-        try {
-            error = (int) FADVISE.invokeExact(NativeCall.state(), fd, 0L, 0L, FADV_DONTNEED);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int error = (int) FADVISE.call(fd, 0, 0, FADV_DONTNEED);
         if (error != 0) {
             throw new PosixException("posix_fadvise", error);
         }
@@ -77,12 +63,7 @@ public final class CachedPages {
         range.set(JAVA_LONG, 0, offset);
         range.set(JAVA_LONG, Long.BYTES, bytes);
         MemorySegment answer = range.asSlice(2L * Long.BYTES);
-        long failed;
-        try {
-            failed = (long) CACHESTAT.invokeExact(NativeCall.state(), SYS_CACHESTAT, fd, range, answer, 0);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        long failed = CACHESTAT.call(SYS_CACHESTAT, fd, range.address(), answer.address(), 0);
         return failed == 0 ? answer.get(JAVA_LONG, 0) : -1;
     }
 }

@@ -4,9 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.util.List;
 
 /**
@@ -20,16 +18,11 @@ public final class ChildProcess {
     /** {@code posix_spawn_file_actions_t} has 80 bytes in glibc and musl. */
     private static final int FILE_ACTIONS_BYTES = 256;
 
-    private static final MethodHandle ACTIONS_INIT =
-            NativeCall.bindPlain("posix_spawn_file_actions_init", FunctionDescriptor.of(JAVA_INT, ADDRESS));
-    private static final MethodHandle ACTIONS_DUP2 = NativeCall.bindPlain(
-            "posix_spawn_file_actions_adddup2", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
-    private static final MethodHandle ACTIONS_DESTROY =
-            NativeCall.bindPlain("posix_spawn_file_actions_destroy", FunctionDescriptor.of(JAVA_INT, ADDRESS));
-    private static final MethodHandle SPAWN = NativeCall.bindPlain(
-            "posix_spawn", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS));
-    private static final MethodHandle WAITPID =
-            NativeCall.bind("waitpid", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final NativeFunction ACTIONS_INIT = NativeFunction.of("posix_spawn_file_actions_init");
+    private static final NativeFunction ACTIONS_DUP2 = NativeFunction.of("posix_spawn_file_actions_adddup2");
+    private static final NativeFunction ACTIONS_DESTROY = NativeFunction.of("posix_spawn_file_actions_destroy");
+    private static final NativeFunction SPAWN = NativeFunction.of("posix_spawn");
+    private static final NativeFunction WAITPID = NativeFunction.of("waitpid");
 
     private ChildProcess() {}
 
@@ -41,7 +34,8 @@ public final class ChildProcess {
         return spawn(
                 command,
                 environment,
-                actions -> returned("posix_spawn", (int) ACTIONS_DUP2.invokeExact(actions, error, FIRST_UNUSED - 1)));
+                actions ->
+                        returned("posix_spawn", (int) ACTIONS_DUP2.call(actions.address(), error, FIRST_UNUSED - 1)));
     }
 
     /**
@@ -51,8 +45,7 @@ public final class ChildProcess {
      */
     public static int startWith(List<String> command, List<String> environment, int... descriptors)
             throws PosixException {
-        MethodHandle closeFrom = NativeCall.bindIfThere(
-                "posix_spawn_file_actions_addclosefrom_np", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
+        NativeFunction closeFrom = NativeFunction.ifThere("posix_spawn_file_actions_addclosefrom_np");
         if (closeFrom == null) {
             throw new PosixException("posix_spawn_file_actions_addclosefrom_np", Errno.ENOSYS);
         }
@@ -65,9 +58,9 @@ public final class ChildProcess {
             }
             return spawn(command, environment, actions -> {
                 for (int target = 0; target < copies.length; target++) {
-                    returned("posix_spawn", (int) ACTIONS_DUP2.invokeExact(actions, copies[target], target));
+                    returned("posix_spawn", (int) ACTIONS_DUP2.call(actions.address(), copies[target], target));
                 }
-                returned("posix_spawn", (int) closeFrom.invokeExact(actions, copies.length));
+                returned("posix_spawn", (int) closeFrom.call(actions.address(), copies.length));
             });
         } finally {
             for (int i = 0; i < made; i++) {
@@ -79,29 +72,30 @@ public final class ChildProcess {
     /** Says what the new process does with its descriptors. */
     @FunctionalInterface
     private interface FileActions {
-        void fill(MemorySegment actions) throws Throwable;
+        void fill(MemorySegment actions) throws PosixException;
     }
 
     private static int spawn(List<String> command, List<String> environment, FileActions fileActions)
             throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment actions = arena.allocate(FILE_ACTIONS_BYTES, 16);
-            returned("posix_spawn", (int) ACTIONS_INIT.invokeExact(actions));
+            returned("posix_spawn", (int) ACTIONS_INIT.call(actions.address()));
             try {
                 fileActions.fill(actions);
                 MemorySegment pid = arena.allocate(JAVA_INT);
                 MemorySegment arguments = strings(arena, command);
                 MemorySegment program = arena.allocateFrom(command.getFirst());
-                returned("posix_spawn", (int) SPAWN.invokeExact(
-                        pid, program, actions, MemorySegment.NULL, arguments, strings(arena, environment)));
+                returned("posix_spawn", (int) SPAWN.call(
+                        pid.address(),
+                        program.address(),
+                        actions.address(),
+                        0,
+                        arguments.address(),
+                        strings(arena, environment).address()));
                 return pid.get(JAVA_INT, 0);
             } finally {
-                int _ = (int) ACTIONS_DESTROY.invokeExact(actions);
+                long _ = ACTIONS_DESTROY.call(actions.address());
             }
-        } catch (PosixException e) {
-            throw e;
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
         }
     }
 
@@ -117,11 +111,7 @@ public final class ChildProcess {
     public static void awaitEnd(int process) throws PosixException {
         int rc;
         do {
-            try {
-                rc = (int) WAITPID.invokeExact(NativeCall.state(), process, MemorySegment.NULL, 0);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
+            rc = (int) WAITPID.call(process, 0, 0);
         } while (rc < 0 && NativeCall.errno() == Errno.EINTR);
         if (rc < 0) {
             throw new PosixException("waitpid", NativeCall.errno());

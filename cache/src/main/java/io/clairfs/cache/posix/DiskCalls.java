@@ -1,48 +1,31 @@
 package io.clairfs.cache.posix;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
- * Calls for files that this program writes: those of an SSD tier. Paths and failures are as in {@link Posix}. They are a class of their own because a handle
- * takes several milliseconds to make, and a mount without an SSD needs none of them.
+ * Calls for files that this program writes: those of an SSD tier. Paths and failures are as in {@link Posix}.
  */
-@SuppressWarnings("restricted")
 public final class DiskCalls {
     private static final int STATVFS_SIZE = 112;
     private static final int LOCK_EXCLUSIVE = 2;
     private static final int LOCK_EXCLUSIVE_NO_WAIT = 2 | 4;
 
-    private static final MethodHandle PWRITE =
-            NativeCall.bind("pwrite", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle FTRUNCATE =
-            NativeCall.bind("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle UNLINKAT =
-            NativeCall.bind("unlinkat", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle MKDIRAT =
-            NativeCall.bind("mkdirat", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle FLOCK =
-            NativeCall.bind("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle STATVFS =
-            NativeCall.bind("statvfs", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
+    private static final NativeFunction PWRITE = NativeFunction.of("pwrite");
+    private static final NativeFunction FTRUNCATE = NativeFunction.of("ftruncate");
+    private static final NativeFunction UNLINKAT = NativeFunction.of("unlinkat");
+    private static final NativeFunction MKDIRAT = NativeFunction.of("mkdirat");
+    private static final NativeFunction FLOCK = NativeFunction.of("flock");
+    private static final NativeFunction STATVFS = NativeFunction.of("statvfs");
 
     private DiskCalls() {}
 
     /** Writes at most {@code from.byteSize()} bytes at {@code offset}. Returns the bytes written, which may be fewer. */
     public static long pwrite(int fd, MemorySegment from, long offset) throws PosixException {
         while (true) {
-            long n;
-            try {
-                n = (long) PWRITE.invokeExact(NativeCall.state(), fd, from, from.byteSize(), offset);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
+            long n = PWRITE.call(fd, from, from.byteSize(), offset);
             if (n >= 0) {
                 return n;
             }
@@ -55,13 +38,9 @@ public final class DiskCalls {
     /** Makes the file end after {@code bytes}. */
     public static void truncate(int fd, long bytes) throws PosixException {
         int rc;
-        try {
-            do {
-                rc = (int) FTRUNCATE.invokeExact(NativeCall.state(), fd, bytes);
-            } while (rc != 0 && NativeCall.errno() == Errno.EINTR);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        do {
+            rc = (int) FTRUNCATE.call(fd, bytes);
+        } while (rc != 0 && NativeCall.errno() == Errno.EINTR);
         if (rc != 0) {
             throw new PosixException("truncate", NativeCall.errno());
         }
@@ -69,12 +48,7 @@ public final class DiskCalls {
 
     /** Removes the name of a file; an open file stays readable. */
     public static void unlinkAt(int directory, byte[] path) throws PosixException {
-        int rc;
-        try {
-            rc = (int) UNLINKAT.invokeExact(NativeCall.state(), directory, Posix.cString(path), 0);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int rc = (int) UNLINKAT.call(directory, Posix.cString(path).address(), 0);
         if (rc != 0) {
             throw new PosixException("unlink", NativeCall.errno());
         }
@@ -82,12 +56,7 @@ public final class DiskCalls {
 
     /** Makes one directory, whose parent must exist. */
     public static void makeDirectoryAt(int directory, byte[] path, int mode) throws PosixException {
-        int rc;
-        try {
-            rc = (int) MKDIRAT.invokeExact(NativeCall.state(), directory, Posix.cString(path), mode);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int rc = (int) MKDIRAT.call(directory, Posix.cString(path).address(), mode);
         if (rc != 0) {
             throw new PosixException("mkdir", NativeCall.errno());
         }
@@ -100,12 +69,7 @@ public final class DiskCalls {
      * @return false when another holder has it
      */
     public static boolean tryLock(int fd) throws PosixException {
-        int rc;
-        try {
-            rc = (int) FLOCK.invokeExact(NativeCall.state(), fd, LOCK_EXCLUSIVE_NO_WAIT);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int rc = (int) FLOCK.call(fd, LOCK_EXCLUSIVE_NO_WAIT);
         if (rc != 0 && NativeCall.errno() != Errno.EAGAIN) {
             throw new PosixException("flock", NativeCall.errno());
         }
@@ -116,11 +80,7 @@ public final class DiskCalls {
     public static void lock(int fd) throws PosixException {
         int rc;
         do {
-            try {
-                rc = (int) FLOCK.invokeExact(NativeCall.state(), fd, LOCK_EXCLUSIVE);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
+            rc = (int) FLOCK.call(fd, LOCK_EXCLUSIVE);
         } while (rc != 0 && NativeCall.errno() == Errno.EINTR);
         if (rc != 0) {
             throw new PosixException("flock", NativeCall.errno());
@@ -131,12 +91,7 @@ public final class DiskCalls {
     public static long freeBytes(byte[] path) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(STATVFS_SIZE, 8);
-            int rc;
-            try {
-                rc = (int) STATVFS.invokeExact(NativeCall.state(), Posix.cString(path), out);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
+            int rc = (int) STATVFS.call(Posix.cString(path).address(), out.address());
             if (rc != 0) {
                 throw new PosixException("statvfs", NativeCall.errno());
             }

@@ -1,12 +1,9 @@
 package io.clairfs.cache.posix;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
  * One thread's wait until something can be read from a descriptor for which many threads wait: what arrives wakes one of them ({@code epoll} with
@@ -22,12 +19,9 @@ public final class ExclusiveWait implements AutoCloseable {
     /** {@code struct epoll_event} has 12 bytes on x86, and 16 elsewhere. */
     private static final int EVENT_BYTES = 16;
 
-    private static final MethodHandle CREATE =
-            NativeCall.bind("epoll_create1", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle CONTROL =
-            NativeCall.bind("epoll_ctl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
-    private static final MethodHandle WAIT =
-            NativeCall.bind("epoll_wait", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
+    private static final NativeFunction CREATE = NativeFunction.of("epoll_create1");
+    private static final NativeFunction CONTROL = NativeFunction.of("epoll_ctl");
+    private static final NativeFunction WAIT = NativeFunction.of("epoll_wait");
 
     private final int epoll;
     private final MemorySegment event = Arena.ofAuto().allocate(EVENT_BYTES, 8);
@@ -38,12 +32,7 @@ public final class ExclusiveWait implements AutoCloseable {
 
     /** A wait for {@code fd}, which stays open as long as this. */
     public static ExclusiveWait of(int fd) throws PosixException {
-        int epoll;
-        try {
-            epoll = (int) CREATE.invokeExact(NativeCall.state(), EPOLL_CLOEXEC);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int epoll = (int) CREATE.call(EPOLL_CLOEXEC);
         if (epoll < 0) {
             throw new PosixException("epoll_create1", NativeCall.errno());
         }
@@ -59,12 +48,7 @@ public final class ExclusiveWait implements AutoCloseable {
 
     private void add(int fd) throws PosixException {
         event.set(JAVA_INT, 0, EPOLLIN | EPOLLEXCLUSIVE);
-        int rc;
-        try {
-            rc = (int) CONTROL.invokeExact(NativeCall.state(), epoll, EPOLL_CTL_ADD, fd, event);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int rc = (int) CONTROL.call(epoll, EPOLL_CTL_ADD, fd, event.address());
         if (rc != 0) {
             throw new PosixException("epoll_ctl", NativeCall.errno());
         }
@@ -72,11 +56,7 @@ public final class ExclusiveWait implements AutoCloseable {
 
     /** Waits. Returns also for a signal, and for an error or the end of the descriptor, which a read tells. */
     public void await() {
-        try {
-            int _ = (int) WAIT.invokeExact(NativeCall.state(), epoll, event, 1, FOR_EVER);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        long _ = WAIT.call(epoll, event, 1, FOR_EVER);
     }
 
     @Override

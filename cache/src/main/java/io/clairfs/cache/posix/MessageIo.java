@@ -1,45 +1,29 @@
 package io.clairfs.cache.posix;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** Reads and writes whole messages on a device or socket that takes nothing less. Errors are returned as numbers: they are part of the protocol. */
 public final class MessageIo {
     /** Bytes of one {@code struct iovec}. */
     public static final int IOVEC_BYTES = 16;
 
-    private static final MethodHandle READ =
-            NativeCall.bind("read", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
-    private static final MethodHandle WRITEV =
-            NativeCall.bind("writev", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final NativeFunction READ = NativeFunction.of("read");
+    private static final NativeFunction WRITEV = NativeFunction.of("writev");
 
     private MessageIo() {}
 
     /** Reads one message. Returns its bytes, or a negative errno, {@code EINTR} included. */
     public static long read(int fd, MemorySegment into) {
-        long n;
-        try {
-            n = (long) READ.invokeExact(NativeCall.state(), fd, into, into.byteSize());
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        long n = READ.call(fd, into, into.byteSize(), 0);
         return n >= 0 ? n : -NativeCall.errno();
     }
 
     /** Writes {@code count} pieces, described by {@code struct iovec}s, as one message. Returns 0 or a negative errno. */
     public static int writev(int fd, MemorySegment pieces, int count) {
         while (true) {
-            long written;
-            try {
-                written = (long) WRITEV.invokeExact(NativeCall.state(), fd, pieces, count);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
+            long written = WRITEV.call(fd, pieces, count, 0);
             if (written >= 0) {
                 return 0;
             }

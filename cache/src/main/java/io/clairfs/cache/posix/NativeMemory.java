@@ -1,12 +1,6 @@
 package io.clairfs.cache.posix;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -18,10 +12,9 @@ import java.util.concurrent.atomic.LongAdder;
  */
 @SuppressWarnings("restricted")
 public final class NativeMemory {
-    private static final MethodHandle MALLOC = NativeCall.bind("malloc", FunctionDescriptor.of(ADDRESS, JAVA_LONG));
-    private static final MethodHandle FREE = NativeCall.bindPlain("free", FunctionDescriptor.ofVoid(ADDRESS));
-    private static final MethodHandle MALLOPT =
-            NativeCall.bindPlain("mallopt", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final NativeFunction MALLOC = NativeFunction.of("malloc");
+    private static final NativeFunction FREE = NativeFunction.of("free");
+    private static final NativeFunction MALLOPT = NativeFunction.of("mallopt");
     private static final int M_TRIM_THRESHOLD = -1;
     private static final int M_MMAP_THRESHOLD = -3;
     private static final int LARGEST_MMAP_THRESHOLD = 32 * 1024 * 1024;
@@ -29,30 +22,21 @@ public final class NativeMemory {
     private static final LongAdder HELD = new LongAdder();
 
     static {
-        try {
-            // The largest threshold that glibc accepts; setting it also stops glibc from moving it.
-            int _ = (int) MALLOPT.invokeExact(M_MMAP_THRESHOLD, LARGEST_MMAP_THRESHOLD);
-            int _ = (int) MALLOPT.invokeExact(M_TRIM_THRESHOLD, 4 * LARGEST_MMAP_THRESHOLD);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        // The largest threshold that glibc accepts; setting it also stops glibc from moving it.
+        long _ = MALLOPT.call(M_MMAP_THRESHOLD, LARGEST_MMAP_THRESHOLD);
+        long _ = MALLOPT.call(M_TRIM_THRESHOLD, 4 * LARGEST_MMAP_THRESHOLD);
     }
 
     private NativeMemory() {}
 
     /** {@code bytes} of memory with undefined contents; {@link #free} releases it. */
     public static MemorySegment allocate(long bytes) {
-        MemorySegment block;
-        try {
-            block = (MemorySegment) MALLOC.invokeExact(NativeCall.state(), Math.max(bytes, 1));
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
-        if (block.address() == 0) {
+        long block = MALLOC.call(Math.max(bytes, 1));
+        if (block == 0) {
             throw new OutOfMemoryError("no native memory for " + bytes + " bytes");
         }
         HELD.add(bytes);
-        return block.reinterpret(bytes);
+        return MemorySegment.ofAddress(block).reinterpret(bytes);
     }
 
     /** Bytes that are allocated now. */
@@ -63,10 +47,6 @@ public final class NativeMemory {
     /** Frees memory of {@link #allocate}. */
     public static void free(MemorySegment block) {
         HELD.add(-block.byteSize());
-        try {
-            FREE.invokeExact(block);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        long _ = FREE.call(block.address());
     }
 }

@@ -1,16 +1,12 @@
 package io.clairfs.cache.posix;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
  * File calls that take names as bytes.
@@ -46,29 +42,16 @@ public final class Posix {
     private static final int F_SETFL = 4;
     private static final int F_DUPFD_CLOEXEC = 1030;
 
-    private static final MethodHandle OPENAT = NativeCall.bind(
-            "openat",
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT),
-            Linker.Option.firstVariadicArg(3));
-    private static final MethodHandle SYSCALL = NativeCall.bind(
-            "syscall",
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG),
-            Linker.Option.firstVariadicArg(1));
-    private static final MethodHandle CLOSE = NativeCall.bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle PREAD =
-            NativeCall.bind("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle DUP2 =
-            NativeCall.bind("dup2", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle FCNTL = NativeCall.bind(
-            "fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle STATX =
-            NativeCall.bind("statx", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
-    private static final MethodHandle GETDENTS =
-            NativeCall.bind("getdents64", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
-    private static final MethodHandle READLINKAT =
-            NativeCall.bind("readlinkat", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG));
-    private static final MethodHandle STRERROR =
-            NativeCall.bindPlain("strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+    private static final NativeFunction OPENAT = NativeFunction.of("openat");
+    private static final NativeFunction SYSCALL = NativeFunction.of("syscall");
+    private static final NativeFunction CLOSE = NativeFunction.of("close");
+    private static final NativeFunction PREAD = NativeFunction.of("pread");
+    private static final NativeFunction DUP2 = NativeFunction.of("dup2");
+    private static final NativeFunction FCNTL = NativeFunction.of("fcntl");
+    private static final NativeFunction STATX = NativeFunction.of("statx");
+    private static final NativeFunction GETDENTS = NativeFunction.of("getdents64");
+    private static final NativeFunction READLINKAT = NativeFunction.of("readlinkat");
+    private static final NativeFunction STRERROR = NativeFunction.of("strerror");
     /** One path and one statx buffer per thread: no allocation per call. */
     private static final ThreadLocal<MemorySegment> PATH =
             ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(PATH_MAX));
@@ -94,12 +77,7 @@ public final class Posix {
     public static int openAt(int directory, byte[] path, int flags, int mode) throws PosixException {
         MemorySegment name = cString(path);
         while (true) {
-            int fd;
-            try {
-                fd = (int) OPENAT.invokeExact(NativeCall.state(), directory, name, flags | O_CLOEXEC, mode);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
+            int fd = (int) OPENAT.call(directory, name.address(), flags | O_CLOEXEC, mode);
             if (fd >= 0) {
                 return fd;
             }
@@ -126,12 +104,7 @@ public final class Posix {
         how.set(JAVA_LONG, 8, 0);
         how.set(JAVA_LONG, 16, RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
         while (true) {
-            long fd;
-            try {
-                fd = (long) SYSCALL.invokeExact(NativeCall.state(), OPENAT2, directory, name, how, HOW_BYTES);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
+            long fd = SYSCALL.call(OPENAT2, directory, name.address(), how.address(), HOW_BYTES);
             if (fd >= 0) {
                 return (int) fd;
             }
@@ -149,12 +122,8 @@ public final class Posix {
 
     /** Closes {@code fd}. An error is dropped: it has no remedy for descriptors that were only read. */
     public static void close(int fd) {
-        try {
-            int ignored = (int) CLOSE.invokeExact(NativeCall.state(), fd);
-            assert ignored == 0 || NativeCall.errno() != Errno.EBADF : "closed twice: " + fd;
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int ignored = (int) CLOSE.call(fd);
+        assert ignored == 0 || NativeCall.errno() != Errno.EBADF : "closed twice: " + fd;
     }
 
     /** A second descriptor of the open file of {@code fd}. The caller closes it. */
@@ -164,12 +133,7 @@ public final class Posix {
 
     /** As {@link #duplicate}; the new descriptor's number is {@code lowest} or higher. */
     public static int duplicateFrom(int fd, int lowest) throws PosixException {
-        int copy;
-        try {
-            copy = (int) FCNTL.invokeExact(NativeCall.state(), fd, F_DUPFD_CLOEXEC, lowest);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int copy = (int) FCNTL.call(fd, F_DUPFD_CLOEXEC, lowest);
         if (copy < 0) {
             throw new PosixException("duplicate", NativeCall.errno());
         }
@@ -178,12 +142,7 @@ public final class Posix {
 
     /** Has reads of the open file of {@code fd} fail with EAGAIN where there is nothing to read. */
     public static void doNotWait(int fd) throws PosixException {
-        int rc;
-        try {
-            rc = (int) FCNTL.invokeExact(NativeCall.state(), fd, F_SETFL, O_RDWR | O_NONBLOCK);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int rc = (int) FCNTL.call(fd, F_SETFL, O_RDWR | O_NONBLOCK);
         if (rc < 0) {
             throw new PosixException("fcntl", NativeCall.errno());
         }
@@ -191,12 +150,7 @@ public final class Posix {
 
     /** Makes {@code fd} a descriptor of the open file of {@code by} and closes its old file. */
     public static void replace(int fd, int by) throws PosixException {
-        int rc;
-        try {
-            rc = (int) DUP2.invokeExact(NativeCall.state(), by, fd);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int rc = (int) DUP2.call(by, fd);
         if (rc < 0) {
             throw new PosixException("dup2", NativeCall.errno());
         }
@@ -205,12 +159,7 @@ public final class Posix {
     /** Reads at most {@code into.byteSize()} bytes at {@code offset}. Returns the bytes read; 0 is the end of the file. */
     public static long pread(int fd, MemorySegment into, long offset) throws PosixException {
         while (true) {
-            long n;
-            try {
-                n = (long) PREAD.invokeExact(NativeCall.state(), fd, into, into.byteSize(), offset);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
+            long n = PREAD.call(fd, into, into.byteSize(), offset);
             if (n >= 0) {
                 return n;
             }
@@ -223,12 +172,7 @@ public final class Posix {
     /** Status of {@code path} below {@code directory}; with an empty path and {@link #AT_EMPTY_PATH}, of the descriptor itself. */
     public static FileStatus statAt(int directory, byte[] path, int flags) throws PosixException {
         MemorySegment out = STATUS.get();
-        int rc;
-        try {
-            rc = (int) STATX.invokeExact(NativeCall.state(), directory, cString(path), flags, STATX_BASIC_STATS, out);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int rc = (int) STATX.call(directory, cString(path).address(), flags, STATX_BASIC_STATS, out.address());
         if (rc != 0) {
             throw new PosixException("stat", NativeCall.errno());
         }
@@ -252,12 +196,7 @@ public final class Posix {
 
     /** Fills {@code into} with {@code struct linux_dirent64} records. Returns their bytes; 0 is the end of the directory. */
     static long directoryEntries(int fd, MemorySegment into) throws PosixException {
-        long n;
-        try {
-            n = (long) GETDENTS.invokeExact(NativeCall.state(), fd, into, into.byteSize());
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        long n = GETDENTS.call(fd, into, into.byteSize(), 0);
         if (n < 0) {
             throw new PosixException("read directory", NativeCall.errno());
         }
@@ -268,12 +207,7 @@ public final class Posix {
     public static byte[] readLinkAt(int directory, byte[] path) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(PATH_MAX);
-            long n;
-            try {
-                n = (long) READLINKAT.invokeExact(NativeCall.state(), directory, cString(path), out, (long) PATH_MAX);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
+            long n = READLINKAT.call(directory, cString(path).address(), out.address(), PATH_MAX);
             if (n < 0) {
                 throw new PosixException("readlink", NativeCall.errno());
             }
@@ -283,12 +217,7 @@ public final class Posix {
 
     /** The C library's message for an errno, such as "No such file or directory". */
     public static String describe(int errno) {
-        try {
-            MemorySegment text = (MemorySegment) STRERROR.invokeExact(errno);
-            return text.reinterpret(256).getString(0);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        return MemorySegment.ofAddress(STRERROR.call(errno)).reinterpret(256).getString(0);
     }
 
     /** {@code path} with its terminating zero, in a buffer that the thread's next call reuses. */

@@ -1,13 +1,9 @@
 package io.clairfs.cache.posix;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.util.BitSet;
 
 /** On which processors the calling thread runs. */
@@ -17,8 +13,7 @@ public final class ProcessorAffinity {
     /** The kernel's masks are arrays of longs. */
     private static final int LEAST_LONGS = 16;
 
-    private static final MethodHandle SET_AFFINITY =
-            NativeCall.bind("sched_setaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS));
+    private static final NativeFunction SET_AFFINITY = NativeFunction.of("sched_setaffinity");
 
     private ProcessorAffinity() {}
 
@@ -33,12 +28,7 @@ public final class ProcessorAffinity {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = arena.allocate(JAVA_LONG, longs);
             MemorySegment.copy(mask, 0, bytes, JAVA_LONG, 0, mask.length);
-            int result;
-            try {
-                result = (int) SET_AFFINITY.invokeExact(NativeCall.state(), CALLING_THREAD, bytes.byteSize(), bytes);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
+            int result = (int) SET_AFFINITY.call(CALLING_THREAD, bytes.byteSize(), bytes.address());
             if (result != 0) {
                 throw new PosixException("sched_setaffinity", NativeCall.errno());
             }

@@ -1,22 +1,17 @@
 package io.clairfs.cache.posix;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** Waits until descriptors are readable: {@code poll}. */
 public final class Readiness {
     /** In place of a timeout: no limit. */
     public static final int FOREVER = -1;
 
-    private static final MethodHandle POLL =
-            NativeCall.bind("poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+    private static final NativeFunction POLL = NativeFunction.of("poll");
     private static final short POLLIN = 1;
     private static final short POLLPRI = 2;
     private static final int POLLFD_BYTES = 8;
@@ -48,15 +43,11 @@ public final class Readiness {
                 polled.set(JAVA_INT, (long) i * POLLFD_BYTES, descriptors[i]);
                 polled.set(JAVA_SHORT, (long) i * POLLFD_BYTES + Integer.BYTES, event);
             }
-            int ready = (int) POLL.invokeExact(NativeCall.state(), polled, (long) descriptors.length, timeoutMs);
+            int ready = (int) POLL.call(polled.address(), descriptors.length, timeoutMs);
             if (ready < 0 && NativeCall.errno() != Errno.EINTR) {
                 throw new PosixException("poll", NativeCall.errno());
             }
             return ready != 0;
-        } catch (PosixException e) {
-            throw e;
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
         }
     }
 }

@@ -1,14 +1,10 @@
 package io.clairfs.cache.posix;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -17,15 +13,11 @@ import java.util.concurrent.TimeUnit;
  * <p>From Linux 6.12 on it is a property of the thread: {@code sched_setattr(2)}, {@code sched_runtime} of a thread of the usual policy. Threads
  * that wake take the processor from one whose slice is longer than theirs, at once, and its share of the processor stays what it is.
  */
-@SuppressWarnings("restricted")
 public final class SchedulerSlice {
     private static final boolean ARM = System.getProperty("os.arch").equals("aarch64");
     private static final long SCHED_SETATTR = ARM ? 274 : 314;
     private static final long SCHED_GETATTR = ARM ? 275 : 315;
-    private static final MethodHandle SYSCALL = NativeCall.bind(
-            "syscall",
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT),
-            Linker.Option.firstVariadicArg(1));
+    private static final NativeFunction SYSCALL = NativeFunction.of("syscall");
 
     /** The first version of {@code struct sched_attr}, which every kernel takes; where its policy and its runtime lie in it. */
     private static final int ATTRIBUTES_BYTES = 48;
@@ -66,10 +58,6 @@ public final class SchedulerSlice {
     }
 
     private static long call(long number, MemorySegment attributes, int third) {
-        try {
-            return (long) SYSCALL.invokeExact(NativeCall.state(), number, THIS_THREAD, attributes, third, NO_FLAGS);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        return SYSCALL.call(number, THIS_THREAD, attributes.address(), third, NO_FLAGS);
     }
 }

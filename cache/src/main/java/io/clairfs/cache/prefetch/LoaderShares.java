@@ -25,8 +25,11 @@ import org.jspecify.annotations.Nullable;
  * {@link LoaderAssignment#assign} is called without it, and no sample is fetched or pushed under it.
  */
 public final class LoaderShares {
-    /** How long loaders wait for a plan that says which node fetches what. */
+    /** How long loaders wait for a plan that says which node fetches what, while no trainer reads. */
     private static final long PLAN_PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
+
+    /** The same while one reads, and waits for each sample. What is read before there is a plan may be read once more by another node. */
+    private static final long READING_PATIENCE_NS = TimeUnit.SECONDS.toNanos(1);
 
     private static final double NO_HURRY_SECONDS = 0.1;
 
@@ -148,7 +151,13 @@ public final class LoaderShares {
     }
 
     private boolean isWaiting(long now) {
-        return queues.isEmpty() || (now - addedAtNs < PLAN_PATIENCE_NS && planPending.getAsBoolean());
+        long waited = now - addedAtNs;
+        return queues.isEmpty()
+                || (waited < PLAN_PATIENCE_NS
+                        && planPending.getAsBoolean()
+                        && (waited < READING_PATIENCE_NS
+                                || queues.stream()
+                                        .noneMatch(queue -> queue.job().hasBegun())));
     }
 
     private synchronized @Nullable Claim claimNow() throws JobFailedException {

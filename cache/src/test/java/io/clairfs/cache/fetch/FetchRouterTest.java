@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,6 +46,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 final class FetchRouterTest {
     private static final int SAMPLES = 60;
+
+    /** One more, which is too large to be fetched for nobody. */
+    private static final int LARGE = SAMPLES;
+
+    private static final int LARGE_BYTES = (16 << 20) + 1;
     private static final long SIZE = 100;
     private static final long WINDOW_BYTES = 1 << 20;
     private static final int DISK = 1;
@@ -59,13 +65,20 @@ final class FetchRouterTest {
     private final Admission admission;
     private final ObservedRates rates;
     private final FetchRouter router;
+    private final List<Runnable> besides = new ArrayList<>();
+    private boolean besidesFails;
+
+    /** In place of the clock's time, 0 where it runs, and how much has passed since it was stopped. */
+    private volatile long stoppedNs;
+
+    private volatile long passedNs;
     private volatile double peerSeconds = 1e-2;
     private volatile double diskSeconds = 1e-4;
     private volatile double sourceSeconds = 1;
     private volatile boolean silent;
 
     FetchRouterTest() throws Exception {
-        dataset = new FakeDataset(SAMPLES, _ -> SIZE);
+        dataset = new FakeDataset(SAMPLES + 1, sample -> sample == LARGE ? LARGE_BYTES : SIZE);
         admission = new Admission(dataset.tree, memory, List.of(disk), 10 * SIZE);
         FetchCosts costs = (place, _) -> switch (place) {
             case Place.Source() -> sourceSeconds;
@@ -78,7 +91,15 @@ final class FetchRouterTest {
                 FetchLimits.DEFAULT,
                 rates,
                 counters,
-                System::nanoTime);
+                () -> stoppedNs == 0 ? System.nanoTime() : stoppedNs + passedNs,
+                this::besides);
+    }
+
+    private void besides(Runnable trial) {
+        if (besidesFails) {
+            throw new OutOfMemoryError("unable to create native thread");
+        }
+        besides.add(trial);
     }
 
     @AfterEach
@@ -92,6 +113,7 @@ final class FetchRouterTest {
     /** Peers that are known to have some samples, and give them or not. */
     private final class FakePeers implements PeerFetch {
         private final ConcurrentHashMap<Integer, Boolean> answersBySample = new ConcurrentHashMap<>();
+        private final Set<Integer> homes = ConcurrentHashMap.newKeySet();
         private final List<Integer> asked = Collections.synchronizedList(new ArrayList<>());
 
         @Override
@@ -124,7 +146,7 @@ final class FetchRouterTest {
 
             @Override
             public boolean holds() {
-                return true;
+                return !homes.contains(sample);
             }
 
             @Override
@@ -303,21 +325,105 @@ final class FetchRouterTest {
     }
 
     @Test
-    void slowPeers_areTriedByOneFetchNowAndThen_andNeverForAReader() throws Exception {
+    void slowPeers_areTriedByOneFetchNowAndThen() throws Exception {
         peers.answersBySample.put(1, true);
-        peers.answersBySample.put(2, true);
-        for (int i = 0; i < 5; i++) {
-            rates.record(PEER, SIZE, 30_000_000_000L);
-        }
-        router.fetch(dataset.file(2), true).release();
-        assertThat(peers.asked).isEmpty();
-        assertThat(counters.peersPassedOver.sum()).isEqualTo(1);
+        peerSeemsSlow();
         for (int i = 0; i < 3; i++) {
             assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(Place.SOURCE);
             requireFetched(1);
         }
         assertThat(peers.asked).containsExactly(1, 1, 1);
         assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(PEER);
+    }
+
+    private void peerSeemsSlow() {
+        for (int i = 0; i < 5; i++) {
+            rates.record(PEER, SIZE, 30_000_000_000L);
+        }
+    }
+
+    @Test
+    void peerThatSeemsSlow_isTriedBesidesWhatTheSourceGivesToReaders_untilItWasQuick() throws Exception {
+        peerSeemsSlow();
+        for (int sample = 1; sample <= 3; sample++) {
+            peers.answersBySample.put(sample, true);
+            assertThat(router.cheapest(dataset.file(sample), SIZE)).isEqualTo(Place.SOURCE);
+            router.fetch(dataset.file(sample), true).release();
+            assertThat(peers.asked).hasSize(sample - 1);
+            assertThat(besides).hasSize(1);
+            besides.removeFirst().run();
+            assertThat(peers.asked).hasSize(sample);
+        }
+        assertThat(dataset.reads()).containsExactly(1, 2, 3);
+        assertThat(counters.peersPassedOver.sum()).isEqualTo(3);
+        peers.answersBySample.put(4, true);
+        router.fetch(dataset.file(4), true).release();
+        assertThat(peers.asked).as("the reader's own fetch").endsWith(4);
+        assertThat(dataset.reads()).hasSize(3);
+    }
+
+    @Test
+    void placeOnTrial_isNotTriedBesidesByAnotherReader() throws Exception {
+        peerSeemsSlow();
+        peers.answersBySample.put(1, false);
+        peers.answersBySample.put(2, true);
+        peers.answersBySample.put(3, true);
+        stoppedNs = System.nanoTime();
+        router.fetch(dataset.file(1), true).release();
+        router.fetch(dataset.file(2), true).release();
+        assertThat(besides).hasSize(1);
+        besides.removeFirst().run();
+        router.fetch(dataset.file(3), true).release();
+        assertThat(besides).as("it failed just now").isEmpty();
+    }
+
+    @Test
+    void placeThatSeemsSlow_isNotTriedForNobody_withALargeSample_norOneThatItsHomeHasToFetch() throws Exception {
+        peerSeemsSlow();
+        for (int sample : new int[] {LARGE, 1}) {
+            peers.answersBySample.put(sample, true);
+        }
+        peers.homes.add(1);
+        router.fetch(dataset.file(LARGE), true).release();
+        router.fetch(dataset.file(1), true).release();
+        assertThat(besides).isEmpty();
+        assertThat(peers.asked).isEmpty();
+        assertThat(dataset.reads()).contains(LARGE, 1);
+    }
+
+    @Test
+    void placesThatSeemSlow_areTriedBesidesReadersOneAtATime() throws Exception {
+        peerSeemsSlow();
+        peers.answersBySample.put(1, true);
+        putOnDisk(2);
+        putOnDisk(3);
+        diskSeconds = 1.1;
+        router.fetch(dataset.file(1), true).release();
+        router.fetch(dataset.file(2), true).release();
+        assertThat(besides).as("of the peer").hasSize(1);
+        besides.removeFirst().run();
+        assertThat(peers.asked).containsExactly(1);
+        router.fetch(dataset.file(3), true).release();
+        assertThat(besides).as("of the disk").hasSize(1);
+        besides.removeFirst().run();
+        assertThat(counters.fromSsd.count()).isEqualTo(1);
+        assertThat(dataset.reads()).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    void trialForWhichThereIsNoThread_costsTheReaderNothing() throws Exception {
+        peerSeemsSlow();
+        peers.answersBySample.put(1, true);
+        peers.answersBySample.put(2, true);
+        besidesFails = true;
+        stoppedNs = System.nanoTime();
+        router.fetch(dataset.file(1), true).release();
+        assertThat(dataset.reads()).containsExactly(1);
+        requireFetched(2);
+        assertThat(peers.asked).as("it is put off like one that failed").isEmpty();
+        passedNs = TimeUnit.SECONDS.toNanos(1);
+        requireFetched(2);
+        assertThat(peers.asked).containsExactly(2);
     }
 
     @Test

@@ -121,6 +121,26 @@ final class LoaderSharesTest {
     }
 
     @Test
+    void whileAPlanIsPending_loadersWait_forASecondWhileATrainerReads_andForFiveAtMost() throws Exception {
+        for (boolean reads : new boolean[] {true, false}) {
+            JobRun job = job("seed=1");
+            LoaderShares shares = new LoaderShares(LoaderAssignment.fixed(), STAGING, 4, () -> true, () -> nowNs);
+            shares.add(job);
+            if (reads) {
+                assertThat(job.read(dataset.file(job.orders().epoch(0).sample(0, 0))))
+                        .isTrue();
+            }
+            nowNs += 999 * MS;
+            assertThat(shares.claim()).isNull();
+            nowNs += MS;
+            assertThat(shares.claim() != null).isEqualTo(reads);
+            nowNs += 4_000 * MS;
+            assertThat(shares.claim()).isNotNull();
+            job.close();
+        }
+    }
+
+    @Test
     void noJob_noWork() throws Exception {
         LoaderShares shares = shares(LoaderAssignment.fixed());
         assertThat(shares.claim()).isNull();

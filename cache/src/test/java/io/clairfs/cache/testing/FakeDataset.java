@@ -26,6 +26,9 @@ import java.util.function.IntToLongFunction;
  * to. Sample {@code i} is the file of that name; {@link #file} says under which number the tree has it.
  */
 public final class FakeDataset implements Source {
+    /** What a sample's content repeats after. */
+    private static final long PERIOD_BYTES = 256;
+
     private static final long WAIT_S = 30;
 
     private final int samples;
@@ -106,8 +109,14 @@ public final class FakeDataset implements Source {
     }
 
     private static void fill(int sample, long offset, MemorySegment into) {
-        for (long i = 0; i < into.byteSize(); i++) {
+        long filled = Math.min(into.byteSize(), PERIOD_BYTES);
+        for (long i = 0; i < filled; i++) {
             into.set(ValueLayout.JAVA_BYTE, i, (byte) (sample * 31L + offset + i));
+        }
+        while (filled < into.byteSize()) {
+            long more = Math.min(filled, into.byteSize() - filled);
+            MemorySegment.copy(into, 0, into, filled, more);
+            filled += more;
         }
     }
 

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.function.IntToLongFunction;
 
 /**
@@ -69,7 +69,7 @@ public final class FakeTree implements Source {
     /** The bytes that the file with this number has, with the caller's reference. */
     public static SampleBuffer sample(DatasetTree tree, int file) {
         byte[] bytes = new byte[Math.toIntExact(tree.entry(file).size())];
-        new Random(seed(tree, file)).nextBytes(bytes);
+        new SplittableRandom(seed(tree, file)).nextBytes(bytes);
         SampleBuffer sample = SampleBuffer.allocate(bytes.length);
         sample.bytes().copyFrom(MemorySegment.ofArray(bytes));
         return sample;

@@ -42,7 +42,8 @@ public final class PageCache implements StagingArea, AutoCloseable {
      *
      * <p>Each piece is stored twice. The kernel moves a page to the active list at its second use. After one store, the first
      * reader would be that use and pay for the move, a third of its time. A second store while the pages are still being
-     * collected costs a copy within the processor's cache. See docs/decisions/push-twice.md.
+     * collected costs a copy within the processor's cache. Where the kernel has generations in place of the two lists, nothing is moved at
+     * a second use, and a piece is stored once. See docs/decisions/push-twice.md.
      */
     private static final long PIECE = 30 * 4096;
 
@@ -65,6 +66,8 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
     /** Whether the reports of our own closes leave room for those of readers. */
     private final boolean reportsHaveRoom = reportsHaveRoom();
+
+    private final boolean storesTwice = !PageGenerations.areUsed(PageGenerations.ENABLED);
 
     private final OwnCloses ownCloses = new OwnCloses(System::nanoTime);
     private volatile int lastPin;
@@ -192,7 +195,9 @@ public final class PageCache implements StagingArea, AutoCloseable {
         for (long offset = 0; offset < bytes.byteSize(); offset += PIECE) {
             long length = Math.min(PIECE, bytes.byteSize() - offset);
             store(node, offset, bytes.address() + offset, length);
-            store(node, offset, bytes.address() + offset, length);
+            if (storesTwice) {
+                store(node, offset, bytes.address() + offset, length);
+            }
         }
     }
 

@@ -1,14 +1,11 @@
 package io.clairfs.fs.mount;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.cache.posix.NativeFunction;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /** Unmounts by {@code umount2(2)}, which is for root. */
@@ -16,8 +13,7 @@ final class Unmount {
     private static final int MNT_FORCE = 1;
     private static final int MNT_DETACH = 2;
     private static final int UMOUNT_NOFOLLOW = 8;
-    private static final MethodHandle UMOUNT =
-            NativeCall.bind("umount2", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
+    private static final NativeFunction UMOUNT = NativeFunction.of("umount2");
 
     private Unmount() {}
 
@@ -32,13 +28,8 @@ final class Unmount {
     }
 
     private static void unmount(Path point, int flags) throws PosixException {
-        int rc;
-        try {
-            rc = (int) UMOUNT.invokeExact(
-                    NativeCall.state(), Posix.cString(point.toString().getBytes(UTF_8)), flags);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        int rc = (int)
+                UMOUNT.call(Posix.cString(point.toString().getBytes(UTF_8)).address(), flags);
         if (rc != 0) {
             throw new PosixException("umount", NativeCall.errno());
         }

@@ -1,20 +1,16 @@
 package io.clairfs.fs.protocol;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.cache.posix.NativeFunction;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.ProcessIdentity;
 import io.clairfs.fs.mount.MountException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /**
@@ -22,8 +18,7 @@ import java.nio.file.Path;
  */
 final class DeviceMount {
     private static final byte[] DEVICE = "/dev/fuse".getBytes(UTF_8);
-    private static final MethodHandle MOUNT =
-            NativeCall.bind("mount", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS));
+    private static final NativeFunction MOUNT = NativeFunction.of("mount");
 
     private DeviceMount() {}
 
@@ -60,9 +55,7 @@ final class DeviceMount {
             MemorySegment target = arena.allocateFrom(point.toString());
             MemorySegment type = arena.allocateFrom(options.type());
             MemorySegment data = arena.allocateFrom(options.data(device));
-            rc = (int) MOUNT.invokeExact(NativeCall.state(), source, target, type, options.flags(), data);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
+            rc = (int) MOUNT.call(source.address(), target.address(), type.address(), options.flags(), data.address());
         }
         if (rc != 0) {
             throw new PosixException("mount", NativeCall.errno());

@@ -6,12 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.cache.posix.NativeFunction;
 import io.clairfs.cache.posix.PosixException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** The calls for a program that hands over a descriptor, in a message on a socket. */
 final class HelperCalls {
@@ -24,22 +22,14 @@ final class HelperCalls {
     private static final int CMSG_BYTES = 24;
     private static final int CMSG_DATA = 16;
 
-    private static final MethodHandle FCNTL = NativeCall.bind(
-            "fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle RECVMSG =
-            NativeCall.bind("recvmsg", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final NativeFunction FCNTL = NativeFunction.of("fcntl");
+    private static final NativeFunction RECVMSG = NativeFunction.of("recvmsg");
 
     private HelperCalls() {}
 
     /** Lets processes that {@link io.clairfs.cache.posix.ChildProcess#start} starts inherit {@code fd}. Processes that the JDK starts close it. */
     static void inherit(int fd) throws PosixException {
-        try {
-            checked("fcntl", (int) FCNTL.invokeExact(NativeCall.state(), fd, F_SETFD, 0));
-        } catch (PosixException e) {
-            throw e;
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        checked("fcntl", (int) FCNTL.call(fd, F_SETFD, 0));
     }
 
     /** The descriptor in the message that waits at {@code socket}, or -1 when there is none. The caller closes it. */
@@ -55,15 +45,11 @@ final class HelperCalls {
             message.set(JAVA_LONG, 24, 1);
             message.set(ADDRESS, 32, control);
             message.set(JAVA_LONG, 40, CMSG_BYTES);
-            long n = (long) RECVMSG.invokeExact(NativeCall.state(), socket, message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+            long n = RECVMSG.call(socket, message.address(), MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
             if (n < 0 && NativeCall.errno() != Errno.EAGAIN) {
                 throw new PosixException("recvmsg", NativeCall.errno());
             }
             return n > 0 && message.get(JAVA_LONG, 40) == CMSG_BYTES ? control.get(JAVA_INT, CMSG_DATA) : -1;
-        } catch (PosixException e) {
-            throw e;
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
         }
     }
 

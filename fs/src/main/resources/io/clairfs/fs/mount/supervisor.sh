@@ -58,7 +58,7 @@ give_up() {
 
 # Removes what a restart would have needed.
 forget() {
-    for file in restart mount listing jobs program upgrade restarts; do
+    for file in restart mount listing jobs program upgrade restarts lock; do
         rm -f -- "$directory/$file"
     done
     rmdir -- "$directory"/died.*

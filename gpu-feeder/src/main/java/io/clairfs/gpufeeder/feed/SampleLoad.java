@@ -1,12 +1,9 @@
 package io.clairfs.gpufeeder.feed;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.MessageIo;
 import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.cache.posix.NativeFunction;
 import io.clairfs.cache.posix.NativeMemory;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
@@ -15,9 +12,7 @@ import io.clairfs.gpufeeder.decode.Decoding;
 import io.clairfs.gpufeeder.decode.SampleDecoder;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
  * Brings files into slots, for one thread. A payload is read straight into its slot, its header beside it by the same call; a content is read into a buffer
@@ -26,8 +21,7 @@ import java.lang.invoke.MethodHandle;
 final class SampleLoad implements AutoCloseable {
     private static final long LARGEST_FILE = 1L << 30;
 
-    private static final MethodHandle PREADV =
-            NativeCall.bind("preadv", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT, JAVA_LONG));
+    private static final NativeFunction PREADV = NativeFunction.of("preadv");
 
     private final byte[] root;
     private final SampleDecoder decoder;
@@ -98,12 +92,7 @@ final class SampleLoad implements AutoCloseable {
 
     private long preadv(int fd) throws PosixException {
         while (true) {
-            long n;
-            try {
-                n = (long) PREADV.invokeExact(NativeCall.state(), fd, pieces, 2, 0L);
-            } catch (Throwable t) {
-                throw NativeCall.bug(t);
-            }
+            long n = PREADV.call(fd, pieces.address(), 2, 0);
             if (n >= 0) {
                 return n;
             }

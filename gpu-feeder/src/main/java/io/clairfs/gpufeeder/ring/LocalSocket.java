@@ -10,16 +10,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.MessageIo;
 import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.cache.posix.NativeFunction;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
 
 /** The calls for sockets between processes of one machine that keep messages apart ({@code SOCK_SEQPACKET}) and carry descriptors. */
-@SuppressWarnings("restricted")
 final class LocalSocket {
     private static final int AF_UNIX = 1;
     private static final int SOCK_SEQPACKET = 5;
@@ -31,24 +29,14 @@ final class LocalSocket {
     private static final int ADDRESS_BYTES = 110;
     private static final long PIDFD_OPEN = 434;
 
-    private static final MethodHandle SOCKET =
-            NativeCall.bind("socket", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle SOCKETPAIR =
-            NativeCall.bind("socketpair", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
-    private static final MethodHandle BIND =
-            NativeCall.bind("bind", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle LISTEN =
-            NativeCall.bind("listen", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle ACCEPT =
-            NativeCall.bind("accept4", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
-    private static final MethodHandle SENDMSG =
-            NativeCall.bind("sendmsg", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle GETSOCKOPT = NativeCall.bind(
-            "getsockopt", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
-    private static final MethodHandle SYSCALL = NativeCall.bind(
-            "syscall",
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT),
-            Linker.Option.firstVariadicArg(1));
+    private static final NativeFunction SOCKET = NativeFunction.of("socket");
+    private static final NativeFunction SOCKETPAIR = NativeFunction.of("socketpair");
+    private static final NativeFunction BIND = NativeFunction.of("bind");
+    private static final NativeFunction LISTEN = NativeFunction.of("listen");
+    private static final NativeFunction ACCEPT = NativeFunction.of("accept4");
+    private static final NativeFunction SENDMSG = NativeFunction.of("sendmsg");
+    private static final NativeFunction GETSOCKOPT = NativeFunction.of("getsockopt");
+    private static final NativeFunction SYSCALL = NativeFunction.of("syscall");
 
     private LocalSocket() {}
 
@@ -56,7 +44,7 @@ final class LocalSocket {
     record Peer(int pid, int uid) {}
 
     private interface Call {
-        int run(Arena arena) throws Throwable;
+        int run(Arena arena);
     }
 
     private static int check(String name, Call call) throws PosixException {
@@ -65,8 +53,6 @@ final class LocalSocket {
             do {
                 result = call.run(arena);
             } while (result < 0 && NativeCall.errno() == Errno.EINTR);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
         }
         if (result < 0) {
             throw new PosixException(name, NativeCall.errno());
@@ -80,16 +66,15 @@ final class LocalSocket {
         if (bytes.length >= ADDRESS_BYTES - Short.BYTES) {
             throw new PosixException("socket name of " + bytes.length + " bytes", 36 /* ENAMETOOLONG */);
         }
-        int socket = check(
-                "socket", _ -> (int) SOCKET.invokeExact(NativeCall.state(), AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+        int socket = check("socket", _ -> (int) SOCKET.call(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
         try {
             check("bind", arena -> {
                 MemorySegment address = arena.allocate(ADDRESS_BYTES, 2);
                 address.set(JAVA_SHORT, 0, (short) AF_UNIX);
                 MemorySegment.copy(bytes, 0, address, JAVA_BYTE, Short.BYTES, bytes.length);
-                return (int) BIND.invokeExact(NativeCall.state(), socket, address, Short.BYTES + bytes.length);
+                return (int) BIND.call(socket, address.address(), Short.BYTES + bytes.length);
             });
-            check("listen", _ -> (int) LISTEN.invokeExact(NativeCall.state(), socket, 1));
+            check("listen", _ -> (int) LISTEN.call(socket, 1));
             return socket;
         } catch (PosixException e) {
             Posix.close(socket);
@@ -99,8 +84,7 @@ final class LocalSocket {
 
     /** The next connection. */
     static int accept(int listening) throws PosixException {
-        return check("accept", _ -> (int) ACCEPT.invokeExact(
-                NativeCall.state(), listening, MemorySegment.NULL, MemorySegment.NULL, SOCK_CLOEXEC));
+        return check("accept", _ -> (int) ACCEPT.call(listening, 0, 0, SOCK_CLOEXEC));
     }
 
     /** Two sockets that are connected to each other. */
@@ -108,7 +92,7 @@ final class LocalSocket {
         int[] both = new int[2];
         check("socketpair", arena -> {
             MemorySegment pair = arena.allocate(2L * Integer.BYTES, 4);
-            int rc = (int) SOCKETPAIR.invokeExact(NativeCall.state(), AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
+            int rc = (int) SOCKETPAIR.call(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.address());
             MemorySegment.copy(pair, JAVA_INT, 0, both, 0, 2);
             return rc;
         });
@@ -120,8 +104,7 @@ final class LocalSocket {
         check("getsockopt", arena -> {
             MemorySegment credentials = arena.allocate(3L * Integer.BYTES, 4);
             MemorySegment length = arena.allocateFrom(JAVA_INT, 3 * Integer.BYTES);
-            int rc = (int)
-                    GETSOCKOPT.invokeExact(NativeCall.state(), socket, SOL_SOCKET, SO_PEERCRED, credentials, length);
+            int rc = (int) GETSOCKOPT.call(socket, SOL_SOCKET, SO_PEERCRED, credentials.address(), length.address());
             MemorySegment.copy(credentials, JAVA_INT, 0, ids, 0, 3);
             return rc;
         });
@@ -130,7 +113,7 @@ final class LocalSocket {
 
     /** A descriptor that becomes readable when the process has ended. */
     static int processDescriptor(int pid) throws PosixException {
-        return check("pidfd_open", _ -> (int) (long) SYSCALL.invokeExact(NativeCall.state(), PIDFD_OPEN, pid, 0));
+        return check("pidfd_open", _ -> (int) SYSCALL.call(PIDFD_OPEN, pid, 0));
     }
 
     /** Sends a message, and with it a descriptor unless that is negative. */
@@ -150,7 +133,11 @@ final class LocalSocket {
                 header.set(ADDRESS, 32, control);
                 header.set(JAVA_LONG, 40, control.byteSize());
             }
-            return (int) (long) SENDMSG.invokeExact(NativeCall.state(), socket, header, MSG_NOSIGNAL);
+            try {
+                return (int) SENDMSG.call(socket, header.address(), MSG_NOSIGNAL);
+            } finally {
+                Reference.reachabilityFence(message);
+            }
         });
     }
 }

@@ -1,18 +1,13 @@
 package io.clairfs.gpufeeder.ring;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.cache.posix.NativeFunction;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -24,10 +19,8 @@ import java.nio.file.StandardOpenOption;
 final class SharedMemory implements AutoCloseable {
     private static final int MFD_CLOEXEC = 1;
 
-    private static final MethodHandle MEMFD_CREATE =
-            NativeCall.bind("memfd_create", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle FALLOCATE =
-            NativeCall.bind("fallocate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final NativeFunction MEMFD_CREATE = NativeFunction.of("memfd_create");
+    private static final NativeFunction FALLOCATE = NativeFunction.of("fallocate");
 
     private final int descriptor;
     private final Arena arena = Arena.ofShared();
@@ -58,27 +51,19 @@ final class SharedMemory implements AutoCloseable {
 
     private static int create(String name) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
-            int fd = (int) MEMFD_CREATE.invokeExact(NativeCall.state(), arena.allocateFrom(name), MFD_CLOEXEC);
+            int fd = (int) MEMFD_CREATE.call(arena.allocateFrom(name).address(), MFD_CLOEXEC);
             if (fd < 0) {
                 throw new PosixException("memfd_create", NativeCall.errno());
             }
             return fd;
-        } catch (PosixException e) {
-            throw e;
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
         }
     }
 
     private static void allocate(int descriptor, long bytes) throws PosixException {
         int rc;
-        try {
-            do {
-                rc = (int) FALLOCATE.invokeExact(NativeCall.state(), descriptor, 0, 0L, bytes);
-            } while (rc != 0 && NativeCall.errno() == Errno.EINTR);
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
-        }
+        do {
+            rc = (int) FALLOCATE.call(descriptor, 0, 0, bytes);
+        } while (rc != 0 && NativeCall.errno() == Errno.EINTR);
         if (rc != 0) {
             throw new PosixException("allocate " + bytes + " bytes of shared memory", NativeCall.errno());
         }

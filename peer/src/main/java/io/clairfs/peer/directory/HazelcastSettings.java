@@ -48,6 +48,9 @@ final class HazelcastSettings {
     /** Room for bytes of each direction of a connection, of which a member has one to every other. By default it is four times as much. */
     private static final int CONNECTION_KIB = 32;
 
+    /** Between two looks at structures that are not used; by default a second. */
+    private static final int UNUSED_PERIOD_MS = 3_600_000;
+
     private HazelcastSettings() {}
 
     static Config of(ClusterConfig cluster, Node.Introduction self) {
@@ -56,6 +59,7 @@ final class HazelcastSettings {
         config.setMemberAttributeConfig(self.attributes(cluster));
         config.setAdvancedNetworkConfig(network(cluster));
         config.getMetricsConfig().setEnabled(false);
+        config.getCRDTReplicationConfig().setReplicationPeriodMillis(UNUSED_PERIOD_MS); // there are none
         config.getSerializationConfig().setJavaSerializationFilterConfig(new JavaSerializationFilterConfig());
         for (String map : new String[] {Jobs.LINES, Jobs.RANKS}) {
             config.addReplicatedMapConfig(new ReplicatedMapConfig(map)

@@ -32,6 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
@@ -315,6 +316,7 @@ final class GroupMembershipTest {
     }
 
     // Promise G1
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void otherSecret_staysOutside() throws Exception {

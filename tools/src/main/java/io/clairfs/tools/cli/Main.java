@@ -15,8 +15,8 @@ import picocli.CommandLine.Command;
         mixinStandardHelpOptions = true,
         description = "Shows a training dataset as files, each in the page cache before the trainer opens it.")
 public final class Main {
-    static final int DONE = 0;
-    static final int FAILED = 1;
+    public static final int DONE = 0;
+    public static final int FAILED = 1;
     static final int WRONG_USAGE = 2;
 
     private static final List<Class<?>> COMMANDS = List.of(
@@ -69,7 +69,7 @@ public final class Main {
     }
 
     /** Runs one command. Returns its exit code. */
-    static int run(String... arguments) {
+    public static int run(String... arguments) {
         CommandLine line = of(commands(arguments));
         line.setExecutionExceptionHandler((thrown, _, _) -> report(thrown));
         line.setParameterExceptionHandler((thrown, _) -> {

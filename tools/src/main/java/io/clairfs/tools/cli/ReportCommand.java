@@ -4,6 +4,7 @@ import io.clairfs.tools.config.ConfigFile;
 import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.report.BottleneckReport;
 import io.clairfs.tools.report.JobReport;
+import io.clairfs.tools.report.ReportJson;
 import io.clairfs.tools.report.ReportPage;
 import io.clairfs.tools.report.ReportText;
 import java.io.IOException;
@@ -26,10 +27,8 @@ import tools.jackson.databind.json.JsonMapper;
 @Command(
         name = "report",
         mixinStandardHelpOptions = true,
-        description = {
-            "Says whether data is the bottleneck of each job: how long its training waited in each epoch,",
-            "what the simulator expects of this machine, and what more memory, SSD or loaders would change."
-        })
+        description = "Says whether data is the bottleneck of each job: how long its training waited in each epoch,"
+                + " what the simulator expects of this machine, and what more memory, SSD or loaders would change.")
 final class ReportCommand implements Callable<Integer> {
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -43,6 +42,9 @@ final class ReportCommand implements Callable<Integer> {
 
     @Option(names = "--html", paramLabel = "FILE", description = "Writes an HTML page with figures instead.")
     private @Nullable Path html;
+
+    @Option(names = "--json", description = "As JSON.")
+    private boolean json;
 
     @Option(names = "--job", paramLabel = "NAME", description = "This job alone.")
     private @Nullable String job;
@@ -79,20 +81,28 @@ final class ReportCommand implements Callable<Integer> {
                 reports.add(BottleneckReport.of(status, each, step, measured, bar));
             }
         }
-        if (html == null) {
-            System.out.print(ReportText.of(reports));
-            return Main.DONE;
+        String mount = status.path("mount").asString();
+        String source = status.path("source").asString();
+        if (html != null) {
+            write(html, ReportPage.of(mount, source, reports));
         }
-        String page = ReportPage.of(
-                status.path("mount").asString(), status.path("source").asString(), reports);
+        if (json) {
+            System.out.print(ReportJson.of(mount, source, reports));
+        } else if (html == null) {
+            System.out.print(ReportText.of(reports));
+        } else {
+            reports.forEach(each -> System.out.println("job " + each.job().name() + ": " + each.verdict()));
+        }
+        return Main.DONE;
+    }
+
+    private static void write(Path file, String page) throws CommandFailedException {
         try {
-            Files.writeString(html, page);
+            Files.writeString(file, page);
         } catch (IOException e) {
             throw new CommandFailedException(
-                    "cannot write " + html + ": give --html a file in a directory that is there and can be written to");
+                    "cannot write " + file + ": give --html a file in a directory that is there and can be written to");
         }
-        reports.forEach(each -> System.out.println("job " + each.job().name() + ": " + each.verdict()));
-        return Main.DONE;
     }
 
     private List<JsonNode> jobs(ControlClient client, JsonNode status) throws CommandFailedException {

@@ -22,11 +22,10 @@ import picocli.CommandLine.Parameters;
         name = "run",
         mixinStandardHelpOptions = true,
         customSynopsis = "clairfs run MOUNTPOINT [--job NAME] -- COMMAND...",
-        description = {
-            "Runs a training script that needs no change: torch's DistributedSampler takes the order of a job,",
-            "for datasets below the mount. Without a job, one is written that has the order of the script's",
-            "own DataLoader; see docs/ORDERS.md."
-        })
+        description =
+                "Runs a training script that needs no change: torch's DistributedSampler takes the order of a job,"
+                        + " for datasets below the mount. Without a job, one is written that has the order of the script's"
+                        + " own DataLoader; see docs/ORDERS.md.")
 final class RunCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "MOUNTPOINT", description = "The mount point, or any path below it.")
     @SuppressWarnings("NullAway.Init")

@@ -5,6 +5,7 @@ import io.clairfs.tools.node.mount.ControlRead;
 import io.clairfs.tools.node.mount.ControlRead.Answer;
 import io.clairfs.tools.node.mount.MountCheck;
 import io.clairfs.tools.node.mount.MountProcess;
+import io.clairfs.tools.node.restart.RestartDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -62,6 +63,7 @@ final class UmountCommand implements Callable<Integer> {
             System.err.println("clairfs: " + point + " is unmounted; process " + processes.getFirst()
                     + " ends when its source answers or is unmounted, for the source holds a request of it");
         }
+        RestartDirectory.removeAbandoned(point);
         return Main.DONE;
     }
 

@@ -64,11 +64,6 @@ record Python(Path executable, boolean torch) {
         }
     }
 
-    /** The name of the training script for this Python's libraries. */
-    String script() {
-        return torch ? "trainer.py" : "plain_trainer.py";
-    }
-
     /** The library of the trainer, for people. */
     String title() {
         return torch ? "PyTorch" : "plain Python";

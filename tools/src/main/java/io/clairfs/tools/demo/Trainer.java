@@ -28,22 +28,24 @@ final class Trainer {
     private static final String NO_MORE_LINES = "";
     private static final JsonMapper JSON = new JsonMapper();
 
+    private static final String SCRIPT = "trainer.py";
+
     private final Python python;
     private final Path script;
     private final Path log;
     private final Scratch scratch;
     private final List<String> clairfs;
 
-    /** Puts the script that {@code python} can run into {@code scratch}. {@code clairfs} are the words that run the command {@code clairfs}. */
+    /** Puts the script for {@code python} into {@code scratch}. {@code clairfs} are the words that run the command {@code clairfs}. */
     Trainer(Python python, Scratch scratch, List<String> clairfs) throws IOException {
         this.python = python;
         this.clairfs = clairfs;
         this.scratch = scratch;
-        script = scratch.directory().resolve(python.script());
+        script = scratch.directory().resolve(SCRIPT);
         log = scratch.directory().resolve("trainer.log");
-        try (InputStream in = Trainer.class.getResourceAsStream(python.script())) {
+        try (InputStream in = Trainer.class.getResourceAsStream(SCRIPT)) {
             if (in == null) {
-                throw new AssertionError("this build lacks " + python.script());
+                throw new AssertionError("this build lacks " + SCRIPT);
             }
             Files.copy(in, script, StandardCopyOption.REPLACE_EXISTING);
         }
@@ -107,6 +109,9 @@ final class Trainer {
                 "--workers=" + spec.workers(),
                 "--seed=" + DemoSpec.SEED,
                 "--compute-ms=" + spec.compute().toMillis()));
+        if (!python.torch()) {
+            command.add("--plain");
+        }
         if (spec.fed()) {
             command.add("--size=" + DemoSpec.PIXELS);
         }

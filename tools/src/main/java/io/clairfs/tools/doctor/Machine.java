@@ -1,17 +1,13 @@
 package io.clairfs.tools.doctor;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.clairfs.cache.posix.NativeCall;
+import io.clairfs.cache.posix.NativeFunction;
 import io.clairfs.cache.posix.ProcessIdentity;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -109,11 +105,9 @@ public record Machine(
     }
 
     private static boolean clockIsSynchronised() {
-        MethodHandle adjtimex = NativeCall.bindPlain("adjtimex", FunctionDescriptor.of(JAVA_INT, ADDRESS));
         try (Arena arena = Arena.ofConfined()) {
-            return (int) adjtimex.invokeExact(arena.allocate(TIMEX_BYTES, Long.BYTES)) != CLOCK_NOT_SYNCHRONISED;
-        } catch (Throwable t) {
-            throw NativeCall.bug(t);
+            long answer = arena.allocate(TIMEX_BYTES, Long.BYTES).address();
+            return (int) NativeFunction.of("adjtimex").call(answer) != CLOCK_NOT_SYNCHRONISED;
         }
     }
 }

@@ -18,6 +18,27 @@ public record JobReport(
     /** From this utilisation on, data is not what limits the training: the limit that DLIO's users set for most workloads. */
     private static final double ENOUGH = 0.9;
 
+    /** Whether a training waits for its data more than it may. */
+    enum Bottleneck {
+        DATA,
+        NOT_DATA,
+        /** Its loaders waited. Whether the training did cannot be told from outside. */
+        UNCLEAR,
+        /** Nobody has read a sample yet. */
+        UNKNOWN
+    }
+
+    Bottleneck bottleneck() {
+        Epoch epoch = job.telling();
+        if (epoch == null) {
+            return Bottleneck.UNKNOWN;
+        }
+        if (epoch.utilisation() >= ENOUGH) {
+            return Bottleneck.NOT_DATA;
+        }
+        return epoch.utilisationAtMost() < ENOUGH ? Bottleneck.DATA : Bottleneck.UNCLEAR;
+    }
+
     /** Whether data is the bottleneck, and what would change it, in a few sentences. */
     public String verdict() {
         Epoch epoch = job.telling();
@@ -27,15 +48,14 @@ public record JobReport(
         String measured = format(
                 " in %s the training waited for data %s of %s, so accelerator utilisation was %s.",
                 epoch.name(), epoch.waited(), Figures.seconds(epoch.seconds()), epoch.percent());
-        if (epoch.utilisation() >= ENOUGH) {
-            return "Data is not the bottleneck:" + measured + simulated();
-        }
-        if (epoch.utilisationAtMost() < ENOUGH) {
-            return "Data is the bottleneck:" + measured + first(epoch) + simulated();
-        }
-        return "Whether data is the bottleneck cannot be told from outside:" + measured
-                + " Its loader processes waited, and perhaps it did not: clairfs_torch.report(loader) in the training tells."
-                + first(epoch) + simulated();
+        return switch (bottleneck()) {
+            case NOT_DATA -> "Data is not the bottleneck:" + measured + simulated();
+            case DATA -> "Data is the bottleneck:" + measured + first(epoch) + simulated();
+            case UNCLEAR, UNKNOWN ->
+                "Whether data is the bottleneck cannot be told from outside:" + measured
+                        + " Its loader processes waited, and perhaps it did not: clairfs_torch.report(loader) in the training tells."
+                        + first(epoch) + simulated();
+        };
     }
 
     private String first(Epoch epoch) {

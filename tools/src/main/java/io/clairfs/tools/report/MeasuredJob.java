@@ -1,5 +1,7 @@
 package io.clairfs.tools.report;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.clairfs.tools.simulate.report.Figures;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -37,7 +39,7 @@ public record MeasuredJob(
     /** Samples and bytes. */
     record Amount(long count, long bytes) {}
 
-    /** One epoch: the keys of {@code jobs[].history[]}. */
+    /** One epoch: the keys of {@code jobs[].history[]}, and for {@link ReportJson} that of {@link #utilisationAtMost}. */
     record Epoch(
             int epoch,
             boolean over,
@@ -56,6 +58,7 @@ public record MeasuredJob(
         }
 
         /** Whether the limits of the wait are as good as one figure. */
+        @JsonIgnore
         boolean isClose() {
             return waitedSeconds - waitedAtLeastSeconds < CLOSE * seconds;
         }
@@ -82,6 +85,7 @@ public record MeasuredJob(
         }
 
         /** The accelerator utilisation, at most. */
+        @JsonProperty
         double utilisationAtMost() {
             return seconds > 0 ? 1 - waitedAtLeastSeconds / seconds : 1;
         }

@@ -13,12 +13,14 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -177,7 +179,10 @@ public final class Scratch implements AutoCloseable {
         }
     }
 
-    /** Deletes a tree. If a process creates a file behind the walk, the walk is repeated. */
+    /**
+     * Deletes a directory of this class. If a process creates a file behind the walk, the walk is repeated. The lock goes last: what could not be
+     * deleted is found by it next time.
+     */
     private static void delete(Path tree) throws IOException {
         for (int tries = 1; ; tries++) {
             try {
@@ -195,15 +200,40 @@ public final class Scratch implements AutoCloseable {
         Files.walkFileTree(tree, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.deleteIfExists(file);
+                if (!file.equals(tree.resolve(LOCK))) {
+                    Files.deleteIfExists(file);
+                }
                 return FileVisitResult.CONTINUE;
+            }
+
+            // A process that ends may delete its own files meanwhile.
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException failed) throws IOException {
+                if (failed instanceof NoSuchFileException) {
+                    return FileVisitResult.CONTINUE;
+                }
+                throw failed;
             }
 
             @Override
             public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException failed) throws IOException {
-                Files.deleteIfExists(directory);
+                if (directory.equals(tree)) {
+                    deleteWithLock(tree);
+                } else {
+                    Files.deleteIfExists(directory);
+                }
                 return FileVisitResult.CONTINUE;
             }
         });
+    }
+
+    private static void deleteWithLock(Path tree) throws IOException {
+        try (Stream<Path> left = Files.list(tree)) {
+            if (left.anyMatch(file -> !file.equals(tree.resolve(LOCK)))) {
+                throw new DirectoryNotEmptyException(tree.toString());
+            }
+        }
+        Files.deleteIfExists(tree.resolve(LOCK));
+        Files.deleteIfExists(tree);
     }
 }

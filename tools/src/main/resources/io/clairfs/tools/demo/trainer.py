@@ -1,8 +1,11 @@
 """A PyTorch training loop with two stand-ins: a pause stands for the GPU's step, and samples are read but not decoded, unless --size says so.
 
-One JSON line per batch and per epoch goes to standard output.
+With --plain it needs no PyTorch: the same work in Python alone, samples in the order of their index. One JSON line per batch and per epoch goes to
+standard output.
 """
 import argparse
+import collections
+import concurrent.futures
 import contextlib
 import functools
 import json
@@ -50,6 +53,7 @@ def main():
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--compute-ms", type=float, default=64)
     parser.add_argument("--no-seed", action="store_true", help="tell clairfs nothing")
+    parser.add_argument("--plain", action="store_true", help="without PyTorch, and without its shuffle")
     parser.add_argument("--size", type=int, help="decode the images, to so many pixels in each direction")
     parser.add_argument("--feed", help="take batches from clairfs' feeder, which is this command, as a list in JSON; with --size")
     args = parser.parse_args()
@@ -58,11 +62,14 @@ def main():
     # rest of this script is the same with and without clairfs.
     control = os.path.join(args.root, ".clairfs", "job")
     if os.path.exists(control) and not args.no_seed:
+        order = "sampler=sequential" if args.plain else f"seed={args.seed}"
         with open(control, "w") as job:
-            job.write(f"seed={args.seed} epochs={args.epochs} batch={args.batch} workers={args.workers}\n")
+            job.write(f"{order} epochs={args.epochs} batch={args.batch} workers={args.workers}\n")
 
     with contextlib.ExitStack() as stack:
-        if args.feed:
+        if args.plain:
+            train(args, in_index_order(args, stack), list)
+        elif args.feed:
             train(args, fed(args, stack), contents_of_pixels)
         elif args.size:
             train(args, loaded(args, functools.partial(decode, args.size), None), contents_of_pixels)
@@ -97,6 +104,38 @@ def loaded(args, loader, collate):
         return batches if collate else without_labels(batches)
 
     return of_epoch
+
+
+def in_index_order(args, stack):
+    """The same, by processes that bring whole batches, two ahead for each process, as PyTorch's do."""
+    paths = sample_paths(args.root)
+    batches = [paths[i : i + args.batch] for i in range(0, len(paths), args.batch)]
+    readers = stack.enter_context(concurrent.futures.ProcessPoolExecutor(args.workers))
+    return lambda epoch: batches_ahead(readers, batches, 2 * args.workers)
+
+
+def sample_paths(root):
+    """Every file in a class directory, as torchvision numbers them."""
+    paths = []
+    for directory in sorted(os.listdir(root)):
+        files = sorted(os.listdir(os.path.join(root, directory)))
+        paths += [os.path.join(root, directory, file) for file in files]
+    return paths
+
+
+def batches_ahead(readers, batches, ahead):
+    """The batches in order, with at most so many of them asked for and not yet used."""
+    pending = collections.deque()
+    for batch in batches:
+        pending.append(readers.submit(read_batch, batch))
+        if len(pending) > ahead:
+            yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()
+
+
+def read_batch(paths):
+    return [read_bytes(path) for path in paths]
 
 
 def fed(args, stack):

@@ -84,6 +84,7 @@ class DemoTest {
         assertAsExpected(run(python(), false));
     }
 
+    @Tag("exhaustive")
     @Test
     void theFeederGivesTheSamePixelsAsTheLoader() throws IOException {
         Assumptions.assumeTrue(
@@ -121,6 +122,7 @@ class DemoTest {
                 .hasMessageContaining("no luck today");
     }
 
+    @Tag("exhaustive")
     @Test
     void aSignalInTheMiddleOfTrainingLeavesNothing() throws Exception {
         Process demo = demoThatTrainsForAWhile();

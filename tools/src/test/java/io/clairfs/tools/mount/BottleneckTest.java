@@ -14,15 +14,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.w3c.dom.NodeList;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** What a mount says of the waits of its trainers, and {@code clairfs report}. */
 @Timeout(300)
 final class BottleneckTest {
+    private static final JsonMapper JSON = new JsonMapper();
     private static final int SAMPLES = 60;
     private static final int SAMPLE_BYTES = 50_000;
 
@@ -158,6 +161,11 @@ final class BottleneckTest {
                             rounded("%.2f", last.path("waited_seconds"), 1),
                             rounded("%.1f", last.path("utilisation"), 100) + " %")
                     .contains("as it is", "memory x 2");
+            JsonNode told = JSON.readTree(fixture.clairfs("report", mount.point(), "--json", "--job", "train")
+                    .succeeded());
+            assertThat(told.path("mount").asString()).isEqualTo(mount.point().toString());
+            assertThat(told.at("/jobs/0/epochs/1/waited_seconds")).isEqualTo(last.path("waited_seconds"));
+            assertThat(told.at("/jobs/0/verdict").asString()).contains("the bottleneck", "in epoch 1 ");
             assertThat(fixture.clairfs("report", mount.point(), "--job", "other")
                             .complainedWith(1))
                     .contains("there is no job 'other'", "train, idle");
@@ -170,6 +178,7 @@ final class BottleneckTest {
     }
 
     // Promise J20
+    @Tag("exhaustive")
     @Test
     void reads_from_the_page_cache_are_no_waits() throws Exception {
         Path source = fixture.newDirectory("source");

@@ -13,7 +13,7 @@ import java.util.Set;
  */
 final class Clairfs {
     static final String MAIN = "io.clairfs.tools.cli.Main";
-    static final String TRAINING = "io.clairfs.tools.cli.StartupTraining";
+    static final String TRAINING = "io.clairfs.tools.cli.training.StartupTraining";
 
     /** Compact headers are the launcher's, too: a cache of loaded classes is of use only where the headers are the same. */
     private static final List<String> FLAGS = List.of(

@@ -12,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -114,6 +115,7 @@ final class DaemonLogTest {
         assertThat(fixture.mounts()).isEmpty();
     }
 
+    @Tag("exhaustive")
     @Test
     void logs_before_this_mount_are_kept() throws Exception {
         Path source = source();

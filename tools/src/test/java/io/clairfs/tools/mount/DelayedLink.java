@@ -20,6 +20,12 @@ final class DelayedLink implements LyingPeer.Front {
     private static final int BACKLOG = 50;
     private static final int SPARE_PIECES = 64;
 
+    /** What comes within this share of the delay travels together: a link of wire costs the processors nothing, and this one wakes threads. */
+    private static final int TOGETHER = 20;
+
+    /** Shorter sleeps take as long as this. */
+    private static final long SHORTEST_SLEEP_NS = 100_000;
+
     private final ServerSocketChannel listening = ServerSocketChannel.open();
     private final InetSocketAddress server;
     private final long delayNs;
@@ -79,14 +85,20 @@ final class DelayedLink implements LyingPeer.Front {
     }
 
     private void take(SocketChannel from, BlockingQueue<Piece> onTheWay, BlockingQueue<ByteBuffer> free) {
+        long togetherNs = delayNs / TOGETHER;
         try (from) {
             long sentNs = System.nanoTime();
+            boolean full = false;
             while (true) {
+                if (!full && togetherNs >= SHORTEST_SLEEP_NS) {
+                    LockSupport.parkNanos(togetherNs);
+                }
                 ByteBuffer piece = free.take().clear();
                 if (from.read(piece) < 0) {
                     onTheWay.put(new Piece(piece.clear().limit(0), 0));
                     return;
                 }
+                full = !piece.hasRemaining();
                 piece.flip();
                 sentNs = Math.max(sentNs, System.nanoTime()) + (long) (piece.remaining() / bytesPerNs);
                 onTheWay.put(new Piece(piece, sentNs + delayNs));

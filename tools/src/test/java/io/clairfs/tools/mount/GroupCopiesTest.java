@@ -21,7 +21,7 @@ import tools.jackson.databind.JsonNode;
  * Nodes that together have room for two datasets. Copies by next use fill the room that homes leave, and the source is still read only
  * once.
  */
-@Tag("alone")
+@Tag("counted")
 @Timeout(300)
 final class GroupCopiesTest {
     private static final int NODES = 3;

@@ -24,6 +24,17 @@ class HangingDaemonTest {
     /** Too large to be fetched whole for a reader. */
     private static final long LARGE = 68L << 20;
 
+    /** A mount as a daemon leaves it that was killed and that the kernel keeps from ending: a process holds it, and nobody answers. */
+    private static final String SILENT_MOUNT = """
+            import ctypes, os, sys, time
+            device = os.open('/dev/fuse', os.O_RDWR)
+            options = 'fd=%d,rootmode=40000,user_id=0,group_id=0' % device
+            libc = ctypes.CDLL(None, use_errno=True)
+            if libc.mount(b'gone', os.fsencode(sys.argv[1]), b'fuse.clairfs', ctypes.c_ulong(6), options.encode()):
+                sys.exit(os.strerror(ctypes.get_errno()))
+            time.sleep(600)
+            """;
+
     private static final long STATUS_S = 30;
     private static final long GENEROUS_S = 120;
 
@@ -58,6 +69,17 @@ class HangingDaemonTest {
         fixture.clairfs("umount", point).succeeded();
         assertThat(FaultyProcess.isGone(daemon)).isTrue();
         assertThat(fixture.mounts()).isEmpty();
+    }
+
+    /** The process that mounts has the mount point among its arguments, too, as the one that served it had. */
+    @Test
+    void mount_that_no_daemon_serves_and_that_does_not_answer_is_replaced() throws Exception {
+        Requirements.root(); // mounts by mount(2)
+        fixture.start("silent", fixture.pythonCommand(SILENT_MOUNT, point));
+        Waiting.until("it is mounted", () -> fixture.mounts().contains(point));
+        LiveMount mount = fixture.mountAt(point, dataset);
+        mount.awaitReady();
+        assertThat(Files.readString(point.resolve("c/1.jpg"))).isEqualTo("one");
     }
 
     /**

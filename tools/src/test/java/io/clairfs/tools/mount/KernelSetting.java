@@ -48,8 +48,14 @@ final class KernelSetting implements AutoCloseable {
         this.lock = lock;
     }
 
-    /** Sets {@code name} to {@code value} until closed. Without the privilege the test is skipped. */
+    /**
+     * Sets {@code name} to {@code value} until closed. Without the privilege the test is skipped. A test that runs beside others fails: a
+     * mount of theirs that starts meanwhile would not be followed.
+     */
     static KernelSetting set(String name, int value) throws IOException, InterruptedException {
+        assertThat(System.getProperty("clairfs.test.alone", "true"))
+                .as("a test that sets %s has the tag alone", name)
+                .isEqualTo("true");
         Requirements.root();
         HERE.lock();
         FileChannel channel = null;

@@ -21,7 +21,7 @@ import tools.jackson.databind.JsonNode;
  * Partial local shuffling on nodes with room for their parts and for what comes for the next epoch: nodes read the exchanged samples from one
  * another, and the source once.
  */
-@Tag("alone")
+@Tag("counted")
 @Timeout(300)
 final class MovingSamplesTest {
     private static final int NODES = 4;

@@ -63,6 +63,7 @@ final class OffloadGroupTest {
     }
 
     // Promise V7
+    @Tag("exhaustive")
     @Test
     void nodeWithoutRanks_makesMostOfWhatTheTrainersRead() throws Exception {
         NodeGroup group = group(2 * shownBytes);

@@ -137,6 +137,7 @@ final class PeerFaultTest {
     }
 
     // Promise G4, G7
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void a_node_is_cut_off() throws Exception {

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * <p>Samples still staged from the previous epoch may reduce them. One trainer is PyTorch's DataLoader if it is installed, the others are
  * plain readers. All of them compare every byte.
  */
-@Tag("alone")
+@Tag("counted")
 @Timeout(400)
 final class PeerTrafficTest {
     private static final int NODES = 4;
@@ -42,6 +42,7 @@ final class PeerTrafficTest {
     @RegisterExtension
     private final MountFixture fixture = MountFixture.withNetworks();
 
+    @Tag("exhaustive")
     @ParameterizedTest(name = "caches for {0} percent of the data in all")
     @CsvSource({"60"})
     void source_is_read_as_by_one_node_with_all_the_caches(int percent) throws Exception {

@@ -1,5 +1,8 @@
 package io.clairfs.tools.mount;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
 import io.clairfs.fs.slow.SlowMount;
 import io.clairfs.fs.slow.SlowSourceSpec;
 import io.clairfs.tools.simulate.PolicyResult;
@@ -24,11 +27,14 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Compares the simulator's prediction for a scenario with a real run: nodes in networks of their own, the scenario's source and links,
  * plain readers that compute at its rate. {@code .ci/long-run predictions} runs it.
  *
- * <p>Only wrong bytes make it fail. It prints its measurements; judge them by how busy the machine was.
+ * <p>It prints its measurements, and fails where the prediction of an epoch or of the source's bytes was wrong by more than this. On a machine that is
+ * busy otherwise it will.
  */
 @Timeout(600)
 final class PredictionsBenchmark {
     private static final double MEGA = 1e6;
+    private static final double EPOCHS_WITHIN = 0.10;
+    private static final double BYTES_WITHIN = 0.02;
 
     @RegisterExtension
     private final MountFixture fixture = MountFixture.withNetworks();
@@ -80,6 +86,14 @@ final class PredictionsBenchmark {
         long expected = predicted.fetched().source().bytes();
         System.out.printf("  all  %7.2f s %7.2f s %7.3f%n", predicted.seconds(), all, all / predicted.seconds());
         System.out.printf("source %6.1f MB %6.1f MB %7.3f%n", expected / MEGA, read / MEGA, (double) read / expected);
+        for (int epoch = 0; epoch < seconds.length; epoch++) {
+            assertThat(seconds[epoch] / predicted.epochs().get(epoch))
+                    .as("%s: epoch %d over its prediction", name, epoch + 1)
+                    .isCloseTo(1, within(EPOCHS_WITHIN));
+        }
+        assertThat((double) read / expected)
+                .as("%s: bytes over their prediction", name)
+                .isCloseTo(1, within(BYTES_WITHIN));
     }
 
     private static Scenario scenario(String name) throws IOException {

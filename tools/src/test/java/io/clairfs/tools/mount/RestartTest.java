@@ -272,6 +272,56 @@ final class RestartTest {
         assertThat(home.resolve(state + "host2.restart")).doesNotExist();
     }
 
+    // Promise D6
+    @Tag("exhaustive")
+    @Test
+    void whatProcessesThatWereAllKilledLeft_isRemoved() throws Exception {
+        makeDataset();
+        LiveMount first = mount(dataset, 3);
+        LiveMount second = mount(dataset, 3);
+        LiveMount third = mount(dataset, 3);
+        assertThat(restartDirectories()).hasSize(3);
+        killAll(first);
+        killAll(second);
+        fixture.clairfs("umount", first.point()).succeeded();
+        assertThat(restartDirectories()).hasSize(2);
+        Ended.run(List.of("fusermount", "-u", "-z", second.point().toString()), Map.of())
+                .succeeded();
+        for (Path each : restartDirectories()) {
+            Ended.run(List.of("sh", "-c", "touch -d '2 days ago' \"$0\" \"$0\"/*", each.toString()), Map.of())
+                    .succeeded();
+        }
+
+        LiveMount fourth = mount(dataset, 3);
+        assertThat(restartDirectories())
+                .hasSize(2)
+                .noneMatch(each -> each.toString().contains(second.point().getFileName() + "@"));
+        long _ = killAndAwaitNext(third, third.pid());
+        for (LiveMount each : List.of(third, fourth)) {
+            fixture.clairfs("umount", each.point()).succeeded();
+        }
+        assertThat(restartDirectories()).isEmpty();
+    }
+
+    /** Kills the daemon and its supervisor, the supervisor first. */
+    private static void killAll(LiveMount mount) throws Exception {
+        ProcessHandle daemon = ProcessHandle.of(mount.pid()).orElseThrow();
+        List<ProcessHandle> children = daemon.children().toList();
+        children.forEach(ProcessHandle::destroyForcibly);
+        daemon.destroyForcibly();
+        Waiting.until(
+                "all are gone", () -> !daemon.isAlive() && children.stream().noneMatch(ProcessHandle::isAlive));
+    }
+
+    private List<Path> restartDirectories() throws IOException {
+        List<Path> all = new ArrayList<>();
+        try (DirectoryStream<Path> found =
+                Files.newDirectoryStream(fixture.directory().resolve("clairfs"), "*.restart")) {
+            found.forEach(all::add);
+        }
+        return all;
+    }
+
     // Promise D3
     @Test
     void daemonThatDiesTooOften_isGivenUp_andReadersGetAnErrorInsteadOfAWait() throws Exception {
@@ -295,6 +345,7 @@ final class RestartTest {
         assertThat(mount.point()).isEmptyDirectory();
     }
 
+    @Tag("exhaustive")
     @Test
     void orderOfAnEpoch_isReadWhileTheNextDaemonStarts() throws Exception {
         Requirements.torch();
@@ -394,6 +445,7 @@ final class RestartTest {
     }
 
     // Promise D1
+    @Tag("exhaustive")
     @Test
     void ordinaryUsersDaemon_isStartedAgainToo() throws Exception {
         makeDataset();

@@ -1,6 +1,7 @@
 package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.parallel.ExecutionMode.CONCURRENT;
 
 import io.clairfs.fs.slow.SlowMount;
 import io.clairfs.fs.slow.SlowSourceSpec;
@@ -15,12 +16,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** Jobs that share one node's caches: what they read from the source, counted there, and whether their trainers are told apart. */
-@Tag("alone")
+@Tag("counted")
+@Execution(CONCURRENT)
 @Timeout(300)
 final class SeveralJobsTest {
     private static final int TRAINING = 480;

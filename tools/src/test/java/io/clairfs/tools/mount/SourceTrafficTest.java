@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * The bytes read from the source, counted at the source, are S + (E-1) (S-C) for a dataset of S bytes, E epochs and caches of C bytes. This
  * is the least that full shuffling allows.
  */
-@Tag("alone")
+@Tag("counted")
 @Timeout(300)
 final class SourceTrafficTest {
     private static final int SAMPLES = 600;

@@ -172,7 +172,8 @@ final class SsdDiskTest {
         epoch = 0;
         try (FaultyMount failing = FaultyMount.mount(disk, fixture.newDirectory("failing"), FaultyMount.FAST)) {
             mount(failing.point()); // read-only, too
-            assertThat(ssd(mount.status()).path("samples").asInt()).isGreaterThanOrEqualTo(SAMPLES - IN_MEMORY);
+            mount.await(
+                    "what is on the disk is found", s -> ssd(s).path("samples").asInt() >= SAMPLES - IN_MEMORY);
             readAnEpoch();
             assertThat(mount.status().at("/fetched/ssd/count").asLong()).isPositive();
             failing.inject(FaultSpec.of(FaultKind.EIO));

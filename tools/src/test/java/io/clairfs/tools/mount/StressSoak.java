@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * <p>{@code ./verify} does not run it. {@code -Dclairfs.soak.minutes=N} sets its duration; {@code -Dclairfs.stress.seed=S} repeats a seed.
  */
 @Timeout(value = 5, unit = TimeUnit.HOURS)
+@Tag("alone")
 final class StressSoak {
     private static final Path REPORT = Path.of("target", "soak-report.txt");
     private static final int USUAL_MINUTES = 30;

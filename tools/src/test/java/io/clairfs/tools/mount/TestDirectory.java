@@ -12,6 +12,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A directory for one test class, with the mounts below it and the processes that have it on their command line.
@@ -25,6 +26,9 @@ final class TestDirectory {
     private static final String PROGRAM = "io.clairfs.tools.cli.Main";
     private static final String SOURCE = "io.clairfs.fs.faulty.FaultyCommand";
     private static final long END_TIMEOUT_S = 30;
+
+    /** How long daemons may take that end by themselves; the command that follows ends the others. */
+    private static final long OWN_END_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final Path path;
 
@@ -83,18 +87,29 @@ final class TestDirectory {
     }
 
     private boolean isOneOf(List<String> programs, ProcessHandle process) {
+        String line = commandLine(process);
+        return programs.stream().anyMatch(line::contains) && line.contains(path.toString());
+    }
+
+    private static boolean isDaemon(ProcessHandle process) {
+        String line = commandLine(process);
+        return line.substring(0, line.indexOf('\0') + 1).endsWith("/java\0") && line.contains("\0mount\0");
+    }
+
+    /** The command line of a process, each word with a zero behind it; empty when the process is gone. */
+    private static String commandLine(ProcessHandle process) {
         try {
-            String line = Files.readString(
+            return Files.readString(
                     Path.of("/proc", Long.toString(process.pid()), "cmdline"),
                     java.nio.charset.StandardCharsets.ISO_8859_1);
-            return programs.stream().anyMatch(line::contains) && line.contains(path.toString());
         } catch (IOException gone) {
-            return false;
+            return "";
         }
     }
 
     /** Unmounts, ends processes and deletes files, as far as there are any. */
     void remove() throws IOException, InterruptedException {
+        endDaemons();
         for (Path point : mounts()) {
             if (point.startsWith(path) && !point.endsWith(".clairfs")) {
                 attempt(Clairfs.command("umount", point.toString()));
@@ -115,6 +130,17 @@ final class TestDirectory {
             throw new IOException("still mounted: " + mounts());
         }
         delete();
+    }
+
+    /** Has daemons end as {@code clairfs umount} does, all at once and without a process for each. */
+    private void endDaemons() throws InterruptedException {
+        List<ProcessHandle> daemons =
+                processes().stream().filter(TestDirectory::isDaemon).toList();
+        daemons.forEach(ProcessHandle::destroy);
+        long deadline = System.nanoTime() + OWN_END_NS;
+        while (daemons.stream().anyMatch(ProcessHandle::isAlive) && System.nanoTime() < deadline) {
+            TimeUnit.MILLISECONDS.sleep(10);
+        }
     }
 
     /** Runs a command whose failure the next step corrects. */

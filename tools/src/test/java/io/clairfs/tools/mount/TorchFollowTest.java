@@ -140,6 +140,7 @@ final class TorchFollowTest {
     }
 
     // Promise J19
+    @Tag("exhaustive")
     @Test
     void first_training_loader_gets_the_job_and_none_reads_otherwise() throws Exception {
         LiveMount mount = mountImages(61, 10);

@@ -63,6 +63,12 @@ final class ReportTest {
         return BottleneckReport.of(status, status.at("/jobs/0"), step, measured, SILENT);
     }
 
+    /** What a program reads of a report on one job. */
+    private static JsonNode json(JobReport report) {
+        return JSON.readTree(ReportJson.of("/mnt/a&b", "/data", List.of(report)))
+                .at("/jobs/0");
+    }
+
     private static Document parsed(String page) throws Exception {
         assertThat(page).startsWith("<!doctype html>\n");
         String xml = page.substring(page.indexOf('\n') + 1);
@@ -114,6 +120,26 @@ final class ReportTest {
         assertThat(ReportText.of(List.of(report)))
                 .contains("epoch 1 ", "7.00 s", "41.7 %", "memory x 4", "lower bound: computation alone")
                 .contains("assumed: all samples are of the mean size");
+        JsonNode job = json(report);
+        assertThat(job.path("bottleneck").asString()).isEqualTo("data");
+        assertThat(job.path("verdict").asString()).isEqualTo(report.verdict());
+        JsonNode shown = job.path("epochs");
+        assertThat(shown).hasSize(3);
+        for (Map.Entry<String, JsonNode> each : status.at("/jobs/0/history/1").properties()) {
+            if (!each.getKey().equals("fetched")) {
+                assertThat(shown.path(1).path(each.getKey())).as(each.getKey()).isEqualTo(each.getValue());
+            }
+        }
+        assertThat(shown.path(1).propertyNames())
+                .hasSize(status.at("/jobs/0/history/1").size() + 1)
+                .contains("utilisation_at_most");
+        assertThat(shown.at("/1/fetched/source/bytes").asLong()).isEqualTo(3_145_728);
+        JsonNode simulated = job.path("simulated");
+        assertThat(simulated.path("machines")).hasSize(5);
+        assertThat(simulated.path("best").asString()).isEqualTo("an SSD for the dataset");
+        assertThat(simulated.at("/machines/3/later_epoch_seconds").asDouble())
+                .isEqualTo(outlook.rows().get(3).laterSeconds());
+        assertThat(job.path("not_simulated").isNull()).isTrue();
     }
 
     @Test
@@ -123,6 +149,8 @@ final class ReportTest {
                 .startsWith("Data is not the bottleneck: in epoch 3 ")
                 .contains("was 99.0 %")
                 .endsWith("None of the changes below makes it faster.");
+        assertThat(json(report).path("bottleneck").asString()).isEqualTo("not_data");
+        assertThat(json(report).at("/simulated/best").isNull()).isTrue();
     }
 
     @Test
@@ -143,6 +171,8 @@ final class ReportTest {
         Document page = parsed(ReportPage.of("/mnt/a&b", "/data", List.of(report)));
         assertThat(texts(page, "p")).anyMatch(text -> text.startsWith("Not simulated: this machine was not measured"));
         assertThat(texts(page, "svg")).hasSize(2);
+        assertThat(json(report).path("simulated").isNull()).isTrue();
+        assertThat(json(report).path("not_simulated").asString()).startsWith("this machine was not measured");
     }
 
     @Test
@@ -158,6 +188,16 @@ final class ReportTest {
         assertThat(report.outlook().assumed()).anyMatch(text -> text.contains("--step"));
         Document page = parsed(ReportPage.of("/mnt", "/data", List.of(report)));
         assertThat(texts(page, "td")).containsSubsequence("1", "12.00", "0.00 to 12.00", "0.0 to 100.0 %");
+        assertThat(json(report).path("bottleneck").asString()).isEqualTo("unclear");
+        assertThat(json(report).at("/epochs/0/utilisation_at_most").asDouble()).isEqualTo(1);
+    }
+
+    @Test
+    void jobThatNobodyReads_isNotJudged() {
+        JobReport report = report(status("null", ""), null, null);
+        assertThat(report.verdict()).startsWith("Nothing is known yet");
+        assertThat(json(report).path("bottleneck").asString()).isEqualTo("unknown");
+        assertThat(json(report).path("epochs")).isEmpty();
     }
 
     @Test

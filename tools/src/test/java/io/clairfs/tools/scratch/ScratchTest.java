@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -67,5 +72,39 @@ class ScratchTest {
         Scratch.create(parent, false).close();
         assertThat(parent.resolve("clairfs-work-1")).doesNotExist();
         assertThat(other.resolve("lock")).exists();
+    }
+
+    @Test
+    void whatAProcessStillWritesAndDeletesIsRemovedWhenThatHasEnded() throws Exception {
+        Path left = parent.resolve("clairfs-work-1/state");
+        AtomicBoolean ended = new AtomicBoolean();
+        AtomicInteger written = new AtomicInteger();
+        CompletableFuture<Void> process = CompletableFuture.runAsync(() -> {
+            while (!ended.get()) {
+                try {
+                    Files.deleteIfExists(
+                            Files.write(left.resolve("restart" + written.getAndIncrement() % 100), new byte[1]));
+                } catch (IOException deletedMeanwhile) {
+                    assertThat(deletedMeanwhile).isInstanceOf(NoSuchFileException.class); // join tells
+                }
+            }
+        });
+        try {
+            for (int tries = 0; tries < 50; tries++) {
+                Files.createDirectories(left);
+                Files.write(left.resolveSibling("lock"), new byte[0]);
+                try {
+                    Scratch.create(parent, false).close();
+                } catch (DirectoryNotEmptyException moreThanTheWalks) {
+                    assertThat(moreThanTheWalks).hasMessageContaining("clairfs-work-1");
+                }
+            }
+        } finally {
+            ended.set(true);
+        }
+        process.join();
+        assertThat(written).hasPositiveValue();
+        Scratch.create(parent, false).close();
+        assertThat(parent).isEmptyDirectory();
     }
 }

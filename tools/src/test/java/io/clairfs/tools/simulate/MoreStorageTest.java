@@ -11,6 +11,7 @@ import io.clairfs.tools.simulate.scenario.Scenarios;
 import java.io.IOException;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -33,7 +34,7 @@ class MoreStorageTest {
     private static final int LONG = 30;
 
     static List<String> names() throws IOException {
-        return FurtherCases.of(ScenarioFile.names());
+        return FurtherCases.orFirst(ScenarioFile.names());
     }
 
     static LongStream seeds() {
@@ -53,6 +54,7 @@ class MoreStorageTest {
     }
 
     /** More memory can make NoPFS slower, as published: its memory threads fetch again what its SSD threads have fetched. */
+    @Tag("exhaustive")
     @ParameterizedTest
     @MethodSource("seeds")
     void of_the_ssd_with_nopfs(long seed) throws IOException {

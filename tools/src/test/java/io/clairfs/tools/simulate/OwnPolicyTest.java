@@ -21,7 +21,7 @@ class OwnPolicyTest {
     private static final Set<String> SLOW_SSD = Set.of("thesis-2", "thesis-4");
 
     static List<String> names() throws IOException {
-        return FurtherCases.of(ScenarioFile.names());
+        return FurtherCases.orFirst(ScenarioFile.names());
     }
 
     @ParameterizedTest

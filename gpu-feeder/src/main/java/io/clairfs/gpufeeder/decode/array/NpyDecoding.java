@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /** {@code .npy} files, all of one type and shape. What follows the array in a file is left alone, as numpy does. */
-public final class NpyDecoding implements Decoding {
+public final class NpyDecoding implements Decoding, SampleDecoder.Payload {
     private final NpyHeader expected;
 
     private NpyDecoding(NpyHeader expected) {
@@ -33,40 +33,32 @@ public final class NpyDecoding implements Decoding {
 
     @Override
     public SampleDecoder open() {
-        return new Decoder(expected);
+        return this; // it keeps nothing
     }
 
-    private record Decoder(NpyHeader expected) implements SampleDecoder.Payload {
-        @Override
-        public SampleFormat format() {
-            return expected.format();
-        }
+    @Override
+    public int headerBytes() {
+        return expected.bytes();
+    }
 
-        @Override
-        public int headerBytes() {
-            return expected.bytes();
+    @Override
+    public void check(MemorySegment header, long fileBytes) throws BadSampleException {
+        NpyHeader found = NpyHeader.of(header);
+        if (!found.format().equals(format())) {
+            throw new BadSampleException(
+                    ".npy file of " + name(found.format()) + ": the first file is of " + name(format()));
         }
+        if (found.bytes() != expected.bytes()) {
+            throw new BadSampleException(".npy file with a header of " + found.bytes() + " bytes: the first file has "
+                    + expected.bytes() + "; save all with the same version of numpy");
+        }
+        if (fileBytes < headerBytes() + format().bytes()) {
+            throw new BadSampleException("truncated .npy file: " + fileBytes + " bytes, its array ends at "
+                    + (headerBytes() + format().bytes()));
+        }
+    }
 
-        @Override
-        public void check(MemorySegment header, long fileBytes) throws BadSampleException {
-            NpyHeader found = NpyHeader.of(header);
-            if (!found.format().equals(format())) {
-                throw new BadSampleException(
-                        ".npy file of " + name(found.format()) + ": the first file is of " + name(format()));
-            }
-            if (found.bytes() != expected.bytes()) {
-                throw new BadSampleException(
-                        ".npy file with a header of " + found.bytes() + " bytes: the first file has " + expected.bytes()
-                                + "; save all with the same version of numpy");
-            }
-            if (fileBytes < headerBytes() + format().bytes()) {
-                throw new BadSampleException("truncated .npy file: " + fileBytes + " bytes, its array ends at "
-                        + (headerBytes() + format().bytes()));
-            }
-        }
-
-        private static String name(SampleFormat format) {
-            return format.type().typestr() + " " + format.shape();
-        }
+    private static String name(SampleFormat format) {
+        return format.type().typestr() + " " + format.shape();
     }
 }

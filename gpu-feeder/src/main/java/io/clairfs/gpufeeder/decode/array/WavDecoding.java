@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /** Wav files of 16-bit PCM, all of one length, rate and number of channels. What follows the data in a file is left alone. */
-public final class WavDecoding implements Decoding {
+public final class WavDecoding implements Decoding, SampleDecoder.Payload {
     private final WavHeader expected;
 
     private WavDecoding(WavHeader expected) {
@@ -33,26 +33,19 @@ public final class WavDecoding implements Decoding {
 
     @Override
     public SampleDecoder open() {
-        return new Decoder(expected);
+        return this; // it keeps nothing
     }
 
-    private record Decoder(WavHeader expected) implements SampleDecoder.Payload {
-        @Override
-        public SampleFormat format() {
-            return expected.format();
-        }
+    @Override
+    public int headerBytes() {
+        return WavHeader.BYTES;
+    }
 
-        @Override
-        public int headerBytes() {
-            return WavHeader.BYTES;
-        }
-
-        @Override
-        public void check(MemorySegment header, long fileBytes) throws BadSampleException {
-            WavHeader found = WavHeader.of(header, fileBytes);
-            if (!found.equals(expected)) {
-                throw new BadSampleException("wav file of " + found + ": the first file has " + expected);
-            }
+    @Override
+    public void check(MemorySegment header, long fileBytes) throws BadSampleException {
+        WavHeader found = WavHeader.of(header, fileBytes);
+        if (!found.equals(expected)) {
+            throw new BadSampleException("wav file of " + found + ": the first file has " + expected);
         }
     }
 }

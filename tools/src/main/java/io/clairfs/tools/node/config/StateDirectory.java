@@ -22,12 +22,15 @@ public final class StateDirectory {
 
     /** How files of a mount are called there. Homes are shared between hosts, so it has the host's name. */
     public static String nameOf(Path mountPoint) {
-        String host;
+        return mountPoint.toString().substring(1).replace('/', '-') + atThisHost();
+    }
+
+    /** The end of the names of this host's mounts. */
+    public static String atThisHost() {
         try {
-            host = Files.readString(HOST).strip();
+            return "@" + Files.readString(HOST).strip();
         } catch (IOException e) {
-            host = "host";
+            return "@host";
         }
-        return mountPoint.toString().substring(1).replace('/', '-') + "@" + host;
     }
 }

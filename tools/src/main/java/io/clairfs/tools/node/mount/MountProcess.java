@@ -16,6 +16,7 @@ public final class MountProcess {
     private static final Path PROC = Path.of("/proc");
     private static final String PROGRAM = "io.clairfs.tools.cli.Main";
     private static final String COMMAND = "mount";
+    private static final String JAVA = "/java";
     private static final List<String> FOREGROUND = List.of("-f", "--foreground");
 
     private static final int STACKS_TIMEOUT_S = 5;
@@ -30,13 +31,15 @@ public final class MountProcess {
         WAITS_IN_THE_KERNEL
     }
 
-    /** The processes of this program that serve {@code mountPoint}; normally one. */
+    /** The other processes of this program that serve {@code mountPoint}; normally one. This one may be about to serve it. */
     public static List<Long> of(Path mountPoint) {
+        long own = ProcessHandle.current().pid();
         List<Long> found = new ArrayList<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(PROC, "[0-9]*")) {
             for (Path process : all) {
-                if (serves(process, mountPoint)) {
-                    found.add(Long.parseLong(process.getFileName().toString()));
+                long pid = Long.parseLong(process.getFileName().toString());
+                if (pid != own && serves(process, mountPoint)) {
+                    found.add(pid);
                 }
             }
         } catch (IOException unreadable) {
@@ -58,7 +61,12 @@ public final class MountProcess {
         try {
             List<String> arguments = arguments(process);
             int at = arguments.indexOf(PROGRAM);
-            if (at < 0 || at + 1 >= arguments.size() || !arguments.get(at + 1).equals(COMMAND)) {
+            // A shell that starts the process has the same words behind its own.
+            boolean isJava = arguments.getFirst().endsWith(JAVA);
+            if (!isJava
+                    || at < 0
+                    || at + 1 >= arguments.size()
+                    || !arguments.get(at + 1).equals(COMMAND)) {
                 return false;
             }
             List<String> given = arguments.subList(at + 2, arguments.size());

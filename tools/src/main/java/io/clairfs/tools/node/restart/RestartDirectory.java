@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 /**
  * The directory that a supervisor and the process that takes over read, for one mount. Its files: {@code restart} (a shell script that becomes
  * that process), {@code mount} ({@link SavedMount}), {@code listing} (the numbered tree), {@code jobs} ({@link SavedJobs}), {@code restarts} (the supervisor's
- * record), {@code program} (that of an upgrade), and {@code upgrade} (that this process ends for one).
+ * record), {@code program} (that of an upgrade), {@code upgrade} (that this process ends for one), and {@code lock} ({@link RestartLock}).
  *
  * <p>Only its user may enter it: a process is started from it.
  */
@@ -38,6 +38,7 @@ public record RestartDirectory(Path path) {
         }
         RestartDirectory made = new RestartDirectory(path);
         made.clear();
+        AbandonedRestarts.remove(state(), StateDirectory.atThisHost() + SUFFIX);
         return made;
     }
 
@@ -46,8 +47,17 @@ public record RestartDirectory(Path path) {
         return Files.isRegularFile(usual(mountPoint).resolve(SCRIPT));
     }
 
+    /** Removes that of the mount at {@code mountPoint}, which is gone, if no process was left to do it. */
+    public static void removeAbandoned(Path mountPoint) {
+        AbandonedRestarts.removeIfUnused(usual(mountPoint));
+    }
+
     private static Path usual(Path mountPoint) {
-        return StateDirectory.ofUser().resolve("clairfs").resolve(StateDirectory.nameOf(mountPoint) + SUFFIX);
+        return state().resolve(StateDirectory.nameOf(mountPoint) + SUFFIX);
+    }
+
+    private static Path state() {
+        return StateDirectory.ofUser().resolve("clairfs");
     }
 
     /** Writes the script, which runs {@code program} with the script's arguments and then {@code arguments}, in the directory {@code here}. */

@@ -10,6 +10,8 @@ import io.clairfs.fs.protocol.ProtocolSession;
 import io.clairfs.tools.node.config.RestartConfig;
 import io.clairfs.tools.node.job.JobTable;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * lock guards that a closed one begins nothing.
  */
 public final class Restarts implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(Restarts.class.getName());
     private static final long PAUSE_MS = 1_000;
 
     /** Within this time the writer of the control file has its answer. */
@@ -35,6 +38,10 @@ public final class Restarts implements AutoCloseable {
     private final Worker keeper;
     private @Nullable RestartDirectory directory;
     private @Nullable Supervisor supervisor;
+
+    /** Null before there is a directory, and while the process before this one still has it. */
+    private @Nullable RestartLock lock;
+
     private String kept = "";
     private boolean closed;
 
@@ -76,12 +83,23 @@ public final class Restarts implements AutoCloseable {
     private void keepAll(DatasetTree tree, @Nullable Takeover before) throws IOException {
         RestartDirectory into = before == null ? RestartDirectory.make(mount.mountPoint()) : before.directory();
         directory = into;
+        takeLock(into);
         command.write(into);
         mount.write(into);
         if (before == null) {
             NumberedListings.write(into.listing(), tree);
         }
         supervisor = session.supervise(into.path(), config.mostInAMinute());
+    }
+
+    private void takeLock(RestartDirectory of) {
+        if (lock == null) {
+            try {
+                lock = RestartLock.take(of.path());
+            } catch (IOException noLocks) {
+                LOG.log(Level.DEBUG, "a file system without locks: " + of.path(), noLocks);
+            }
+        }
     }
 
     /** The directory of what a restart needs; null where this process is not started again if it dies. */
@@ -118,10 +136,14 @@ public final class Restarts implements AutoCloseable {
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MS));
     }
 
-    /** Saves the jobs as they are now. */
+    /** Saves the jobs as they are now. The lock is free when the process before this one has ended. */
     private synchronized void keep() throws IOException {
+        if (directory == null || closed) {
+            return;
+        }
+        takeLock(directory);
         String now = SavedJobs.text(jobs.unfinished());
-        if (directory != null && !closed && !now.equals(kept)) {
+        if (!now.equals(kept)) {
             SavedJobs.write(directory, now);
             kept = now;
         }
@@ -131,14 +153,20 @@ public final class Restarts implements AutoCloseable {
     public void close() throws IOException {
         Supervisor told;
         RestartDirectory used;
+        RestartLock held;
         synchronized (this) {
             closed = true;
             told = supervisor;
             used = directory;
+            held = lock;
+            lock = null;
         }
         if (told != null) {
             told.close();
             keeper.close();
+        }
+        if (held != null) {
+            held.close(); // before its file goes: NFS would keep that under another name, and the directory with it
         }
         if (used != null) {
             used.remove();

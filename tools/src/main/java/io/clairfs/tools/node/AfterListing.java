@@ -1,0 +1,79 @@
+package io.clairfs.tools.node;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.tools.Version;
+import io.clairfs.tools.node.cluster.PeerGroup;
+import io.clairfs.tools.node.cluster.SampleServer;
+import io.clairfs.tools.node.cluster.SparePool;
+import io.clairfs.tools.node.config.MountConfig;
+import io.clairfs.tools.node.job.Indexes;
+import io.clairfs.tools.node.job.LateSteps;
+import io.clairfs.tools.node.restart.Takeover;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/** What a daemon does when its dataset is listed. Its mount is used meanwhile, so no failure here ends it. */
+record AfterListing(
+        DaemonContext context, SampleParts samples, MountParts mount, ControlParts control, MountedSessions sessions) {
+    private static final Logger LOG = System.getLogger(Daemon.class.getName());
+    private static final int MANY_ENTRIES = 1_000_000;
+
+    /**
+     * Waits for the listing, and does it.
+     *
+     * @param said called when the log says that the mount serves its dataset
+     */
+    void run(Runnable said) {
+        MountConfig config = context.config();
+        Takeover takeover = context.takeover();
+        DatasetTree tree = samples.tree();
+        Indexes indexes = control.indexes();
+        tree.complete().join();
+        KeptFormChoice.decide(tree, samples.tiers().admission().residents().tiers(), config.model());
+        LateSteps steps = context.lateSteps();
+        steps.run("watching the samples", () -> indexes.watch(indexes.of("")));
+        if (tree.entryCount() >= MANY_ENTRIES) {
+            steps.run("giving back the memory that listing took", System::gc);
+        }
+        if (takeover == null) {
+            steps.run("starting the jobs that waited", control.jobs()::startWaiting);
+            steps.run("finding what the disks hold", samples.tiers()::recover);
+        }
+        steps.run("planning", mount.prefetcher()::tiersChanged);
+        LOG.log(
+                Level.INFO,
+                "clairfs " + Version.TEXT + ", process "
+                        + ProcessHandle.current().pid() + ", serves " + config.source() + " at " + config.mountPoint()
+                        + ": " + tree.fileCount() + " files");
+        said.run();
+        MountLog.watch(config.mountPoint());
+        steps.run(
+                "having this process started again if it dies",
+                () -> control.restarts().begin(tree, takeover, sessions.all()));
+        PeerGroup group = samples.group();
+        if (group != null) {
+            if (takeover != null) {
+                steps.run("waiting for the end of the process before this one", takeover::awaitPredecessorsEnd);
+            }
+            steps.run("joining the group of nodes", () -> join(group));
+        }
+    }
+
+    private void join(PeerGroup group) {
+        Prefetcher prefetcher = mount.prefetcher();
+        SparePool makers = SparePool.of(
+                samples.tree(),
+                context.config().model(),
+                () -> prefetcher.jobs().stream().allMatch(job -> job.streams() == 0));
+        SampleServer server =
+                new SampleServer(samples.tiers().admission(), samples.router(), group::isHomeHere, makers);
+        try {
+            group.join(server, control.jobs()::follow, prefetcher::tiersChanged);
+        } catch (IOException | RuntimeException e) {
+            context.errors().add("did not join the group, samples come from the source: " + e.getMessage());
+            LOG.log(Level.WARNING, "joining the group of nodes", e);
+        }
+    }
+}

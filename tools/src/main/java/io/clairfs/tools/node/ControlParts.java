@@ -1,0 +1,150 @@
+package io.clairfs.tools.node;
+
+import io.clairfs.cache.dataset.DatasetException;
+import io.clairfs.cache.dataset.rule.IndexRule;
+import io.clairfs.cache.placement.Filled;
+import io.clairfs.cache.prefetch.Prefetcher;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.fs.control.ControlMount;
+import io.clairfs.fs.mount.FuseSession;
+import io.clairfs.fs.mount.MountException;
+import io.clairfs.tools.node.cluster.PeerGroup;
+import io.clairfs.tools.node.config.MountConfig;
+import io.clairfs.tools.node.control.ControlFiles;
+import io.clairfs.tools.node.control.JobControl;
+import io.clairfs.tools.node.control.MetricsServer;
+import io.clairfs.tools.node.control.OrderFiles;
+import io.clairfs.tools.node.control.ReportControl;
+import io.clairfs.tools.node.control.StatusReporter;
+import io.clairfs.tools.node.control.TrainerNotes;
+import io.clairfs.tools.node.control.UpgradeControl;
+import io.clairfs.tools.node.control.WhereFiles;
+import io.clairfs.tools.node.job.FeederReports;
+import io.clairfs.tools.node.job.Indexes;
+import io.clairfs.tools.node.job.JobTable;
+import io.clairfs.tools.node.job.LoaderReports;
+import io.clairfs.tools.node.restart.Restarts;
+import io.clairfs.tools.node.restart.SavedMount;
+import io.clairfs.tools.node.restart.Takeover;
+import io.clairfs.tools.node.seed.SeedFinder;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The jobs, and the control files by which users start them and see how they are. */
+record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
+    /** How long a write of job lines and an open of the index wait for the listing. */
+    private static final long LISTING_PATIENCE_MS = 2_000;
+
+    /** Starts them. The control files answer last: whoever sees one sees a mount that is whole. */
+    static ControlParts start(DaemonContext context, SampleParts samples, MountParts mount, MountedSessions sessions)
+            throws IOException {
+        MountConfig config = context.config();
+        ErrorLog errors = context.errors();
+        PeerGroup group = samples.group();
+        Prefetcher prefetcher = mount.prefetcher();
+        Indexes indexes =
+                new Indexes(samples.tree(), rule(config.indexRule()), mount.watcher(), errors, LISTING_PATIENCE_MS);
+        JobTable jobs = new JobTable(indexes, prefetcher, group == null ? null : group.jobs(), errors);
+        SeedFinder seedFinder = context.started(
+                new SeedFinder(config.findSeed(), config.mountPoint(), samples.tree(), indexes, jobs, errors));
+        mount.requests().tell(seedFinder);
+        FeederReports feeders = new FeederReports(System::nanoTime);
+        LoaderReports loaders =
+                new LoaderReports(config.model(), Runtime.getRuntime().availableProcessors());
+        TrainerNotes notes = new TrainerNotes(context.clock());
+        StatusReporter status = new StatusReporter(
+                config,
+                samples.tree(),
+                indexes,
+                prefetcher,
+                loaders,
+                feeders,
+                seedFinder,
+                notes,
+                samples.tiers().admission(),
+                group,
+                context.counters(),
+                errors,
+                mount.session()::requests);
+        if (config.metrics() != null) { // before the control files answer, which says that all is well
+            serveMetrics(context, config.metrics(), status);
+        }
+        SavedMount place = new SavedMount(config.source(), config.mountPoint(), mount.controlPoint());
+        Restarts restarts = context.started(new Restarts(mount.session(), place, jobs, config.restart(), errors));
+        ControlMount control = new ControlMount(
+                new ControlFiles(
+                        new JobControl(indexes, jobs, errors),
+                        new ReportControl(
+                                jobs,
+                                loaders,
+                                feeders,
+                                (job, rank, waited, took) ->
+                                        prefetcher.job(job.name()).ifPresent(run -> run.told(rank, waited, took)),
+                                errors),
+                        notes,
+                        new UpgradeControl(restarts, errors),
+                        status,
+                        errors,
+                        indexes,
+                        new OrderFiles(jobs, prefetcher, errors),
+                        new WhereFiles(samples.tree(), indexes, prefetcher),
+                        () -> Filled.now(samples.tree(), samples.tiers().admission(), prefetcher.jobs())),
+                context.clock());
+        goOn(context, samples, jobs);
+        context.started(sessions.add(mounted(context, mount, control)));
+        return new ControlParts(indexes, jobs, restarts);
+    }
+
+    private static IndexRule rule(String text) throws MountException {
+        try {
+            return IndexRule.of(text);
+        } catch (DatasetException e) {
+            throw new MountException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** The port of a process that has died may be free only when its last thread has ended. A mount that goes on is worth more than its metrics. */
+    private static void serveMetrics(DaemonContext context, InetSocketAddress address, StatusReporter status)
+            throws MountException {
+        Takeover takeover = context.takeover();
+        if (takeover == null) {
+            context.started(MetricsServer.start(address, status));
+            return;
+        }
+        context.lateSteps().run("serving the metrics", () -> {
+            takeover.awaitPredecessorsEnd();
+            context.started(MetricsServer.start(address, status));
+        });
+    }
+
+    /** Before there are control files, which would show no jobs. The disks first, or the jobs would have fetched anew what they hold. */
+    private static void goOn(DaemonContext context, SampleParts samples, JobTable jobs) {
+        Takeover takeover = context.takeover();
+        if (takeover != null) {
+            samples.disksFound().join();
+            context.lateSteps()
+                    .run(
+                            "going on with the jobs",
+                            () -> takeover.jobs(context.errors()::add).forEach(jobs::goOn));
+        }
+    }
+
+    private static FuseSession mounted(DaemonContext context, MountParts mount, ControlMount control)
+            throws IOException {
+        Takeover takeover = context.takeover();
+        List<String> options = options(context.config());
+        return takeover == null
+                ? FuseSession.mount(mount.controlPoint().path(), options, control, mount.errnos())
+                : takeover.replaceControlFiles(() ->
+                        FuseSession.mountSupervised(mount.controlPoint().path(), options, control, mount.errnos()));
+    }
+
+    private static List<String> options(MountConfig config) {
+        List<String> options = new ArrayList<>(ControlMount.OPTIONS);
+        options.add(MountParts.NAME
+                + config.mountPoint().toString().replace("\\", "\\\\").replace(",", "\\,"));
+        return options;
+    }
+}

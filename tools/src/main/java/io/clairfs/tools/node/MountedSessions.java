@@ -1,0 +1,74 @@
+package io.clairfs.tools.node;
+
+import io.clairfs.fs.kernel.PageCache;
+import io.clairfs.fs.mount.MountChanges;
+import io.clairfs.fs.mount.MountedSession;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+/** The connections of one mount to the kernel. The mount is over when one of them is, or when it is detached from the tree. */
+final class MountedSessions {
+    private static final Logger LOG = System.getLogger(Daemon.class.getName());
+
+    /** The longest wait for a reported change; it only serves to notice the end of this daemon, or a change that the kernel did not report. */
+    private static final int MOUNTED_CHECK_MS = 10_000;
+
+    /** The pause between two checks, for machines with frequent mounts and unmounts. */
+    private static final long MOUNTED_CHECK_PAUSE_MS = 50;
+
+    private final List<MountedSession> all = new CopyOnWriteArrayList<>();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+    <S extends MountedSession> S add(S session) {
+        all.add(session);
+        return session;
+    }
+
+    List<MountedSession> all() {
+        return all;
+    }
+
+    /** Completes when the mount is gone, for any reason, once {@link #watch} was called. */
+    CompletableFuture<Void> ended() {
+        return ended;
+    }
+
+    /** Begins to watch for the end of the mount. */
+    void watch(PageCache pages) {
+        for (MountedSession each : all) {
+            var _ = each.ended().thenRun(this::end);
+        }
+        Thread.ofPlatform().daemon().name("detach-watcher").start(() -> endWhenDetached(pages));
+    }
+
+    /** The mount is over when it is detached from the tree, even while this or another process has files of it open. */
+    private void endWhenDetached(PageCache pages) {
+        try (MountChanges changes = new MountChanges()) {
+            while (!ended.isDone() && pages.isMounted()) {
+                changes.await(MOUNTED_CHECK_MS);
+                TimeUnit.MILLISECONDS.sleep(MOUNTED_CHECK_PAUSE_MS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException | RuntimeException e) {
+            LOG.log(Level.WARNING, "a mount that is detached will not be noticed", e);
+            return;
+        }
+        end();
+    }
+
+    /** Gives up the connections, so that no reader waits for this process. */
+    void cut() {
+        all.forEach(MountedSession::cut);
+    }
+
+    /** The mount is over. */
+    void end() {
+        ended.complete(null);
+    }
+}
