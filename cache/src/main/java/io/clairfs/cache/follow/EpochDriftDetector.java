@@ -21,6 +21,9 @@ final class EpochDriftDetector {
     private long readsElsewhere;
     private long readsAstray;
 
+    /** Whether reports of reads were lost, so that the trainer may be anywhere. */
+    private boolean unknown;
+
     /** Set while the trainer is followed through an epoch that is not the one the job says. */
     private JobRun.@Nullable Astray astray;
 
@@ -43,6 +46,7 @@ final class EpochDriftDetector {
     /** A read in an epoch. */
     void read(int epoch, boolean inSync) {
         readsInOrder = inSync ? readsInOrder + 1 : 0;
+        unknown &= readsInOrder <= memory;
         if (astray == null) {
             return;
         }
@@ -54,6 +58,12 @@ final class EpochDriftDetector {
         }
     }
 
+    /** Reports of reads were lost: where the trainer is found next was not predicted. */
+    void reportsLost() {
+        unknown = true;
+        readsInOrder = 0;
+    }
+
     /**
      * The trainer was found at {@code to} rather than at {@code from}, as predicted.
      *
@@ -62,6 +72,7 @@ final class EpochDriftDetector {
      */
     void found(StreamWindow window, long from, long to, long reads, int readThere) throws InvalidSpecException {
         astray = wrongEpoch(window, from, to, reads);
+        unknown = false;
         readsElsewhere = 0;
         if (astray != null) {
             readsAstray += readThere;
@@ -78,6 +89,9 @@ final class EpochDriftDetector {
             return null;
         }
         int epoch = AccessStream.epoch(to);
+        if (unknown) {
+            return astray != null && astray.epoch() == epoch ? astray : null;
+        }
         int expected = astray == null ? AccessStream.epoch(from) : astray.expected();
         boolean again = epoch == expected - 1
                 && AccessStream.step(from) < window.stream().length(epoch) / 2;

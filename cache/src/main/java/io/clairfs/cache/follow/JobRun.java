@@ -169,6 +169,14 @@ public final class JobRun {
         return follower.isInSync();
     }
 
+    /**
+     * Whether its trainer does not follow the prediction, and a search for it was in vain. Between this and {@link #isInSync} it was lost sight of
+     * a moment ago, because reports of reads were lost or because it went on elsewhere, and is still to be searched for.
+     */
+    public synchronized boolean isLost() {
+        return follower.isLost();
+    }
+
     /** The capacity of the staging buffer, which all jobs share. */
     public long stagingBytes() {
         return staging.capacityBytes();
@@ -350,6 +358,21 @@ public final class JobRun {
     /** Whether to search for the trainer; the caller then runs {@link #search} where it may take a while. */
     public synchronized boolean wantsSearch() {
         return follower.wantsSearch();
+    }
+
+    /**
+     * Looks for the trainer as {@link #search} does, though no search is due, unless it is in sync. Returns whether the trainer follows the
+     * prediction then.
+     */
+    public boolean searchNow() throws InvalidSpecException {
+        boolean searches;
+        synchronized (this) {
+            searches = follower.wantsSearchNow();
+        }
+        if (searches) {
+            search();
+        }
+        return !isLost();
     }
 
     /**

@@ -182,7 +182,7 @@ final class TrainerFollower {
             search.readSuspect(sample);
             return slot != null;
         }
-        search.read(sample);
+        search.read(sample, syncDetector.inSync());
         if (slot == null) {
             syncDetector.readElsewhere();
             return false;
@@ -384,6 +384,7 @@ final class TrainerFollower {
     /** Reports of reads were lost. */
     void reportsLost() {
         syncDetector.reset();
+        driftDetector.reportsLost();
         for (int stream = 0; stream < windows.size(); stream++) {
             balance.lost(stream);
         }
@@ -393,6 +394,19 @@ final class TrainerFollower {
     /** Whether to begin a search for the trainer; the caller ends it with {@link #searchEnded}. */
     boolean wantsSearch() {
         return !syncDetector.inSync() && search.begin();
+    }
+
+    /** Whether to search now, though it may not be due. As {@link #wantsSearch} otherwise. */
+    boolean wantsSearchNow() {
+        return !syncDetector.inSync() && search.beginNow();
+    }
+
+    /**
+     * Whether the trainer does not follow the job: it is not {@link #isInSync}, and not just because it was lost sight of a moment ago and is
+     * still to be searched for.
+     */
+    boolean isLost() {
+        return !isInSync() && (syncDetector.inSync() || search.hasFailed());
     }
 
     /** The last samples that were read, to search by. */

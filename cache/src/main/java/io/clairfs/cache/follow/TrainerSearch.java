@@ -32,6 +32,12 @@ final class TrainerSearch {
     private long dueAtRead;
     private long pause;
 
+    /** How many reads there were when the trainer was followed last. */
+    private long followedUntil;
+
+    /** Whether it was searched for and not found since. */
+    private boolean inVain;
+
     /** Searches by {@code memory} reads at most. */
     TrainerSearch(int memory) {
         lastRead = new int[memory];
@@ -48,9 +54,14 @@ final class TrainerSearch {
         return reads;
     }
 
-    void read(int sample) {
+    /** A sample was read. {@code followed}: while the trainer needed no search. */
+    void read(int sample, boolean followed) {
         lastRead[(int) (reads % lastRead.length)] = sample;
         reads++;
+        if (followed) {
+            followedUntil = reads;
+            inVain = false;
+        }
         note(sample);
     }
 
@@ -74,6 +85,11 @@ final class TrainerSearch {
         return reads >= dueAtRead && underWay.compareAndSet(false, true);
     }
 
+    /** As {@link #begin}, but whether it is due or not. */
+    boolean beginNow() {
+        return underWay.compareAndSet(false, true);
+    }
+
     void ended() {
         underWay.set(false);
     }
@@ -81,9 +97,17 @@ final class TrainerSearch {
     /** The reads so far are worth nothing for a search: puts it off. */
     void postpone() {
         dueAtRead = reads + lastRead.length;
+        inVain = false;
+    }
+
+    /** Whether the trainer was searched for and not found since it was followed last, or should have been searched for long ago. */
+    boolean hasFailed() {
+        long since = Math.max(followedUntil, dueAtRead);
+        return inVain || (reads - since >= lastRead.length && !underWay.get());
     }
 
     void judge(boolean found) {
+        inVain = !found;
         pause = found ? lastRead.length : Math.min(pause * 2, LONGEST_PAUSE);
         dueAtRead = reads + pause;
     }

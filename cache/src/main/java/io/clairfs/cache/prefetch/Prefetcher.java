@@ -393,6 +393,23 @@ public final class Prefetcher implements AutoCloseable {
         }
     }
 
+    /**
+     * Looks for the trainer of a job once more by what was read last. Returns whether it follows the prediction then. May take a while.
+     */
+    public boolean searchNow(JobRun job) {
+        try {
+            boolean follows = job.searchNow();
+            if (follows) {
+                planning.trainerMoved();
+                signal.wake();
+            }
+            return follows;
+        } catch (InvalidSpecException e) {
+            fail(job, String.valueOf(e.getMessage()));
+            return false;
+        }
+    }
+
     /** Plans again, for tiers or nodes have changed, as when a disk's samples were found. */
     public void tiersChanged() {
         planning.jobsChanged();

@@ -475,6 +475,65 @@ final class JobRunTest {
     }
 
     @Test
+    void reportsLostAgainAndAgain_theTrainerIsNotBlamedForAnEpochThatOnlyTheWindowHasLeft() throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        List<Integer> order = epoch(line, 0, 0);
+        read(run, order.subList(0, 100));
+        while (run.position() < AccessStream.position(1, 0)) { // each time, all that is staged may have been read
+            while (run.nextToStage(0, 1 << 20) != null) {}
+            run.reportsLost();
+        }
+        read(run, order.subList(100, 300));
+        assertThat(run.progress().astray()).isNull();
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().position()).isBetween(290, 300);
+        read(run, order.subList(300, SAMPLES));
+        read(run, order.subList(0, 300));
+        assertThat(run.progress().astray())
+                .as("it does read the first epoch again")
+                .isNotNull();
+    }
+
+    @Test
+    void trainerIsLost_onlyOnceASearchForItWasInVain() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> order = epoch(line, 0, 0);
+        List<Integer> other = epoch("seed=77 batch=16", 0, 0);
+        read(run, order.subList(0, 200));
+        int next = 0;
+        while (run.isInSync()) {
+            run.read(dataset.index.file(other.get(next++)));
+        }
+        assertThat(run.isLost()).as("it is still to be searched for").isFalse();
+        while (!run.wantsSearch()) {
+            run.read(dataset.index.file(other.get(next++)));
+        }
+        assertThat(run.isLost()).isFalse();
+        assertThat(run.search()).isFalse();
+        assertThat(run.isLost()).isTrue();
+        assertThat(run.searchNow()).isFalse();
+        for (int sample : order.subList(600, 700)) { // the next search is not due
+            run.read(dataset.index.file(sample));
+        }
+        assertThat(run.searchNow()).isTrue();
+        assertThat(run.isLost()).isFalse();
+        assertThat(run.progress().position()).isBetween(650, 700);
+    }
+
+    @Test
+    void nobodySearches_theTrainerCountsAsLostAfterAWhile() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0).subList(0, 200));
+        for (int sample : epoch("seed=77 batch=16", 0, 0).subList(0, 200)) {
+            run.read(dataset.index.file(sample));
+        }
+        assertThat(run.isLost()).isTrue();
+    }
+
+    @Test
     void crossesTheEpochBoundary_stagingTheNextEpochBeforeTheLastEnds() throws Exception {
         String line = "seed=5 epochs=2 batch=16";
         JobRun run = start(line);

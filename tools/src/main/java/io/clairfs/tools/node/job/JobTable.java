@@ -124,10 +124,19 @@ public final class JobTable {
     }
 
     /**
-     * Starts a job that no user wrote, for a trainer that has read these files, unless a trainer follows a job that a user wrote. Only for a
-     * node without a group. Returns whether it runs now.
+     * Starts a job that no user wrote, for a trainer that has read these files, unless a trainer follows a job that a user wrote: it may have left
+     * that job and come back, so it is looked for there first. Only for a node without a group. Returns whether it runs now.
      */
-    public synchronized boolean beginFound(JobSpec spec, int[] read) {
+    public boolean beginFound(JobSpec spec, int[] read) {
+        for (JobRun run : prefetcher.jobs()) {
+            if (isWritten(run) && prefetcher.searchNow(run)) {
+                return false;
+            }
+        }
+        return beginSearched(spec, read);
+    }
+
+    private synchronized boolean beginSearched(JobSpec spec, int[] read) {
         if (group != null || isWrittenFollowed()) {
             return false;
         }
@@ -161,10 +170,16 @@ public final class JobTable {
         return present().stream().anyMatch(spec -> !spec.equals(found));
     }
 
-    /** Whether a user wrote a job that waits for the dataset, or whose trainer reads in its order, as far as there are reads. */
+    /**
+     * Whether a user wrote a job that waits for the dataset, or whose trainer reads in its order, as far as there are reads. One that was lost
+     * sight of is followed until a search for it was in vain.
+     */
     public synchronized boolean isWrittenFollowed() {
-        return !waiting.isEmpty()
-                || prefetcher.jobs().stream().anyMatch(run -> !run.spec().equals(found) && run.isInSync());
+        return !waiting.isEmpty() || prefetcher.jobs().stream().anyMatch(run -> isWritten(run) && !run.isLost());
+    }
+
+    private synchronized boolean isWritten(JobRun run) {
+        return !run.spec().equals(found);
     }
 
     /** Sets the ranks of a job that read here. The job may be still to come. */

@@ -40,6 +40,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +51,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The jobs of a node without a mount, with real files, a real index and a real prefetcher that stages into memory. */
 final class JobTableTest {
-    private static final int SAMPLES = 40;
+    private static final int SAMPLES = 400;
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
     private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
@@ -238,6 +239,37 @@ final class JobTableTest {
         jobs.begin(spec("name=found seed=5"));
         assertThat(seeds()).as("a user's job may have its name").containsExactly("5");
         assertThat(jobs.found()).isNull();
+    }
+
+    // Promise S7
+    @Test
+    void trainerThatComesBackToTheJobOfAUser_isFollowedThere_andNoJobIsFound() throws Exception {
+        JobSpec mine = spec("name=mine seed=3 epochs=9");
+        jobs.begin(mine);
+        JobRun run = prefetcher.jobs().getFirst();
+        SampleIndex index = indexes.of("");
+        EpochOrder first = mine.sampler(index).epoch(0);
+        for (int i = 0; i < SAMPLES / 2; i++) {
+            run.read(index.file(first.sample(0, i)));
+        }
+        Random random = new Random(5);
+        while (!run.isLost()) {
+            run.read(index.file(random.nextInt(SAMPLES)));
+            if (run.wantsSearch()) {
+                run.search();
+            }
+        }
+        EpochOrder order = mine.sampler(index).epoch(4);
+        int[] read =
+                IntStream.range(0, 45).map(i -> index.file(order.sample(0, i))).toArray();
+        for (int file : read) { // too few for the next search
+            run.read(file);
+        }
+        assertThat(jobs.isWrittenFollowed()).isFalse();
+        assertThat(jobs.beginFound(spec("name=found seed=7"), read)).isFalse();
+        assertThat(names()).containsExactly("mine");
+        assertThat(jobs.isWrittenFollowed()).isTrue();
+        assertThat(run.epoch()).isEqualTo(4);
     }
 
     @Test
