@@ -5,26 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.LocalPlan;
-import io.clairfs.cache.plan.model.FetchCosts;
-import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.posix.NativeMemory;
-import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
-import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.testing.Await;
 import io.clairfs.cache.testing.FakeDataset;
-import io.clairfs.cache.testing.RecordingTier;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
@@ -32,11 +25,9 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,149 +35,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** From where a sample comes, and how often. */
 @Timeout(120)
-final class FetchRouterTest {
-    private static final int SAMPLES = 60;
-
-    /** One more, which is too large to be fetched for nobody. */
-    private static final int LARGE = SAMPLES;
-
-    private static final int LARGE_BYTES = (16 << 20) + 1;
-    private static final long SIZE = 100;
-    private static final long WINDOW_BYTES = 1 << 20;
-    private static final int DISK = 1;
-    private static final Place.Peer PEER = new Place.Peer(0);
-
-    private final FakeDataset dataset;
-    private final MemoryTier memory = new MemoryTier(SAMPLES * SIZE);
-    private final RecordingTier disk = new RecordingTier(SAMPLES * SIZE);
-    private final FakePeers peers = new FakePeers();
-    private final SamplesInUse inUse = new SamplesInUse();
-    private final Counters counters = new Counters();
-    private final Admission admission;
-    private final ObservedRates rates;
-    private final FetchRouter router;
-    private final List<Runnable> besides = new ArrayList<>();
-    private boolean besidesFails;
-
-    /** In place of the clock's time, 0 where it runs, and how much has passed since it was stopped. */
-    private volatile long stoppedNs;
-
-    private volatile long passedNs;
-    private volatile double peerSeconds = 1e-2;
-    private volatile double diskSeconds = 1e-4;
-    private volatile double sourceSeconds = 1;
-    private volatile boolean silent;
-
-    FetchRouterTest() throws Exception {
-        dataset = new FakeDataset(SAMPLES + 1, sample -> sample == LARGE ? LARGE_BYTES : SIZE);
-        admission = new Admission(dataset.tree, memory, List.of(disk), 10 * SIZE);
-        FetchCosts costs = (place, _) -> switch (place) {
-            case Place.Source() -> sourceSeconds;
-            case Place.Peer _ -> peerSeconds;
-            case Place.Local(int tier) -> tier == DISK ? diskSeconds : 1e-6;
-        };
-        rates = new ObservedRates(costs, 60, System::nanoTime);
-        router = new FetchRouter(
-                new FetchPlaces(dataset.tree, dataset, admission, inUse, peers),
-                FetchLimits.DEFAULT,
-                rates,
-                counters,
-                () -> stoppedNs == 0 ? System.nanoTime() : stoppedNs + passedNs,
-                this::besides);
-    }
-
-    private void besides(Runnable trial) {
-        if (besidesFails) {
-            throw new OutOfMemoryError("unable to create native thread");
-        }
-        besides.add(trial);
-    }
-
-    @AfterEach
-    void close() {
-        admission.close();
-        memory.close();
-        disk.close();
-        inUse.close();
-    }
-
-    /** Peers that are known to have some samples, and give them or not. */
-    private final class FakePeers implements PeerFetch {
-        private final ConcurrentHashMap<Integer, Boolean> answersBySample = new ConcurrentHashMap<>();
-        private final Set<Integer> homes = ConcurrentHashMap.newKeySet();
-        private final List<Integer> asked = Collections.synchronizedList(new ArrayList<>());
-
-        @Override
-        public boolean mayHave(int file) {
-            return answersBySample.containsKey(dataset.index.sampleOf(file));
-        }
-
-        @Override
-        public List<Holder> holders(int file) {
-            int sample = dataset.index.sampleOf(file);
-            return mayHave(file) ? List.of(new FakeHolder(sample)) : List.of();
-        }
-
-        @Override
-        public long mostNs(long bytes) {
-            return TimeUnit.SECONDS.toNanos(2);
-        }
-
-        private final class FakeHolder implements Holder {
-            private final int sample;
-
-            FakeHolder(int sample) {
-                this.sample = sample;
-            }
-
-            @Override
-            public Place.Peer place() {
-                return PEER;
-            }
-
-            @Override
-            public boolean holds() {
-                return !homes.contains(sample);
-            }
-
-            @Override
-            public @Nullable Delivery fetch(long withinNs) {
-                asked.add(sample);
-                if (silent) {
-                    LockSupport.parkNanos(withinNs);
-                    return null;
-                }
-                return answersBySample.getOrDefault(sample, false) ? new Delivery(dataset.sample(sample), 0) : null;
-            }
-
-            @Override
-            public CompletableFuture<@Nullable Delivery> ask(long withinNs) {
-                return CompletableFuture.supplyAsync(() -> fetch(withinNs));
-            }
-
-            @Override
-            public long windowBytes() {
-                return WINDOW_BYTES;
-            }
-        }
-    }
-
-    private void planAll(int tier) {
-        admission.follow(_ -> tier);
-    }
-
-    private void requireFetched(int sample) throws SourceException {
-        SampleBuffer buffer = router.fetch(dataset.file(sample), false);
-        assertThat(dataset.isRight(sample, buffer)).isTrue();
-        buffer.release();
-    }
-
-    private void putOnDisk(int sample) {
-        SampleBuffer buffer = dataset.sample(sample);
-        assertThat(disk.keep(dataset.file(sample), buffer)).isTrue();
-        buffer.release();
-        disk.operations();
-    }
+final class FetchRouterTest extends FetchRouterFixture {
+    FetchRouterTest() throws Exception {}
 
     @Test
     void sampleThatIsNowhere_comesFromTheSource_andBelongsToTheCallerAlone() throws Exception {
@@ -223,229 +73,6 @@ final class FetchRouterTest {
         assertThat(counters.fromMemory.count()).isEqualTo(1);
         assertThat(disk.operations()).isEmpty();
         assertThat(dataset.reads()).isEmpty();
-    }
-
-    @Test
-    void diskThatIsSlowerThanPeers_isPassedOver() throws Exception {
-        putOnDisk(1);
-        peers.answersBySample.put(1, true);
-        diskSeconds = 0.5;
-        requireFetched(1);
-        assertThat(peers.asked).containsExactly(1);
-        assertThat(disk.operations()).isEmpty();
-    }
-
-    @Test
-    void slowerPlaceThanTheSource_isAskedIfNobodyWaitsForTheSampleMeanwhile() throws Exception {
-        putOnDisk(1);
-        putOnDisk(2);
-        diskSeconds = 1.1;
-        assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(Place.SOURCE);
-        router.fetch(dataset.file(1), true).release();
-        assertThat(dataset.reads()).containsExactly(1);
-        assertThat(counters.ssdPassedOver.sum()).isEqualTo(1);
-        requireStaged(2, 1.2);
-        assertThat(dataset.reads()).containsExactly(1);
-        assertThat(counters.ssdPassedOver.sum()).isEqualTo(1);
-        assertThat(counters.fromSsd.count()).isEqualTo(1);
-    }
-
-    @Test
-    void slowDisk_isTriedNowAndThen() throws Exception {
-        putOnDisk(1);
-        diskSeconds = 1.1;
-        for (int i = 0; i < 3; i++) {
-            requireFetched(1);
-        }
-        assertThat(dataset.reads()).isEmpty();
-        diskSeconds = 1e-4;
-        assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(new Place.Local(DISK));
-    }
-
-    @Test
-    void diskWhoseFirstReadsAreSlow_isReadAllTheSame_untilItIsKnown() throws Exception {
-        putOnDisk(1);
-        putOnDisk(2);
-        sourceSeconds = 0.005;
-        for (int i = 0; i < 63; i++) {
-            rates.record(new Place.Local(DISK), SIZE, 50_000_000);
-        }
-        router.fetch(dataset.file(1), true).release();
-        assertThat(dataset.reads()).isEmpty();
-        for (int i = 0; i < 64; i++) {
-            rates.record(new Place.Local(DISK), SIZE, 50_000_000);
-        }
-        router.fetch(dataset.file(2), true).release();
-        assertThat(dataset.reads()).containsExactly(2);
-    }
-
-    @Test
-    void diskThatIsLateFromItsFirstRead_isPassedOver() throws Exception {
-        putOnDisk(1);
-        sourceSeconds = 0.005;
-        rates.record(new Place.Local(DISK), SIZE, 2_000_000_000);
-        router.fetch(dataset.file(1), true).release();
-        assertThat(dataset.reads()).containsExactly(1);
-    }
-
-    private void requireStaged(int sample, double spareSeconds) throws SourceException {
-        SampleBuffer buffer = router.fetch(dataset.file(sample), 0, new FakeStager(spareSeconds));
-        assertThat(dataset.isRight(sample, buffer)).isTrue();
-        inUse.letGo(dataset.file(sample), buffer);
-        buffer.release();
-    }
-
-    @Test
-    void quickPlace_isPreferredToASourceThatIsQuickerStill() throws Exception {
-        putOnDisk(1);
-        sourceSeconds = 1e-5;
-        diskSeconds = 4e-4;
-        requireFetched(1);
-        assertThat(dataset.reads()).isEmpty();
-    }
-
-    @Test
-    void tierIsFilledByPeers_howeverSlowTheyAre() throws Exception {
-        planAll(0);
-        peers.answersBySample.put(1, true);
-        peerSeconds = 30;
-        assertThat(router.fill(dataset.file(1), 0)).isEqualTo(FetchRouter.Filling.BROUGHT);
-        assertThat(dataset.reads()).isEmpty();
-    }
-
-    @Test
-    void peerThatIsLaterThanItEverWas_isGivenUp_andTheSourceGivesTheSample() throws Exception {
-        peers.answersBySample.put(1, true);
-        silent = true;
-        sourceSeconds = 0.05;
-        requireFetched(1);
-        assertThat(peers.asked).containsExactly(1);
-        assertThat(dataset.reads()).containsExactly(1);
-        assertThat(counters.peersPassedOver.sum()).isEqualTo(1);
-    }
-
-    @Test
-    void slowPeers_areTriedByOneFetchNowAndThen() throws Exception {
-        peers.answersBySample.put(1, true);
-        peerSeemsSlow();
-        for (int i = 0; i < 3; i++) {
-            assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(Place.SOURCE);
-            requireFetched(1);
-        }
-        assertThat(peers.asked).containsExactly(1, 1, 1);
-        assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(PEER);
-    }
-
-    private void peerSeemsSlow() {
-        for (int i = 0; i < 5; i++) {
-            rates.record(PEER, SIZE, 30_000_000_000L);
-        }
-    }
-
-    @Test
-    void peerThatSeemsSlow_isTriedBesidesWhatTheSourceGivesToReaders_untilItWasQuick() throws Exception {
-        peerSeemsSlow();
-        for (int sample = 1; sample <= 3; sample++) {
-            peers.answersBySample.put(sample, true);
-            assertThat(router.cheapest(dataset.file(sample), SIZE)).isEqualTo(Place.SOURCE);
-            router.fetch(dataset.file(sample), true).release();
-            assertThat(peers.asked).hasSize(sample - 1);
-            assertThat(besides).hasSize(1);
-            besides.removeFirst().run();
-            assertThat(peers.asked).hasSize(sample);
-        }
-        assertThat(dataset.reads()).containsExactly(1, 2, 3);
-        assertThat(counters.peersPassedOver.sum()).isEqualTo(3);
-        peers.answersBySample.put(4, true);
-        router.fetch(dataset.file(4), true).release();
-        assertThat(peers.asked).as("the reader's own fetch").endsWith(4);
-        assertThat(dataset.reads()).hasSize(3);
-    }
-
-    @Test
-    void placeOnTrial_isNotTriedBesidesByAnotherReader() throws Exception {
-        peerSeemsSlow();
-        peers.answersBySample.put(1, false);
-        peers.answersBySample.put(2, true);
-        peers.answersBySample.put(3, true);
-        stoppedNs = System.nanoTime();
-        router.fetch(dataset.file(1), true).release();
-        router.fetch(dataset.file(2), true).release();
-        assertThat(besides).hasSize(1);
-        besides.removeFirst().run();
-        router.fetch(dataset.file(3), true).release();
-        assertThat(besides).as("it failed just now").isEmpty();
-    }
-
-    @Test
-    void placeThatSeemsSlow_isNotTriedForNobody_withALargeSample_norOneThatItsHomeHasToFetch() throws Exception {
-        peerSeemsSlow();
-        for (int sample : new int[] {LARGE, 1}) {
-            peers.answersBySample.put(sample, true);
-        }
-        peers.homes.add(1);
-        router.fetch(dataset.file(LARGE), true).release();
-        router.fetch(dataset.file(1), true).release();
-        assertThat(besides).isEmpty();
-        assertThat(peers.asked).isEmpty();
-        assertThat(dataset.reads()).contains(LARGE, 1);
-    }
-
-    @Test
-    void placesThatSeemSlow_areTriedBesidesReadersOneAtATime() throws Exception {
-        peerSeemsSlow();
-        peers.answersBySample.put(1, true);
-        putOnDisk(2);
-        putOnDisk(3);
-        diskSeconds = 1.1;
-        router.fetch(dataset.file(1), true).release();
-        router.fetch(dataset.file(2), true).release();
-        assertThat(besides).as("of the peer").hasSize(1);
-        besides.removeFirst().run();
-        assertThat(peers.asked).containsExactly(1);
-        router.fetch(dataset.file(3), true).release();
-        assertThat(besides).as("of the disk").hasSize(1);
-        besides.removeFirst().run();
-        assertThat(counters.fromSsd.count()).isEqualTo(1);
-        assertThat(dataset.reads()).containsExactly(1, 2, 3);
-    }
-
-    @Test
-    void trialForWhichThereIsNoThread_costsTheReaderNothing() throws Exception {
-        peerSeemsSlow();
-        peers.answersBySample.put(1, true);
-        peers.answersBySample.put(2, true);
-        besidesFails = true;
-        stoppedNs = System.nanoTime();
-        router.fetch(dataset.file(1), true).release();
-        assertThat(dataset.reads()).containsExactly(1);
-        requireFetched(2);
-        assertThat(peers.asked).as("it is put off like one that failed").isEmpty();
-        passedNs = TimeUnit.SECONDS.toNanos(1);
-        requireFetched(2);
-        assertThat(peers.asked).containsExactly(2);
-    }
-
-    @Test
-    void slowPeersThatHaveNothing_areTriedOnceAndTheSourceGivesIt() throws Exception {
-        peers.answersBySample.put(1, false);
-        peerSeconds = 30;
-        requireFetched(1);
-        assertThat(peers.asked).containsExactly(1);
-        assertThat(dataset.reads()).containsExactly(1);
-        assertThat(counters.peersPassedOver.sum()).as("it answered").isZero();
-    }
-
-    @Test
-    void sourceThatFails_isReplacedByAPlaceThatSeemedTooSlow() throws Exception {
-        peers.answersBySample.put(1, true);
-        for (int i = 0; i < 5; i++) {
-            rates.record(PEER, SIZE, 30_000_000_000L);
-        }
-        dataset.fail(true);
-        SampleBuffer sample = router.fetch(dataset.file(1), true);
-        assertThat(dataset.isRight(1, sample)).isTrue();
-        sample.release();
     }
 
     @Test

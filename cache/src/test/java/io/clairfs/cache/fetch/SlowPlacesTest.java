@@ -1,0 +1,239 @@
+package io.clairfs.cache.fetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.cache.plan.model.Place;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a place that is slow, or seems so, is asked for, and when it is tried again. */
+@Timeout(120)
+final class SlowPlacesTest extends FetchRouterFixture {
+    SlowPlacesTest() throws Exception {}
+
+    @Test
+    void diskThatIsSlowerThanPeers_isPassedOver() throws Exception {
+        putOnDisk(1);
+        peers.answersBySample.put(1, true);
+        diskSeconds = 0.5;
+        requireFetched(1);
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(disk.operations()).isEmpty();
+    }
+
+    @Test
+    void slowerPlaceThanTheSource_isAskedIfNobodyWaitsForTheSampleMeanwhile() throws Exception {
+        putOnDisk(1);
+        putOnDisk(2);
+        diskSeconds = 1.1;
+        assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(Place.SOURCE);
+        router.fetch(dataset.file(1), true).release();
+        assertThat(dataset.reads()).containsExactly(1);
+        assertThat(counters.ssdPassedOver.sum()).isEqualTo(1);
+        requireStaged(2, 1.2);
+        assertThat(dataset.reads()).containsExactly(1);
+        assertThat(counters.ssdPassedOver.sum()).isEqualTo(1);
+        assertThat(counters.fromSsd.count()).isEqualTo(1);
+    }
+
+    @Test
+    void slowDisk_isTriedNowAndThen() throws Exception {
+        putOnDisk(1);
+        diskSeconds = 1.1;
+        for (int i = 0; i < 3; i++) {
+            requireFetched(1);
+        }
+        assertThat(dataset.reads()).isEmpty();
+        diskSeconds = 1e-4;
+        assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(new Place.Local(DISK));
+    }
+
+    @Test
+    void diskWhoseFirstReadsAreSlow_isReadAllTheSame_untilItIsKnown() throws Exception {
+        putOnDisk(1);
+        putOnDisk(2);
+        sourceSeconds = 0.005;
+        for (int i = 0; i < 63; i++) {
+            rates.record(new Place.Local(DISK), SIZE, 50_000_000);
+        }
+        router.fetch(dataset.file(1), true).release();
+        assertThat(dataset.reads()).isEmpty();
+        for (int i = 0; i < 64; i++) {
+            rates.record(new Place.Local(DISK), SIZE, 50_000_000);
+        }
+        router.fetch(dataset.file(2), true).release();
+        assertThat(dataset.reads()).containsExactly(2);
+    }
+
+    @Test
+    void diskThatIsLateFromItsFirstRead_isPassedOver() throws Exception {
+        putOnDisk(1);
+        sourceSeconds = 0.005;
+        rates.record(new Place.Local(DISK), SIZE, 2_000_000_000);
+        router.fetch(dataset.file(1), true).release();
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    private void requireStaged(int sample, double spareSeconds) throws SourceException {
+        SampleBuffer buffer = router.fetch(dataset.file(sample), 0, new FakeStager(spareSeconds));
+        assertThat(dataset.isRight(sample, buffer)).isTrue();
+        inUse.letGo(dataset.file(sample), buffer);
+        buffer.release();
+    }
+
+    @Test
+    void quickPlace_isPreferredToASourceThatIsQuickerStill() throws Exception {
+        putOnDisk(1);
+        sourceSeconds = 1e-5;
+        diskSeconds = 4e-4;
+        requireFetched(1);
+        assertThat(dataset.reads()).isEmpty();
+    }
+
+    @Test
+    void tierIsFilledByPeers_howeverSlowTheyAre() throws Exception {
+        planAll(0);
+        peers.answersBySample.put(1, true);
+        peerSeconds = 30;
+        assertThat(router.fill(dataset.file(1), 0)).isEqualTo(FetchRouter.Filling.BROUGHT);
+        assertThat(dataset.reads()).isEmpty();
+    }
+
+    @Test
+    void peerThatIsLaterThanItEverWas_isGivenUp_andTheSourceGivesTheSample() throws Exception {
+        peers.answersBySample.put(1, true);
+        silent = true;
+        sourceSeconds = 0.05;
+        requireFetched(1);
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(dataset.reads()).containsExactly(1);
+        assertThat(counters.peersPassedOver.sum()).isEqualTo(1);
+    }
+
+    @Test
+    void slowPeers_areTriedByOneFetchNowAndThen() throws Exception {
+        peers.answersBySample.put(1, true);
+        peerSeemsSlow();
+        for (int i = 0; i < 3; i++) {
+            assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(Place.SOURCE);
+            requireFetched(1);
+        }
+        assertThat(peers.asked).containsExactly(1, 1, 1);
+        assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(PEER);
+    }
+
+    private void peerSeemsSlow() {
+        for (int i = 0; i < 5; i++) {
+            rates.record(PEER, SIZE, 30_000_000_000L);
+        }
+    }
+
+    @Test
+    void peerThatSeemsSlow_isTriedBesidesWhatTheSourceGivesToReaders_untilItWasQuick() throws Exception {
+        peerSeemsSlow();
+        for (int sample = 1; sample <= 3; sample++) {
+            peers.answersBySample.put(sample, true);
+            assertThat(router.cheapest(dataset.file(sample), SIZE)).isEqualTo(Place.SOURCE);
+            router.fetch(dataset.file(sample), true).release();
+            assertThat(peers.asked).hasSize(sample - 1);
+            assertThat(besides).hasSize(1);
+            besides.removeFirst().run();
+            assertThat(peers.asked).hasSize(sample);
+        }
+        assertThat(dataset.reads()).containsExactly(1, 2, 3);
+        assertThat(counters.peersPassedOver.sum()).isEqualTo(3);
+        peers.answersBySample.put(4, true);
+        router.fetch(dataset.file(4), true).release();
+        assertThat(peers.asked).as("the reader's own fetch").endsWith(4);
+        assertThat(dataset.reads()).hasSize(3);
+    }
+
+    @Test
+    void placeOnTrial_isNotTriedBesidesByAnotherReader() throws Exception {
+        peerSeemsSlow();
+        peers.answersBySample.put(1, false);
+        peers.answersBySample.put(2, true);
+        peers.answersBySample.put(3, true);
+        stoppedNs = System.nanoTime();
+        router.fetch(dataset.file(1), true).release();
+        router.fetch(dataset.file(2), true).release();
+        assertThat(besides).hasSize(1);
+        besides.removeFirst().run();
+        router.fetch(dataset.file(3), true).release();
+        assertThat(besides).as("it failed just now").isEmpty();
+    }
+
+    @Test
+    void placeThatSeemsSlow_isNotTriedForNobody_withALargeSample_norOneThatItsHomeHasToFetch() throws Exception {
+        peerSeemsSlow();
+        for (int sample : new int[] {LARGE, 1}) {
+            peers.answersBySample.put(sample, true);
+        }
+        peers.homes.add(1);
+        router.fetch(dataset.file(LARGE), true).release();
+        router.fetch(dataset.file(1), true).release();
+        assertThat(besides).isEmpty();
+        assertThat(peers.asked).isEmpty();
+        assertThat(dataset.reads()).contains(LARGE, 1);
+    }
+
+    @Test
+    void placesThatSeemSlow_areTriedBesidesReadersOneAtATime() throws Exception {
+        peerSeemsSlow();
+        peers.answersBySample.put(1, true);
+        putOnDisk(2);
+        putOnDisk(3);
+        diskSeconds = 1.1;
+        router.fetch(dataset.file(1), true).release();
+        router.fetch(dataset.file(2), true).release();
+        assertThat(besides).as("of the peer").hasSize(1);
+        besides.removeFirst().run();
+        assertThat(peers.asked).containsExactly(1);
+        router.fetch(dataset.file(3), true).release();
+        assertThat(besides).as("of the disk").hasSize(1);
+        besides.removeFirst().run();
+        assertThat(counters.fromSsd.count()).isEqualTo(1);
+        assertThat(dataset.reads()).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    void trialForWhichThereIsNoThread_costsTheReaderNothing() throws Exception {
+        peerSeemsSlow();
+        peers.answersBySample.put(1, true);
+        peers.answersBySample.put(2, true);
+        besidesFails = true;
+        stoppedNs = System.nanoTime();
+        router.fetch(dataset.file(1), true).release();
+        assertThat(dataset.reads()).containsExactly(1);
+        requireFetched(2);
+        assertThat(peers.asked).as("it is put off like one that failed").isEmpty();
+        passedNs = TimeUnit.SECONDS.toNanos(1);
+        requireFetched(2);
+        assertThat(peers.asked).containsExactly(2);
+    }
+
+    @Test
+    void slowPeersThatHaveNothing_areTriedOnceAndTheSourceGivesIt() throws Exception {
+        peers.answersBySample.put(1, false);
+        peerSeconds = 30;
+        requireFetched(1);
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(dataset.reads()).containsExactly(1);
+        assertThat(counters.peersPassedOver.sum()).as("it answered").isZero();
+    }
+
+    @Test
+    void sourceThatFails_isReplacedByAPlaceThatSeemedTooSlow() throws Exception {
+        peers.answersBySample.put(1, true);
+        for (int i = 0; i < 5; i++) {
+            rates.record(PEER, SIZE, 30_000_000_000L);
+        }
+        dataset.fail(true);
+        SampleBuffer sample = router.fetch(dataset.file(1), true);
+        assertThat(dataset.isRight(1, sample)).isTrue();
+        sample.release();
+    }
+}
