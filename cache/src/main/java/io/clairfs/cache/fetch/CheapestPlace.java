@@ -55,6 +55,7 @@ final class CheapestPlace {
     private final DatasetTree tree;
     private final Source source;
     private final ResidentSamples residents;
+    private final SamplesInUse inUse;
     private final ObservedRates rates;
     private final SourceGate gate;
     private final Counters counters;
@@ -78,6 +79,7 @@ final class CheapestPlace {
         tree = places.tree();
         source = places.source();
         residents = places.admission().residents();
+        inUse = places.inUse();
         this.rates = rates;
         this.gate = gate;
         this.counters = counters;
@@ -94,7 +96,8 @@ final class CheapestPlace {
         return nearest != null && nearest.seconds() <= sourceSeconds(bytes) ? nearest.place() : Place.SOURCE;
     }
 
-    private double sourceSeconds(long bytes) {
+    /** What a fetch from the source takes, seconds; no less than a place takes that is as good as the source. */
+    double sourceSeconds(long bytes) {
         return Math.max(QUICK_SECONDS, rates.fetchSeconds(Place.SOURCE, bytes));
     }
 
@@ -161,6 +164,9 @@ final class CheapestPlace {
     private SampleBuffer fetch(NearPlaces.Attempt attempt, Entry sample, SampleFlight flight, FetchRequest request)
             throws SourceException {
         SampleBuffer near = fromQuick(attempt, sample.number(), tree.keptSize(sample.number()), request);
+        if (near == null && flight.isHedged()) { // the source has given it meanwhile, to a reader
+            near = inUse.get(sample.number());
+        }
         if (near != null) {
             return near;
         }
@@ -303,7 +309,8 @@ final class CheapestPlace {
         return sample;
     }
 
-    private SampleBuffer fromSource(SourceFile from, SampleFlight flight) throws SourceException {
+    /** The sample from the source, with a reference for the caller. */
+    SampleBuffer fromSource(SourceFile from, SampleFlight flight) throws SourceException {
         SampleBuffer buffer = SampleBuffer.allocate(from.size());
         long start = System.nanoTime();
         try (SourceGate.Pass pass = flight.enter(gate, buffer)) {

@@ -35,6 +35,7 @@ public final class FetchRouter {
     private final SourceGate gate;
     private final MadeAfterwards afterwards;
     private final FlightTable flights;
+    private final HedgedReads hedged;
 
     /**
      * A router.
@@ -68,6 +69,7 @@ public final class FetchRouter {
         Making making =
                 new Making(places.peers(), counters, Runtime.getRuntime().availableProcessors(), clockNs);
         cheapest = new CheapestPlace(places, rates, gate, making, counters, clockNs, besides);
+        hedged = new HedgedReads(places, cheapest, counters, besides);
         afterwards = new MadeAfterwards(
                 this, new FlightTable(limits.lostNs()), cheapest, making, places.tree(), inUse, counters);
     }
@@ -282,6 +284,17 @@ public final class FetchRouter {
     }
 
     /**
+     * A reader that has joined a flight waits. If a peer is late with the sample, the source is asked as well: {@code fetches} runs that, at once on
+     * the calling thread or later on another, for as long as the source takes.
+     */
+    void waits(int file, CompletableFuture<SampleBuffer> reader, Executor fetches) {
+        SampleFlight flight = hasPeers() && !afterwards.makes(file) ? flights.of(file) : null;
+        if (flight != null) {
+            hedged.waits(file, flight, reader, fetches);
+        }
+    }
+
+    /**
      * The same, but without a flight it fetches on the calling thread. The reader has its bytes as soon as they are there; the caller goes
      * on until the whole sample is.
      */
@@ -307,6 +320,9 @@ public final class FetchRouter {
             if (mine != null) {
                 boolean waits = mine.await(upTo, reader);
                 assert waits : "it has not begun";
+                if (hasPeers()) {
+                    hedged.waits(file, mine, reader, Runnable::run);
+                }
                 fetchAlone(file, mine, request).release();
                 return;
             }

@@ -27,6 +27,7 @@ final class SampleFlight {
     private SourceGate.@Nullable Pass pass;
     private @Nullable SampleBuffer arriving;
     private long arrived;
+    private boolean hedged;
     private boolean ended;
 
     /**
@@ -156,6 +157,33 @@ final class SampleFlight {
     /** Whether the source gives it, or will when its turn comes: it waits for no peer. */
     synchronized boolean isAtSource() {
         return pass != null;
+    }
+
+    /** For how long it has been under way. */
+    long ageNs() {
+        return System.nanoTime() - startNs;
+    }
+
+    /** Whether to ask another place as well, for those who wait; true for one caller. */
+    synchronized boolean hedge() {
+        boolean first = !hedged && !ended;
+        hedged = true;
+        return first;
+    }
+
+    /** Whether another place was asked as well. */
+    synchronized boolean isHedged() {
+        return hedged;
+    }
+
+    /** Another place has given the sample: those who wait have it. The flight goes on. */
+    void serve(SampleBuffer buffer) {
+        List<Waiter> waiting;
+        synchronized (this) {
+            waiting = List.copyOf(waiters);
+            waiters.clear();
+        }
+        waiting.forEach(waiter -> waiter.take(buffer));
     }
 
     /** Whether it has taken longer than {@code afterNs}; the wait for its turn at the source does not count. */

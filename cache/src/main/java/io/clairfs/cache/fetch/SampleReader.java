@@ -109,7 +109,9 @@ public final class SampleReader implements AutoCloseable {
     /** Reads from a flight that is under way, or begins one. */
     private void readWhole(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = begin(file, offset, length, mostMs, asker);
-        if (!router.join(file, offset + length, wait)) {
+        if (router.join(file, offset + length, wait)) {
+            router.waits(file, wait, slots::run);
+        } else {
             fetch(wait, () -> router.fetchFor(file, offset + length, wait));
         }
     }

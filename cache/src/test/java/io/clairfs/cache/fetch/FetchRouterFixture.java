@@ -8,6 +8,7 @@ import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.testing.Await;
 import io.clairfs.cache.testing.FakeDataset;
 import io.clairfs.cache.testing.RecordingTier;
 import io.clairfs.cache.tier.MemoryTier;
@@ -18,6 +19,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +48,7 @@ abstract class FetchRouterFixture {
     final Admission admission;
     final ObservedRates rates;
     final FetchRouter router;
-    final List<Runnable> besides = new ArrayList<>();
+    final List<Runnable> besides = new CopyOnWriteArrayList<>();
     boolean besidesFails;
 
     /** In place of the clock's time, 0 where it runs, and how much has passed since it was stopped. */
@@ -56,6 +59,9 @@ abstract class FetchRouterFixture {
     volatile double diskSeconds = 1e-4;
     volatile double sourceSeconds = 1;
     volatile boolean silent;
+
+    /** What peers wait for before they answer; null for nothing. */
+    volatile @Nullable CountDownLatch peersAnswer;
 
     FetchRouterFixture() throws Exception {
         dataset = new FakeDataset(SAMPLES + 1, sample -> sample == LARGE ? LARGE_BYTES : SIZE);
@@ -132,6 +138,10 @@ abstract class FetchRouterFixture {
             @Override
             public @Nullable Delivery fetch(long withinNs) {
                 asked.add(sample);
+                CountDownLatch answer = peersAnswer;
+                if (answer != null) {
+                    Await.until("the peer may answer", () -> answer.getCount() == 0);
+                }
                 if (silent) {
                     LockSupport.parkNanos(withinNs);
                     return null;

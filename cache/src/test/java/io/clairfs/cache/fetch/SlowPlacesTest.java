@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.testing.Await;
 import io.clairfs.cache.tier.SampleBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -235,5 +238,136 @@ final class SlowPlacesTest extends FetchRouterFixture {
         SampleBuffer sample = router.fetch(dataset.file(1), true);
         assertThat(dataset.isRight(1, sample)).isTrue();
         sample.release();
+    }
+
+    /** A loader asks a peer for sample 1, which does not answer yet, and a reader comes for it. */
+    private final class LatePeer implements AutoCloseable {
+        private final CountDownLatch answer = new CountDownLatch(1);
+        private final CompletableFuture<SampleBuffer> staged = new CompletableFuture<>();
+        private final CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
+
+        LatePeer() {
+            peers.answersBySample.put(1, true);
+            peersAnswer = answer;
+            Thread.ofPlatform().start(this::stage);
+            Await.until("the peer is asked", () -> !peers.asked.isEmpty());
+            assertThat(router.join(dataset.file(1), SIZE, reader)).isTrue();
+        }
+
+        private void stage() {
+            try {
+                staged.complete(router.fetch(dataset.file(1), 0, new FakeStager(60)));
+            } catch (SourceException | RuntimeException e) {
+                staged.completeExceptionally(e);
+            }
+        }
+
+        void waits() {
+            router.waits(dataset.file(1), reader, Runnable::run);
+        }
+
+        void requireRead() throws Exception {
+            SampleBuffer sample = reader.get(60, TimeUnit.SECONDS);
+            assertThat(dataset.isRight(1, sample)).isTrue();
+            sample.release();
+        }
+
+        @Override
+        public void close() {
+            answer.countDown();
+            SampleBuffer sample = staged.orTimeout(60, TimeUnit.SECONDS).join();
+            assertThat(dataset.isRight(1, sample)).isTrue();
+            inUse.letGo(dataset.file(1), sample);
+            sample.release();
+        }
+    }
+
+    @Test
+    void readerWhosePeerIsLate_getsTheSampleFromTheSource_andSoDoOthersWhoWait() throws Exception {
+        sourceSeconds = 1e-9;
+        try (LatePeer late = new LatePeer()) {
+            CompletableFuture<SampleBuffer> second = new CompletableFuture<>();
+            assertThat(router.join(dataset.file(1), SIZE, second)).isTrue();
+            late.waits();
+            if (!late.reader.isDone()) { // the peer was not late yet
+                Await.until("it is late", () -> !besides.isEmpty());
+                besides.removeFirst().run();
+            }
+            late.requireRead();
+            SampleBuffer same = second.get(60, TimeUnit.SECONDS);
+            same.release();
+            router.waits(dataset.file(1), new CompletableFuture<>(), Runnable::run);
+            assertThat(dataset.reads()).as("once, however many wait").containsExactly(1);
+            assertThat(counters.peersPassedOver.sum()).isEqualTo(1);
+        }
+        assertThat(dataset.reads()).containsExactly(1);
+        requireFetched(1);
+        assertThat(peers.asked).containsExactly(1);
+    }
+
+    @Test
+    void readersOwnFetchFromALatePeer_isAnsweredByTheSource() throws Exception {
+        CountDownLatch answer = new CountDownLatch(1);
+        peersAnswer = answer;
+        peers.answersBySample.put(1, true);
+        sourceSeconds = 0.02;
+        CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
+        CompletableFuture<Void> fetch = CompletableFuture.runAsync(
+                () -> fetchFor(reader), task -> Thread.ofPlatform().start(task));
+        Await.until("the peer is late", () -> !besides.isEmpty());
+        besides.removeFirst().run();
+        SampleBuffer sample = reader.get(60, TimeUnit.SECONDS);
+        assertThat(dataset.isRight(1, sample)).isTrue();
+        sample.release();
+        assertThat(dataset.reads()).containsExactly(1);
+        answer.countDown();
+        fetch.get(60, TimeUnit.SECONDS);
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    @Test
+    void peerThatFailsAfterTheSourceWasAsked_costsNoFurtherReadOfTheSource() throws Exception {
+        sourceSeconds = 1e-9;
+        try (LatePeer late = new LatePeer()) {
+            Thread.sleep(20); // longer than the source takes four times
+            late.waits();
+            late.requireRead();
+            peers.answersBySample.put(1, false);
+        }
+        assertThat(dataset.reads()).containsExactly(1);
+    }
+
+    private void fetchFor(CompletableFuture<SampleBuffer> reader) {
+        try {
+            router.fetchFor(dataset.file(1), SIZE, reader);
+        } catch (SourceException e) {
+            reader.completeExceptionally(e);
+        }
+    }
+
+    @Test
+    void peerThatIsNotLateYet_isWaitedFor() throws Exception {
+        sourceSeconds = 30;
+        try (LatePeer late = new LatePeer()) {
+            late.waits();
+            assertThat(besides).isEmpty();
+            late.answer.countDown();
+            late.requireRead();
+        }
+        assertThat(dataset.reads()).isEmpty();
+        assertThat(counters.peersPassedOver.sum()).isZero();
+    }
+
+    @Test
+    void sourceThatFails_leavesTheReaderToItsPeer() throws Exception {
+        sourceSeconds = 1e-9;
+        dataset.fail(true);
+        try (LatePeer late = new LatePeer()) {
+            Thread.sleep(20); // longer than the source takes four times
+            late.waits();
+            assertThat(late.reader).isNotDone();
+            late.answer.countDown();
+            late.requireRead();
+        }
     }
 }

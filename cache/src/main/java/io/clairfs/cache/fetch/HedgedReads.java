@@ -1,0 +1,105 @@
+package io.clairfs.cache.fetch;
+
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.status.Counters;
+import io.clairfs.cache.tier.SampleBuffer;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Asks the source as well for a reader whose sample is on its way from a peer that is late; the first answer counts.
+ *
+ * <p>Hedged requests: Dean and Barroso, The Tail at Scale, CACM 2013. A loader asks a peer when nobody waits for the sample yet; its trainer
+ * may be there sooner than the answer, above all while little is known of the peer. Thread-safe without a lock.
+ */
+final class HedgedReads {
+    private static final Logger LOG = System.getLogger(HedgedReads.class.getName());
+
+    /** A peer is late for a reader when it has had so many times what the source takes. */
+    private static final int LATE_SOURCE_READS = 4;
+
+    private final DatasetTree tree;
+    private final Admission admission;
+    private final SamplesInUse inUse;
+    private final PeerFetch peers;
+    private final CheapestPlace cheapest;
+    private final Counters counters;
+    private final Executor later;
+
+    /** {@code later} runs, on a thread that may block, what is due after a while. */
+    HedgedReads(FetchPlaces places, CheapestPlace cheapest, Counters counters, Executor later) {
+        tree = places.tree();
+        admission = places.admission();
+        inUse = places.inUse();
+        peers = places.peers();
+        this.cheapest = cheapest;
+        this.counters = counters;
+        this.later = later;
+    }
+
+    /**
+     * A reader waits for a flight. If it comes from a peer, the source is asked once that is late; {@code fetches} runs that, now on the calling
+     * thread or later on another.
+     */
+    void waits(int file, SampleFlight flight, CompletableFuture<SampleBuffer> reader, Executor fetches) {
+        if (reader.isDone() || !isFromPeer(file, flight)) {
+            return;
+        }
+        long leftNs = lateNs(file) - flight.ageNs();
+        Runnable ask = () -> ask(file, flight, reader);
+        if (leftNs <= 0) {
+            fetches.execute(ask);
+        } else {
+            CompletableFuture.delayedExecutor(leftNs, TimeUnit.NANOSECONDS, Runnable::run)
+                    .execute(() -> askLater(flight, reader, () -> fetches.execute(ask)));
+        }
+    }
+
+    /** Begins no thread for a reader who has its sample: nearly all have. */
+    private void askLater(SampleFlight flight, CompletableFuture<SampleBuffer> reader, Runnable ask) {
+        if (isStillToAsk(flight, reader)) {
+            later.execute(ask);
+        }
+    }
+
+    private boolean isFromPeer(int file, SampleFlight flight) {
+        return peers.mayHave(file)
+                && !flight.isAtSource()
+                && !admission.residents().isHere(file)
+                && !tree.entry(file).isMade();
+    }
+
+    private long lateNs(int file) {
+        double seconds = LATE_SOURCE_READS * cheapest.sourceSeconds(tree.keptSize(file));
+        return (long) (seconds * TimeUnit.SECONDS.toNanos(1));
+    }
+
+    private static boolean isStillToAsk(SampleFlight flight, CompletableFuture<SampleBuffer> reader) {
+        return !reader.isDone() && !flight.isAtSource();
+    }
+
+    private void ask(int file, SampleFlight flight, CompletableFuture<SampleBuffer> reader) {
+        if (!isStillToAsk(flight, reader) || !flight.hedge()) {
+            return;
+        }
+        try {
+            SampleBuffer sample = cheapest.fromSource(
+                    tree.entry(file).file(), new SampleFlight(null, FetchRequest.waitedFor(FetchUrgency.READER)));
+            try {
+                counters.peersPassedOver.increment();
+                admission.fetched(file, sample, true);
+                inUse.readInPieces(file, sample);
+                flight.serve(sample);
+            } finally {
+                sample.release();
+            }
+        } catch (SourceException e) {
+            LOG.log(Level.DEBUG, "the reader goes on waiting for the peer: " + e.getMessage());
+        }
+    }
+}
