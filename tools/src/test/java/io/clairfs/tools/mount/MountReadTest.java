@@ -132,11 +132,13 @@ class MountReadTest {
                     fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
                     size = os.fstat(fd).st_size
                     buffer = mmap.mmap(-1, 1 << 20)
-                    got = b''
-                    while len(got) < size:
-                        n = os.preadv(fd, [buffer], len(got))
-                        assert n > 0, (path, len(got), size)
-                        got += buffer[:n]
+                    got = bytearray(size)
+                    at = 0
+                    while at < size:
+                        n = os.preadv(fd, [buffer], at)
+                        assert n > 0, (path, at, size)
+                        got[at:at + n] = buffer[:n]
+                        at += n
                     return got
 
                 same = 0
