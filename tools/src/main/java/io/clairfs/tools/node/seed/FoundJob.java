@@ -20,8 +20,8 @@ final class FoundJob {
     /** The name of the job. */
     private static final String NAME = "found";
 
-    /** A job whose trainer was searched for in vain is given so long for a further search. */
-    private static final long LOST_NS = TimeUnit.SECONDS.toNanos(2);
+    /** A job looks for its trainer by itself when it is out of sync, which takes moments. */
+    private static final long OUT_OF_SYNC_NS = TimeUnit.SECONDS.toNanos(2);
 
     private static final String ORDER_FILE = "sampler=order-file";
 
@@ -36,7 +36,7 @@ final class FoundJob {
     /** That of the first job, where one that repeats its epoch has replaced it. */
     private String origin = "";
 
-    private long lostSinceNs;
+    private long outOfSyncSinceNs;
 
     FoundJob(JobTable jobs, OrderFolder folder, ErrorLog errors) {
         this.jobs = jobs;
@@ -97,7 +97,7 @@ final class FoundJob {
     boolean begin(FoundOrder found, String subset, int epoch, int[] read) {
         String keys = subset.isEmpty() ? found.line() : found.line() + " subset=" + subset;
         order = null;
-        lostSinceNs = 0;
+        outOfSyncSinceNs = 0;
         jobs.dropFound();
         try {
             boolean begun = jobs.beginFound(spec(keys, epoch), read);
@@ -148,8 +148,8 @@ final class FoundJob {
             forget();
             return Fate.NONE;
         }
-        if (!run.isLost()) { // it may be out of sync, without a read since: its trainer has just begun an epoch, say
-            lostSinceNs = 0;
+        if (run.isInSync()) {
+            outOfSyncSinceNs = 0;
             return Fate.FOLLOWED;
         }
         String before = origin;
@@ -158,9 +158,9 @@ final class FoundJob {
             return Fate.FOLLOWED;
         }
         long nowNs = System.nanoTime();
-        if (lostSinceNs == 0) {
-            lostSinceNs = nowNs;
-        } else if (nowNs - lostSinceNs > LOST_NS) {
+        if (outOfSyncSinceNs == 0) {
+            outOfSyncSinceNs = nowNs;
+        } else if (nowNs - outOfSyncSinceNs > OUT_OF_SYNC_NS) {
             return Fate.CONTRADICTED;
         }
         return Fate.FOLLOWED;
