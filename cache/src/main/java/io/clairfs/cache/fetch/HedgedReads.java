@@ -12,7 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks the source as well for a reader whose sample is on its way from a peer that is late; the first answer counts.
+ * Asks a quick source as well for a reader whose sample is on its way from a peer that is late; the first answer counts.
  *
  * <p>Hedged requests: Dean and Barroso, The Tail at Scale, CACM 2013. A loader asks a peer when nobody waits for the sample yet; its trainer
  * may be there sooner than the answer, above all while little is known of the peer. Thread-safe without a lock.
@@ -22,6 +22,9 @@ final class HedgedReads {
 
     /** A peer is late for a reader when it has had so many times what the source takes. */
     private static final int LATE_SOURCE_READS = 4;
+
+    /** A slower source is not asked twice: all nodes share it, and on busy machines many peers are late. */
+    private static final double QUICK_SOURCE_SECONDS = 0.005;
 
     private final DatasetTree tree;
     private final Admission admission;
@@ -50,7 +53,12 @@ final class HedgedReads {
         if (reader.isDone() || !isFromPeer(file, flight)) {
             return;
         }
-        long leftNs = lateNs(file) - flight.ageNs();
+        double sourceSeconds = cheapest.sourceSeconds(tree.keptSize(file));
+        if (sourceSeconds > QUICK_SOURCE_SECONDS) {
+            return;
+        }
+        long lateNs = (long) (LATE_SOURCE_READS * sourceSeconds * TimeUnit.SECONDS.toNanos(1));
+        long leftNs = lateNs - flight.ageNs();
         Runnable ask = () -> ask(file, flight, reader);
         if (leftNs <= 0) {
             fetches.execute(ask);
@@ -72,11 +80,6 @@ final class HedgedReads {
                 && !flight.isAtSource()
                 && !admission.residents().isHere(file)
                 && !tree.entry(file).isMade();
-    }
-
-    private long lateNs(int file) {
-        double seconds = LATE_SOURCE_READS * cheapest.sourceSeconds(tree.keptSize(file));
-        return (long) (seconds * TimeUnit.SECONDS.toNanos(1));
     }
 
     private static boolean isStillToAsk(SampleFlight flight, CompletableFuture<SampleBuffer> reader) {

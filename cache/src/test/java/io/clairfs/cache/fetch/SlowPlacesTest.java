@@ -310,7 +310,8 @@ final class SlowPlacesTest extends FetchRouterFixture {
         CountDownLatch answer = new CountDownLatch(1);
         peersAnswer = answer;
         peers.answersBySample.put(1, true);
-        sourceSeconds = 0.02;
+        sourceSeconds = 0.003;
+        peerSeconds = 1e-4;
         CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
         CompletableFuture<Void> fetch = CompletableFuture.runAsync(
                 () -> fetchFor(reader), task -> Thread.ofPlatform().start(task));
@@ -346,9 +347,10 @@ final class SlowPlacesTest extends FetchRouterFixture {
     }
 
     @Test
-    void peerThatIsNotLateYet_isWaitedFor() throws Exception {
-        sourceSeconds = 30;
+    void sourceThatIsNotQuick_isNotAskedTwice() throws Exception {
+        sourceSeconds = 0.006;
         try (LatePeer late = new LatePeer()) {
+            Thread.sleep(50); // longer than the source takes four times
             late.waits();
             assertThat(besides).isEmpty();
             late.answer.countDown();
