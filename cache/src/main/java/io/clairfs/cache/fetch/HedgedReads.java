@@ -101,8 +101,10 @@ final class HedgedReads {
             } finally {
                 sample.release();
             }
-        } catch (SourceException e) {
-            LOG.log(Level.DEBUG, "the reader goes on waiting for the peer: " + e.getMessage());
+        } catch (SourceException
+                | RuntimeException
+                | OutOfMemoryError e) { // the thread may be one that answers the kernel
+            LOG.log(Level.DEBUG, "the reader goes on waiting for the peer", e);
         }
     }
 }
