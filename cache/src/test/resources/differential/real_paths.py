@@ -62,8 +62,13 @@ def yolo_paths(root):
     return sorted(x for x in found if x.rpartition(".")[-1].lower() in ends and not os.path.isdir(x)) or None
 
 
+def fail(error):
+    raise error
+
+
 def sorted_paths(root):
-    return sorted(os.path.join(d, f) for d, _, files in os.walk(root, followlinks=True) for f in files) or None
+    # Without onerror a directory that cannot be listed just now would be left out, and the reference be wrong.
+    return sorted(os.path.join(d, f) for d, _, files in os.walk(root, onerror=fail, followlinks=True) for f in files) or None
 
 
 def timm_paths(root):

@@ -13,6 +13,7 @@ import com.hazelcast.config.Config;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.instance.impl.HazelcastInstanceProxy;
 import com.hazelcast.spi.impl.eventservice.impl.EventServiceImpl;
+import com.hazelcast.spi.impl.executionservice.impl.ExecutionServiceImpl;
 import com.hazelcast.topic.impl.TopicService;
 import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.Secret;
@@ -215,6 +216,21 @@ final class GroupMembershipTest {
     }
 
     /** What a member does with the registrations of another when it takes it for gone, though it has joined again. */
+    @Test
+    @Execution(CONCURRENT)
+    void idleMember_isNotWokenForWhatNothingHereUses() throws Exception {
+        ExecutionServiceImpl execution = (ExecutionServiceImpl) ((HazelcastInstanceProxy) open(0).hazelcast())
+                .getOriginal()
+                .node
+                .getNodeEngine()
+                .getExecutionService();
+        long before = execution.getScheduledExecutorService().getCompletedTaskCount();
+        Thread.sleep(2_000);
+        // Heartbeats and searches for another half of the group are left; the look at futures alone was twenty.
+        assertThat(execution.getScheduledExecutorService().getCompletedTaskCount() - before)
+                .isLessThan(10);
+    }
+
     @Test
     @Execution(CONCURRENT)
     void aNodeWhoseRegistrationIsLost_hearsAgain() throws Exception {

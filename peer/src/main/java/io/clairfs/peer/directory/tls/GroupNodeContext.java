@@ -8,14 +8,20 @@ import com.hazelcast.instance.impl.Node;
 import com.hazelcast.instance.impl.NodeExtension;
 import com.hazelcast.internal.networking.Channel;
 import com.hazelcast.internal.networking.ChannelInitializer;
+import com.hazelcast.internal.server.Server;
 import com.hazelcast.internal.server.ServerConnection;
 import com.hazelcast.internal.server.ServerContext;
+import com.hazelcast.internal.server.tcp.LocalAddressRegistry;
+import com.hazelcast.internal.server.tcp.ServerSocketRegistry;
+import com.hazelcast.spi.impl.executionservice.impl.ExecutionServiceImpl;
 import io.clairfs.peer.Secret;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RunnableScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import javax.net.ssl.SSLException;
@@ -53,6 +59,22 @@ public final class GroupNodeContext extends DefaultNodeContext {
     @Override
     public NodeExtension createNodeExtension(Node node) {
         return new Extension(node);
+    }
+
+    /**
+     * Hazelcast looks ten times a second, on two threads, for futures that maps with a store, its console and its jobs wait for. Nothing here makes
+     * one, and an idle node is not to be woken for that. Until the server is there it is the only task.
+     */
+    @Override
+    public Server createServer(Node node, ServerSocketRegistry sockets, LocalAddressRegistry addresses) {
+        if (node.getNodeEngine().getExecutionService() instanceof ExecutionServiceImpl execution) {
+            ScheduledThreadPoolExecutor scheduler = execution.getScheduledExecutorService();
+            if (scheduler.getQueue().size() == 1
+                    && scheduler.getQueue().peek() instanceof RunnableScheduledFuture<?> look) {
+                scheduler.remove(look);
+            }
+        }
+        return super.createServer(node, sockets, addresses);
     }
 
     private final class Extension extends DefaultNodeExtension {
