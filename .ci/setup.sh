@@ -144,9 +144,9 @@ need_writable() {
 # What every JVM of the launcher is started with.
 jvm_flags=(--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -ea:io.clairfs... -XX:+UseCompactObjectHeaders)
 
-# What a mount's own process is started with beside that: a collector that is quiet while there is nothing to do, what a member of a group needs, and
+# What a mount's own process is started with beside that: a JVM that is quiet while there is nothing to do, what a member of a group needs, and
 # messages of the JVM in the log.
-daemon_flags=(-XX:+UnlockDiagnosticVMOptions -XX:-G1UseConcRefinement -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30 -Dhazelcast.logging.type=slf4j -Dio.netty.noUnsafe=true -XX:+DisplayVMOutputToStderr)
+daemon_flags=(-XX:+UnlockDiagnosticVMOptions -XX:-G1UseConcRefinement -XX:AsyncDeflationInterval=2000 -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30 -Dhazelcast.logging.type=slf4j -Dio.netty.noUnsafe=true -XX:+DisplayVMOutputToStderr)
 
 # How the C library keeps memory for a mount's samples: see JavaCommand.
 allocation=glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1:glibc.malloc.top_pad=67108864:glibc.malloc.mmap_threshold=33554432
