@@ -61,6 +61,7 @@ final class CheapestPlace {
     private final Counters counters;
     private final NearPlaces near;
     private final PlacesOnTrial trials;
+    private final BestSourceTime sourceAtBest = new BestSourceTime();
     private final Making making;
     private final Executor besides;
     private final AtomicBoolean besidesUnderWay = new AtomicBoolean();
@@ -99,6 +100,11 @@ final class CheapestPlace {
     /** What a fetch from the source takes, seconds; no less than a place takes that is as good as the source. */
     double sourceSeconds(long bytes) {
         return Math.max(QUICK_SECONDS, rates.fetchSeconds(Place.SOURCE, bytes));
+    }
+
+    /** The same at the source's best of late. */
+    double sourceSecondsAtBest(long bytes) {
+        return Math.min(sourceSeconds(bytes), Math.max(QUICK_SECONDS, sourceAtBest.seconds(bytes)));
     }
 
     private double lateSeconds(long bytes) {
@@ -391,6 +397,7 @@ final class CheapestPlace {
     /** {@code tookNs} has what a view took as well, so the model's source is one of samples of this size. */
     private void fetchedFromSource(long bytes, long sampleBytes, long tookNs) {
         rates.record(Place.SOURCE, sampleBytes, tookNs);
+        sourceAtBest.took(sampleBytes, tookNs / 1e9);
         counters.fromSourceTook.record(tookNs);
         counters.fromSource.add(bytes);
     }

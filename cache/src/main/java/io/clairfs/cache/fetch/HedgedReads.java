@@ -23,8 +23,10 @@ final class HedgedReads {
     /** A peer is late for a reader when it has had so many times what the source takes. */
     private static final int LATE_SOURCE_READS = 4;
 
-    /** A slower source is not asked twice: all nodes share it, and on busy machines many peers are late. */
+    /** A source that is slower at its best is not asked twice: all nodes share it, and on busy machines many peers are late. */
     private static final double QUICK_SOURCE_SECONDS = 0.005;
+
+    private static final double LATEST_SECONDS = LATE_SOURCE_READS * QUICK_SOURCE_SECONDS;
 
     private final DatasetTree tree;
     private final Admission admission;
@@ -53,11 +55,12 @@ final class HedgedReads {
         if (reader.isDone() || !isFromPeer(file, flight)) {
             return;
         }
-        double sourceSeconds = cheapest.sourceSeconds(tree.keptSize(file));
-        if (sourceSeconds > QUICK_SOURCE_SECONDS) {
+        long bytes = tree.keptSize(file);
+        if (cheapest.sourceSecondsAtBest(bytes) > QUICK_SOURCE_SECONDS) {
             return;
         }
-        long lateNs = (long) (LATE_SOURCE_READS * sourceSeconds * TimeUnit.SECONDS.toNanos(1));
+        double lateSeconds = Math.min(LATEST_SECONDS, LATE_SOURCE_READS * cheapest.sourceSeconds(bytes));
+        long lateNs = (long) (lateSeconds * TimeUnit.SECONDS.toNanos(1));
         long leftNs = lateNs - flight.ageNs();
         Runnable ask = () -> ask(file, flight, reader);
         if (leftNs <= 0) {

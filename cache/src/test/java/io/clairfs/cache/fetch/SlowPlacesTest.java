@@ -361,6 +361,21 @@ final class SlowPlacesTest extends FetchRouterFixture {
     }
 
     @Test
+    void quickSourceWhoseFirstReadsWereSlow_isAskedTwiceAllTheSame() throws Exception {
+        sourceSeconds = 0.006;
+        requireFetched(2); // in less, for it is a file in memory
+        for (int i = 0; i < 5; i++) {
+            rates.record(Place.SOURCE, SIZE, 60_000_000);
+        }
+        try (LatePeer late = new LatePeer()) {
+            Thread.sleep(50); // longer than a quick source takes four times
+            late.waits();
+            late.requireRead();
+        }
+        assertThat(dataset.reads()).containsExactly(2, 1);
+    }
+
+    @Test
     void sourceThatFails_leavesTheReaderToItsPeer() throws Exception {
         sourceSeconds = 1e-9;
         dataset.fail(true);
