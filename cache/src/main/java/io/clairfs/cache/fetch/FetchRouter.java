@@ -69,7 +69,7 @@ public final class FetchRouter {
         Making making =
                 new Making(places.peers(), counters, Runtime.getRuntime().availableProcessors(), clockNs);
         cheapest = new CheapestPlace(places, rates, gate, making, counters, clockNs, besides);
-        hedged = new HedgedReads(places, cheapest, counters, besides);
+        hedged = new HedgedReads(places, cheapest, counters, clockNs, besides);
         afterwards = new MadeAfterwards(
                 this, new FlightTable(limits.lostNs()), cheapest, making, places.tree(), inUse, counters);
     }

@@ -10,6 +10,7 @@ import java.lang.System.Logger.Level;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * Asks a quick source as well for a reader whose sample is on its way from a peer that is late; the first answer counts.
@@ -23,10 +24,13 @@ final class HedgedReads {
     /** A peer is late for a reader when it has had so many times what the source takes. */
     private static final int LATE_SOURCE_READS = 4;
 
-    /** A source that is slower at its best is not asked twice: all nodes share it, and on busy machines many peers are late. */
+    /** A slower source is not asked twice: all nodes share it, and on busy machines many peers are late. */
     private static final double QUICK_SOURCE_SECONDS = 0.005;
 
-    private static final double LATEST_SECONDS = LATE_SOURCE_READS * QUICK_SOURCE_SECONDS;
+    /** One that seems slower, but was quick at its best of late, is asked twice so often in a row, to see whether it is, and then once a pause. */
+    private static final int TRIALS = 4;
+
+    private static final long TRIAL_PAUSE_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final DatasetTree tree;
     private final Admission admission;
@@ -35,9 +39,11 @@ final class HedgedReads {
     private final CheapestPlace cheapest;
     private final Counters counters;
     private final Executor later;
+    private final TokenBucket trials;
 
-    /** {@code later} runs, on a thread that may block, what is due after a while. */
-    HedgedReads(FetchPlaces places, CheapestPlace cheapest, Counters counters, Executor later) {
+    /** {@code later} runs, on a thread that may block, what is due after a while; {@code clockNs} is as {@link System#nanoTime}. */
+    HedgedReads(FetchPlaces places, CheapestPlace cheapest, Counters counters, LongSupplier clockNs, Executor later) {
+        trials = new TokenBucket(TRIALS, TRIAL_PAUSE_NS, clockNs);
         tree = places.tree();
         admission = places.admission();
         inUse = places.inUse();
@@ -59,10 +65,10 @@ final class HedgedReads {
         if (cheapest.sourceSecondsAtBest(bytes) > QUICK_SOURCE_SECONDS) {
             return;
         }
-        double lateSeconds = Math.min(LATEST_SECONDS, LATE_SOURCE_READS * cheapest.sourceSeconds(bytes));
-        long lateNs = (long) (lateSeconds * TimeUnit.SECONDS.toNanos(1));
+        double seconds = cheapest.sourceSeconds(bytes);
+        long lateNs = (long) (LATE_SOURCE_READS * seconds * TimeUnit.SECONDS.toNanos(1));
         long leftNs = lateNs - flight.ageNs();
-        Runnable ask = () -> ask(file, flight, reader);
+        Runnable ask = () -> ask(file, flight, reader, seconds > QUICK_SOURCE_SECONDS);
         if (leftNs <= 0) {
             fetches.execute(ask);
         } else {
@@ -89,8 +95,8 @@ final class HedgedReads {
         return !reader.isDone() && !flight.isAtSource();
     }
 
-    private void ask(int file, SampleFlight flight, CompletableFuture<SampleBuffer> reader) {
-        if (!isStillToAsk(flight, reader) || !flight.hedge()) {
+    private void ask(int file, SampleFlight flight, CompletableFuture<SampleBuffer> reader, boolean isTrial) {
+        if (!isStillToAsk(flight, reader) || (isTrial && !trials.take()) || !flight.hedge()) {
             return;
         }
         try {

@@ -240,35 +240,42 @@ final class SlowPlacesTest extends FetchRouterFixture {
         sample.release();
     }
 
-    /** A loader asks a peer for sample 1, which does not answer yet, and a reader comes for it. */
+    /** A loader asks a peer for a sample, which does not answer yet, and a reader comes for it. */
     private final class LatePeer implements AutoCloseable {
+        private final int number;
+        private final int asked = peers.asked.size();
         private final CountDownLatch answer = new CountDownLatch(1);
         private final CompletableFuture<SampleBuffer> staged = new CompletableFuture<>();
         private final CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
 
         LatePeer() {
-            peers.answersBySample.put(1, true);
+            this(1);
+        }
+
+        LatePeer(int number) {
+            this.number = number;
+            peers.answersBySample.put(number, true);
             peersAnswer = answer;
             Thread.ofPlatform().start(this::stage);
-            Await.until("the peer is asked", () -> !peers.asked.isEmpty());
-            assertThat(router.join(dataset.file(1), SIZE, reader)).isTrue();
+            Await.until("the peer is asked", () -> peers.asked.size() > asked);
+            assertThat(router.join(dataset.file(number), SIZE, reader)).isTrue();
         }
 
         private void stage() {
             try {
-                staged.complete(router.fetch(dataset.file(1), 0, new FakeStager(60)));
+                staged.complete(router.fetch(dataset.file(number), 0, new FakeStager(60)));
             } catch (SourceException | RuntimeException e) {
                 staged.completeExceptionally(e);
             }
         }
 
         void waits() {
-            router.waits(dataset.file(1), reader, Runnable::run);
+            router.waits(dataset.file(number), reader, Runnable::run);
         }
 
         void requireRead() throws Exception {
             SampleBuffer sample = reader.get(60, TimeUnit.SECONDS);
-            assertThat(dataset.isRight(1, sample)).isTrue();
+            assertThat(dataset.isRight(number, sample)).isTrue();
             sample.release();
         }
 
@@ -276,8 +283,8 @@ final class SlowPlacesTest extends FetchRouterFixture {
         public void close() {
             answer.countDown();
             SampleBuffer sample = staged.orTimeout(60, TimeUnit.SECONDS).join();
-            assertThat(dataset.isRight(1, sample)).isTrue();
-            inUse.letGo(dataset.file(1), sample);
+            assertThat(dataset.isRight(number, sample)).isTrue();
+            inUse.letGo(dataset.file(number), sample);
             sample.release();
         }
     }
@@ -361,18 +368,24 @@ final class SlowPlacesTest extends FetchRouterFixture {
     }
 
     @Test
-    void quickSourceWhoseFirstReadsWereSlow_isAskedTwiceAllTheSame() throws Exception {
+    void quickSourceWhoseFirstReadsWereSlow_isAskedTwiceNowAndThen() throws Exception {
         sourceSeconds = 0.006;
-        requireFetched(2); // in less, for it is a file in memory
-        for (int i = 0; i < 5; i++) {
-            rates.record(Place.SOURCE, SIZE, 60_000_000);
+        requireFetched(8); // in less, for it is a file in memory
+        for (int number = 0; number < 5; number++) {
+            for (int i = 0; i < 20; i++) {
+                rates.record(Place.SOURCE, SIZE, 10_000_000);
+            }
+            try (LatePeer late = new LatePeer(number)) {
+                Thread.sleep(50); // longer than that four times
+                late.waits();
+                if (number == 4) {
+                    assertThat(late.reader).as("four times in a row").isNotDone();
+                    late.answer.countDown();
+                }
+                late.requireRead();
+            }
         }
-        try (LatePeer late = new LatePeer()) {
-            Thread.sleep(50); // longer than a quick source takes four times
-            late.waits();
-            late.requireRead();
-        }
-        assertThat(dataset.reads()).containsExactly(2, 1);
+        assertThat(dataset.reads()).containsExactly(8, 0, 1, 2, 3);
     }
 
     @Test
