@@ -92,7 +92,7 @@ final class HedgedReads {
     }
 
     private static boolean isStillToAsk(SampleFlight flight, CompletableFuture<SampleBuffer> reader) {
-        return !reader.isDone() && !flight.isAtSource();
+        return !reader.isDone() && !flight.isAtSource() && !flight.isHedged();
     }
 
     private void ask(int file, SampleFlight flight, CompletableFuture<SampleBuffer> reader, boolean isTrial) {

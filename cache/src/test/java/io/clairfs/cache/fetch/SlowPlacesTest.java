@@ -370,9 +370,11 @@ final class SlowPlacesTest extends FetchRouterFixture {
     @Test
     void quickSourceWhoseFirstReadsWereSlow_isAskedTwiceNowAndThen() throws Exception {
         sourceSeconds = 0.006;
-        requireFetched(8); // in less, for it is a file in memory
+        for (int number = 20; number < 30; number++) {
+            requireFetched(number); // in less, most of them at least, for they are in memory
+        }
         for (int number = 0; number < 5; number++) {
-            for (int i = 0; i < 20; i++) {
+            for (int i = 0; i < 40; i++) {
                 rates.record(Place.SOURCE, SIZE, 10_000_000);
             }
             try (LatePeer late = new LatePeer(number)) {
@@ -385,7 +387,7 @@ final class SlowPlacesTest extends FetchRouterFixture {
                 late.requireRead();
             }
         }
-        assertThat(dataset.reads()).containsExactly(8, 0, 1, 2, 3);
+        assertThat(dataset.reads().subList(10, dataset.reads().size())).containsExactly(0, 1, 2, 3);
     }
 
     @Test

@@ -129,9 +129,9 @@ final class HazelcastSettings {
                 Map.entry("hazelcast.partition.count", "31"),
                 Map.entry("hazelcast.phone.home.enabled", "false"),
                 Map.entry("hazelcast.logging.type", "slf4j"),
-                // It wakes a thread each second, for lines in the log that say nothing of clairfs.
+                // Each wakes a thread every second, for lines in the log that say nothing of clairfs.
                 Map.entry("hazelcast.health.monitoring.level", "OFF"),
-                Map.entry("hazelcast.slow.operation.detector.enabled", "false"), // the same
+                Map.entry("hazelcast.slow.operation.detector.enabled", "false"),
                 // Otherwise every log line begins with the cluster's name, a long number.
                 Map.entry("hazelcast.logging.details.enabled", "false"),
                 Map.entry("hazelcast.shutdownhook.enabled", "false"),

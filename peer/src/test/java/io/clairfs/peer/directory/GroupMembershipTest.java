@@ -215,7 +215,6 @@ final class GroupMembershipTest {
         assertThat(a.node(other.id())).isSameAs(other);
     }
 
-    /** What a member does with the registrations of another when it takes it for gone, though it has joined again. */
     @Test
     @Execution(CONCURRENT)
     void idleMember_isNotWokenForWhatNothingHereUses() throws Exception {
@@ -231,6 +230,7 @@ final class GroupMembershipTest {
                 .isLessThan(10);
     }
 
+    /** What a member does with the registrations of another when it takes it for gone, though it has joined again. */
     @Test
     @Execution(CONCURRENT)
     void aNodeWhoseRegistrationIsLost_hearsAgain() throws Exception {
