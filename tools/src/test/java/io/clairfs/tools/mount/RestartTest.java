@@ -370,6 +370,44 @@ final class RestartTest {
         assertThat(said.strip()).isEqualTo(Integer.toString(SAMPLES));
     }
 
+    /** What a reader sees who asks while the control files are being mounted anew, and looks for a process a moment later. */
+    @Test
+    void orderOfAnEpoch_isReadWhenTheNextDaemonAnswersJustAfterAReadThatFailed() throws Exception {
+        Requirements.torch();
+        makeDataset();
+        LiveMount mount = mount(dataset, 1);
+        mount.job("subset=train seed=" + SEED + " epochs=2");
+        String said = fixture.python("""
+                import errno, sys
+                mount = sys.argv[1]
+                sys.path.insert(0, f"{mount}/.clairfs/python")
+                import clairfs_torch
+                from clairfs_torch import OrderError, OrderSampler
+
+                sampler = OrderSampler(mount, job="train")
+                content = clairfs_torch._Mount._content
+                missed = []
+
+                def miss_once(self, file):
+                    if file.startswith("order/") and file not in missed:
+                        missed.append(file)
+                        raise OSError(errno.ENOENT, "No such file or directory")
+                    return content(self, file)
+
+                clairfs_torch._Mount._content = miss_once
+                sampler.set_epoch(1)
+                print(len(list(sampler)), missed)
+                sampler.set_epoch(2)
+                try:
+                    list(sampler)
+                except OrderError as e:
+                    print(e)
+                """, mount.point());
+        assertThat(said)
+                .startsWith(SAMPLES + " ['order/train/1/0.i64']")
+                .contains("the job 'train' has 2 epochs, the first is 0, and this training begins epoch 2");
+    }
+
     // Promise D2
     @Test
     void memberOfAGroup_joinsAgain_andKnowsTheJob() throws Exception {

@@ -361,7 +361,7 @@ class _Order:
         line = self.mount.line_of(self.name)
         if e.errno == errno.ENOENT and line is None:
             return _missing(self.mount, self.name, None)
-        if e.errno == errno.ENOENT and "epochs" in line:
+        if e.errno == errno.ENOENT and epoch >= int(line.get("epochs", sys.maxsize)):
             return OrderError(
                 "clairfs: the job '%s' has %s epochs, the first is 0, and this training begins epoch %d: start it with as many as the training"
                 " has: %s" % (self.name, line["epochs"], epoch, self.mount.command(line, epochs="EPOCHS"))
@@ -384,27 +384,34 @@ class _Mount:
     def read(self, file):
         """The content of a control file. Where the mount's process has died and is being started again, waits for the next one."""
         end = time.monotonic() + RESTART_PATIENCE_S
+        answers = False
         while True:
             try:
                 return self._content(file)
             except OSError as e:
-                if e.errno not in RESTARTING or time.monotonic() > end or not self._is_restarting():
+                if e.errno not in RESTARTING or answers or time.monotonic() > end:
                     raise
-            time.sleep(PAUSE_S)
+                answers = self._answers()  # perhaps only since the failure, so a file that is not there is asked for twice
+                if not answers and not self._is_mounted():
+                    raise
+            if not answers:
+                time.sleep(PAUSE_S)
 
     def _content(self, file):
         # Control files report no size, so they are read to their end.
         with open(os.path.join(self.control, file), "rb", buffering=0) as opened:
             return opened.readall()
 
-    def _is_restarting(self):
-        """Whether the dataset is mounted and its control files are not."""
+    def _answers(self):
+        """Whether a process answers for the control files."""
         try:
             self._content("status.json")
-            return False
         except OSError as e:
-            if e.errno not in RESTARTING:
-                return False
+            return e.errno not in RESTARTING
+        return True
+
+    def _is_mounted(self):
+        """Whether the dataset is mounted, its control files or not."""
         place = self.real.replace("\\", "\\134").replace(" ", "\\040").replace("\n", "\\012").replace("\t", "\\011")
         with open("/proc/self/mounts", errors="surrogateescape") as mounts:
             mounted = any(line.split(" ")[1:3] == [place, "fuse.clairfs"] for line in mounts)
