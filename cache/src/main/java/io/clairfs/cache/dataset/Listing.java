@@ -165,6 +165,11 @@ public final class Listing {
         return -1;
     }
 
+    /** Whether an entry is named {@code name[from..to)}. */
+    boolean isNamed(int at, byte[] name, int from, int to) {
+        return Arrays.equals(names, nameStart(at), nameEnds[at], name, from, to);
+    }
+
     private int nameStart(int at) {
         return at == 0 ? 0 : nameEnds[at - 1];
     }

@@ -1,5 +1,7 @@
 package io.clairfs.cache.follow;
 
+import java.util.Arrays;
+
 /**
  * The last reads of one stream, and which of them follow its order.
  *
@@ -20,25 +22,51 @@ final class LastReads {
 
     private int remembered;
 
+    /** Those that have neighbours, ascending: kept sorted, for every read asks for their middle. */
+    private final long[] orderly;
+
+    private int orderlyCount;
+
     /** None yet, of {@code memory} that are remembered. */
     LastReads(int memory) {
         sequences = new long[memory];
         close = new boolean[memory];
+        orderly = new long[memory];
     }
 
     /** The next read, at this place. */
     void add(long sequence) {
         int at = next;
+        if (remembered == sequences.length && close[at]) {
+            forgetOrderly(sequences[at]);
+        }
         sequences[at] = sequence;
         close[at] = false;
         next = at + 1 == sequences.length ? 0 : at + 1;
         remembered = Math.min(remembered + 1, sequences.length);
         for (int i = 0; i < remembered; i++) {
             if (i != at && Math.abs(sequences[i] - sequence) <= NEIGHBOUR) {
-                close[i] = true;
-                close[at] = true;
+                isClose(i);
+                isClose(at);
             }
         }
+    }
+
+    private void isClose(int at) {
+        if (!close[at]) {
+            close[at] = true;
+            int end = orderlyCount++;
+            int place = Arrays.binarySearch(orderly, 0, end, sequences[at]);
+            int to = place < 0 ? -place - 1 : place;
+            System.arraycopy(orderly, to, orderly, to + 1, end - to);
+            orderly[to] = sequences[at];
+        }
+    }
+
+    private void forgetOrderly(long sequence) {
+        int place = Arrays.binarySearch(orderly, 0, orderlyCount, sequence);
+        orderlyCount--;
+        System.arraycopy(orderly, place + 1, orderly, place, orderlyCount - place);
     }
 
     /** Whether a read has become old enough by the last one to be judged, by its neighbours on both sides of it. */
@@ -70,35 +98,19 @@ final class LastReads {
         return false;
     }
 
-    /** Puts those that have neighbours into {@code into}, ascending. Returns how many there are. */
-    int orderly(long[] into) {
-        int oldest = remembered < sequences.length ? 0 : next;
-        int count = orderly(oldest, remembered, into, 0);
-        return orderly(0, oldest, into, count);
+    /** How many of them have neighbours. */
+    int orderlyCount() {
+        return orderlyCount;
     }
 
-    private int orderly(int from, int to, long[] into, int count) {
-        int more = count;
-        for (int i = from; i < to; i++) {
-            if (close[i]) {
-                insert(sequences[i], into, more++);
-            }
-        }
-        return more;
-    }
-
-    /** Inserts from the end, where the place is found at once, for reads come nearly in order. */
-    private static void insert(long sequence, long[] sorted, int count) {
-        int at = count;
-        while (at > 0 && sorted[at - 1] > sequence) {
-            sorted[at] = sorted[at - 1];
-            at--;
-        }
-        sorted[at] = sequence;
+    /** The place of one of those that have neighbours; the first of {@link #orderlyCount} comes first in the stream. */
+    long orderly(int at) {
+        return orderly[at];
     }
 
     void clear() {
         next = 0;
         remembered = 0;
+        orderlyCount = 0;
     }
 }

@@ -53,9 +53,6 @@ final class TrainerFollower {
     /** Where the trainer's loaders are in each stream, as sequence numbers. */
     private final long[] centres;
 
-    /** Scratch space of {@link #moveCentre}, which runs for every read and should leave no garbage. */
-    private final long[] orderly;
-
     /** Files that the trainer of another job has closed when this one was about to read them; the latest at the end. */
     private final IntLinkedOpenHashSet beside = new IntLinkedOpenHashSet();
 
@@ -98,7 +95,6 @@ final class TrainerFollower {
                 spec.keys().containsKey("workers") ? Math.clamp((long) spec.window() * ranks, 0, Integer.MAX_VALUE) : 0,
                 !"0".equals(spec.keys().getOrDefault("workers", "")));
         passes = new NameOrderPasses(index.size());
-        orderly = new long[memoryOfOne];
         reach = reach(spec);
         withinEpoch = Math.min(reach, firstLength / 2);
         centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
@@ -367,16 +363,17 @@ final class TrainerFollower {
         if (!syncDetector.inSync()) {
             return;
         }
-        int count = syncDetector.lastReads(stream).orderly(orderly);
+        LastReads reads = syncDetector.lastReads(stream);
+        int count = reads.orderlyCount();
         StreamWindow window = windows.get(stream);
         if (count < FEW_READS) {
             return;
         }
-        centres[stream] = orderly[count / 2];
+        centres[stream] = reads.orderly(count / 2);
         if (centres[stream] - window.headSequence() > reach) {
-            window.readUpTo(orderly[0] - 1);
+            window.readUpTo(reads.orderly(0) - 1);
             for (int i = 0; i < count; i++) {
-                window.read(orderly[i]);
+                window.read(reads.orderly(i));
             }
         }
     }

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.Directory;
+import io.clairfs.cache.dataset.FoundEntries;
 import io.clairfs.cache.dataset.Listing;
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.source.SourceException;
@@ -73,12 +74,13 @@ public final class ConsumptionWatcher implements AutoCloseable {
 
     private final Worker worker;
 
-    /** Looks in a row that found nothing. Only the worker uses this and the next three fields. */
+    /** Looks in a row that found nothing. Only the worker uses this and the next four fields. */
     private int inVain;
 
     /** The name of the event that is handled. */
     private byte[] name = new byte[256];
 
+    private final FoundEntries found = new FoundEntries();
     private int[] files = new int[1024];
     private final MemorySegment buffer = Arena.ofAuto().allocate(BUFFER_BYTES, 8);
 
@@ -304,8 +306,8 @@ public final class ConsumptionWatcher implements AutoCloseable {
             length--;
         }
         Listing listing = tree.list(directory, LISTED_ALREADY_MS);
-        int found = listing.find(name, 0, length);
-        return found >= 0 && listing.kind(found) == Listing.Kind.FILE ? listing.base() + found : -1;
+        int entry = found.find(listing, name, length);
+        return entry >= 0 && listing.kind(entry) == Listing.Kind.FILE ? listing.base() + entry : -1;
     }
 
     /** Ends watching. */
