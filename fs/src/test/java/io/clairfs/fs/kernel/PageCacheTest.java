@@ -202,6 +202,18 @@ final class PageCacheTest {
         }
     }
 
+    @Test
+    void samplesThatLeaveBeforeTheMountEnds_keepTheirPages_andNoDescriptor() throws Exception {
+        try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
+            List<Staged> staged = stageAll(pages);
+            pages.leavePages();
+            staged.forEach(Staged::drop);
+            assertThat(descriptors()).isZero();
+            requireAllReadRight();
+            assertThat(session.requests(Operation.READ)).isZero();
+        }
+    }
+
     /** Such as by {@code umount -f} or by the kernel's {@code abort} file. */
     private void endFromOutside() throws Exception {
         FuseConnection.abort(POINT);

@@ -88,6 +88,8 @@ record MountParts(
                 settings(config, samples.tiers()),
                 context.counters(),
                 context.errors()));
+        AutoCloseable mountEnds = pages::leavePages; // before the prefetcher lets go of what it has staged
+        context.started(mountEnds);
         ConsumptionWatcher watcher = context.started(new ConsumptionWatcher(
                 samples.tree(),
                 config.mountPoint(),
