@@ -7,11 +7,10 @@ import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.stage.StagedCount;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
 import io.clairfs.cache.status.NodeTraffic;
-import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
-import it.unimi.dsi.fastutil.ints.IntSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -46,6 +45,11 @@ public final class JobRun {
     private final StagingBuffer staging;
     private final EpochOrders orders;
     private final List<StreamWindow> windows = new ArrayList<>();
+
+    /** What is staged for each stream, and for all. */
+    private final List<StagedCount> stagedOf;
+
+    private final StagedCount staged;
 
     /** The position where the job begins. */
     private final long start;
@@ -112,6 +116,10 @@ public final class JobRun {
             windows.add(new StreamWindow(new AccessStream(orders, rank, spec.epochs()), index, tree, staging, from));
         }
         extendTogether();
+        stagedOf = windows.stream()
+                .map(window -> new StagedCount(List.of(window), clockNs))
+                .toList();
+        staged = windows.size() == 1 ? stagedOf.getFirst() : new StagedCount(windows, clockNs);
         follower = new TrainerFollower(spec, index, windows, firstLength, positions.length > 0, clockNs);
     }
 
@@ -223,9 +231,7 @@ public final class JobRun {
 
     /** How many samples are staged before the trainer of a stream. */
     public synchronized int stagedAhead(int stream) {
-        IntSet files = new IntOpenHashSet();
-        windows.get(stream).addStaged(files);
-        return files.size();
+        return stagedOf.get(stream).samples();
     }
 
     /** How long the trainer of a stream can go on with what is staged, seconds; 0 when that is not known. */
@@ -458,8 +464,6 @@ public final class JobRun {
         long position = first.position();
         boolean done = position == AccessStream.END;
         int epoch = epoch();
-        IntSet staged = new IntOpenHashSet();
-        windows.forEach(window -> window.addStaged(staged));
         return new Progress(
                 epoch,
                 done ? 0 : AccessStream.step(position),
@@ -469,7 +473,7 @@ public final class JobRun {
                 follower.deviations(),
                 follower.astray(),
                 follower.isInNameOrder(),
-                staged.size());
+                staged.samples());
     }
 
     /** Releases everything that is staged for this job; nothing is staged afterwards. */

@@ -58,7 +58,9 @@ public final class StagingBuffer {
         private final long bytes;
         private int wanted = 1;
         private State state = State.RESERVED;
-        private StagingArea.@Nullable Staged staged;
+
+        /** Changes under the lock of the buffer; every read asks whether the next sample is there, and takes none. */
+        private volatile StagingArea.@Nullable Staged staged;
 
         /** The rest of a lost sample that has to be brought once more. */
         private StagingArea.@Nullable Staged remains;
@@ -211,7 +213,7 @@ public final class StagingBuffer {
     }
 
     /** Whether the sample of this place can be read without a request. */
-    public synchronized boolean isStaged(Place place) {
+    public boolean isStaged(Place place) {
         return place.staged != null;
     }
 

@@ -5,9 +5,9 @@ import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
-import it.unimi.dsi.fastutil.ints.IntSet;
 import it.unimi.dsi.fastutil.longs.LongRBTreeSet;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
@@ -176,14 +176,15 @@ public final class StreamWindow {
         return ready;
     }
 
-    /** Adds the samples that are staged and unread to {@code files}, each once. */
-    public void addStaged(IntSet files) {
+    /** Adds the samples that are staged and unread to {@code files}. Returns how many positions it has looked at. */
+    long addStaged(BitSet files) {
         for (long s = head; s < placedTo; s++) {
             StagingBuffer.Place place = slot(s).place;
             if (place != null && staging.isStaged(place)) {
-                files.add(slot(s).file);
+                files.set(slot(s).file);
             }
         }
+        return Math.max(0, placedTo - head);
     }
 
     /** Moves the window to the first position at or after {@code position}; everything wanted before is released. */

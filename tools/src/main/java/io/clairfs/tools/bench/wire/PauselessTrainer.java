@@ -67,11 +67,12 @@ final class PauselessTrainer {
                 long pid = before.path("pid").asLong();
                 long cpuBefore = ProcessTime.liveThreadsNs(pid);
                 double rate = read(threads, mount.point(), order, readers, fileBytes);
+                long cpuNs = ProcessTime.liveThreadsNs(pid) - cpuBefore; // without what the status takes
                 JsonNode after = mount.status();
                 if (epoch >= FIRST_MEASURED) {
                     own.add(rate);
                     local.add(localRate);
-                    cpuUs.add((ProcessTime.liveThreadsNs(pid) - cpuBefore) / 1e3 / files);
+                    cpuUs.add(cpuNs / 1e3 / files);
                     fetches.add((fetched(after) - fetched(before)) / files);
                     requests.add(difference(before, after, "/reads/upcalls") / files);
                 }

@@ -240,7 +240,7 @@ public record Status(
             return new Resources(
                     runtime.totalMemory() - runtime.freeMemory(),
                     threads.getTotalThreadAllocatedBytes(),
-                    system.getOpenFileDescriptorCount(),
+                    OpenDescriptors.count(),
                     threads.getThreadCount(),
                     NativeMemory.heldBytes(),
                     system.getProcessCpuTime() / 1e9);
