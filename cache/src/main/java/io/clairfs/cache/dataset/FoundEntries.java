@@ -1,8 +1,8 @@
 package io.clairfs.cache.dataset;
 
 /**
- * Finds entries by their names, and remembers where it found them: a report of a read names its file, and the search of a large directory for
- * it, which misses the processor's caches at every step, takes longer than all else that is done for the report.
+ * Finds entries by their names, and remembers where it found them. A report of a read names its file; the search for that in a large directory
+ * misses the processor's caches at every step, and took a fifth of the time of a report.
  *
  * <p>A table with one place per hash, from 16 KiB to 4 MiB; what comes later takes the place. Not thread-safe.
  */

@@ -46,13 +46,13 @@ final class LastReads {
         remembered = Math.min(remembered + 1, sequences.length);
         for (int i = 0; i < remembered; i++) {
             if (i != at && Math.abs(sequences[i] - sequence) <= NEIGHBOUR) {
-                isClose(i);
-                isClose(at);
+                markClose(i);
+                markClose(at);
             }
         }
     }
 
-    private void isClose(int at) {
+    private void markClose(int at) {
         if (!close[at]) {
             close[at] = true;
             int end = orderlyCount++;
