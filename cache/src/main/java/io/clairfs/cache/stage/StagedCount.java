@@ -16,7 +16,7 @@ public final class StagedCount {
     /** So many positions are counted each time, for it takes no longer than a millisecond. */
     static final int FEW = 10_000;
 
-    /** Some twenty times as long as the position takes to be looked at. */
+    /** Some twenty times as long as a look at one of them takes. */
     private static final long PAUSE_NS_PER_POSITION = TimeUnit.MICROSECONDS.toNanos(2);
 
     private final List<StreamWindow> windows;
