@@ -298,7 +298,19 @@ public final class Prefetcher implements AutoCloseable {
                 Thread.ofPlatform().daemon().name("search").start(() -> search(job));
             }
         });
-        signal.wake(Math.min(count, StagingPrefetcher.firstToWake()));
+        trainersHaveRead(count);
+    }
+
+    /** So many samples, so there may be room for as many. A loader that finds work wakes another. */
+    private void trainersHaveRead(int samples) {
+        if (!jobs.isEmpty()) {
+            signal.wake(Math.min(samples, StagingPrefetcher.firstToWake()));
+        }
+    }
+
+    /** How often loaders were woken for what happened. */
+    long newsForLoaders() {
+        return signal.seen();
     }
 
     /** A reader had to ask for this file, and gets the whole of it; its close will be reported. */
@@ -354,7 +366,7 @@ public final class Prefetcher implements AutoCloseable {
             job.reached(file);
             job.traffic(traffic);
         });
-        signal.wake();
+        trainersHaveRead(1);
     }
 
     /** Reports of reads were lost. */

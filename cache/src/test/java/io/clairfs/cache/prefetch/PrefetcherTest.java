@@ -225,6 +225,21 @@ final class PrefetcherTest {
     }
 
     @Test
+    void readsThatNoJobIsThereFor_wakeNoLoader() throws Exception {
+        try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
+            long news = node.prefetcher.newsForLoaders();
+            node.prefetcher.read(new int[] {0}, 1);
+            node.prefetcher.reached(1);
+            assertThat(node.prefetcher.newsForLoaders()).isEqualTo(news);
+
+            node.prefetcher.start(JobSpec.parse("seed=1 epochs=1"), node.dataset.index, false);
+            long started = node.prefetcher.newsForLoaders();
+            node.prefetcher.reached(1);
+            assertThat(node.prefetcher.newsForLoaders()).isGreaterThan(started);
+        }
+    }
+
+    @Test
     void jobStopped_nothingIsWantedAnyMore() throws Exception {
         try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
             node.prefetcher.start(JobSpec.parse("seed=1 epochs=1"), node.dataset.index, true);

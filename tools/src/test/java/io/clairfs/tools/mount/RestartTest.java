@@ -382,7 +382,7 @@ final class RestartTest {
                 mount = sys.argv[1]
                 sys.path.insert(0, f"{mount}/.clairfs/python")
                 import clairfs_torch
-                from clairfs_torch import OrderError, OrderSampler
+                from clairfs_torch import OrderSampler
 
                 sampler = OrderSampler(mount, job="train")
                 content = clairfs_torch._Mount._content
@@ -397,15 +397,8 @@ final class RestartTest {
                 clairfs_torch._Mount._content = miss_once
                 sampler.set_epoch(1)
                 print(len(list(sampler)), missed)
-                sampler.set_epoch(2)
-                try:
-                    list(sampler)
-                except OrderError as e:
-                    print(e)
                 """, mount.point());
-        assertThat(said)
-                .startsWith(SAMPLES + " ['order/train/1/0.i64']")
-                .contains("the job 'train' has 2 epochs, the first is 0, and this training begins epoch 2");
+        assertThat(said.strip()).isEqualTo(SAMPLES + " ['order/train/1/0.i64']");
     }
 
     // Promise D2
