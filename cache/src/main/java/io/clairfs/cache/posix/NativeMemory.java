@@ -2,6 +2,7 @@ package io.clairfs.cache.posix;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Memory outside the heap with an explicit lifetime: {@code malloc} and {@code free}.
@@ -19,7 +20,10 @@ public final class NativeMemory {
     private static final int M_MMAP_THRESHOLD = -3;
     private static final int LARGEST_MMAP_THRESHOLD = 32 * 1024 * 1024;
 
+    private static final NativeFunction HEAP_END = NativeFunction.of("sbrk");
+
     private static final LongAdder HELD = new LongAdder();
+    private static volatile @Nullable MemoryAhead ahead;
 
     static {
         // The largest threshold that glibc accepts; setting it also stops glibc from moving it.
@@ -29,6 +33,20 @@ public final class NativeMemory {
 
     private NativeMemory() {}
 
+    /**
+     * From now on touches memory a little before it is taken, while the heap of the C library grows. For a process that takes much of it, with all
+     * of the C library's memory in one heap.
+     */
+    public static synchronized void touchAhead() {
+        if (ahead == null) {
+            long block = MALLOC.call(MemoryAhead.STEP);
+            MemoryAhead made = new MemoryAhead(() -> HEAP_END.call(0), block);
+            long _ = FREE.call(block);
+            made.start();
+            ahead = made;
+        }
+    }
+
     /** {@code bytes} of memory with undefined contents; {@link #free} releases it. */
     public static MemorySegment allocate(long bytes) {
         long block = MALLOC.call(Math.max(bytes, 1));
@@ -36,6 +54,10 @@ public final class NativeMemory {
             throw new OutOfMemoryError("no native memory for " + bytes + " bytes");
         }
         HELD.add(bytes);
+        MemoryAhead growing = ahead;
+        if (growing != null) {
+            growing.taken(block + bytes);
+        }
         return MemorySegment.ofAddress(block).reinterpret(bytes);
     }
 

@@ -10,6 +10,7 @@ import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.plan.model.PerformanceModel;
 import io.clairfs.cache.plan.model.StorageClass;
 import io.clairfs.cache.plan.request.PlanLimits;
+import io.clairfs.cache.posix.NativeMemory;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.Tier;
@@ -54,6 +55,7 @@ final class NodeTiers implements AutoCloseable {
             throw e;
         }
         MemoryTier memory = new MemoryTier(config.memoryBytes());
+        NativeMemory.touchAhead();
         return new NodeTiers(
                 config,
                 tree,
