@@ -18,6 +18,10 @@ final class MemoryAhead {
 
     static final long STEP = 2L << 20;
     private static final long MOST_AHEAD = 32L << 20;
+
+    /** A block that ends so far above is no growth of the heap, which grows by less: it is in a mapping of its own. */
+    private static final long NOT_IN_THE_HEAP = 1L << 30;
+
     private static final int MADV_POPULATE_WRITE = 23;
     private static final NativeFunction MADVISE = NativeFunction.of("madvise");
 
@@ -26,7 +30,9 @@ final class MemoryAhead {
     private final Thread thread =
             Thread.ofPlatform().daemon().name("memory-ahead").unstarted(this::run);
     private volatile long highest;
-    private volatile long touched;
+
+    /** For the thread alone. */
+    private long touched;
 
     /** A block that ends above this address wakes the thread. */
     private volatile long wakeAbove;
@@ -51,7 +57,8 @@ final class MemoryAhead {
 
     /** A block was taken that ends at {@code end}. */
     void taken(long end) {
-        if (end > wakeAbove) {
+        long above = end - wakeAbove;
+        if (above > 0 && above < NOT_IN_THE_HEAP) {
             highest = end; // of two at once the lower may win; the next block says more
             wakeAbove = end;
             LockSupport.unpark(thread);

@@ -105,18 +105,18 @@ final class LinksBenchmark {
                 "source %s, links of %.1f MB/s: seconds of the epochs, compute only %.2f%n",
                 name, linkBytes / 1e6, COMPUTE_SECONDS);
         double[] firsts = new double[PAIRS];
-        double[] laters = new double[PAIRS];
+        double[] wholes = new double[PAIRS];
         for (int pair = 0; pair < PAIRS; pair++) {
             double[] alone = train("alone" + pair, dataset, source, network, false);
             double[] together = train("together" + pair, dataset, source, network, true);
             System.out.println("  alone    " + text(alone));
             System.out.println("  together " + text(together));
             firsts[pair] = together[0] / alone[0];
-            laters[pair] = sum(together) / sum(alone);
+            wholes[pair] = sum(together) / sum(alone);
         }
         System.out.printf(
                 "  together / alone: first epoch %.3f (%s), all %.3f (%s)%n",
-                median(firsts), text(firsts), median(laters), text(laters));
+                median(firsts), text(firsts), median(wholes), text(wholes));
     }
 
     private static List<Path> list(Path directory) throws IOException {
