@@ -217,6 +217,14 @@ make_program() {
     "$JAVA_HOME/bin/java" "${short_flags[@]}" -cp "$(<"$fresh/class-path")" io.clairfs.tools.cli.CacheableJars "$fresh" || true
 }
 
+# Removes the programs of former builds that no process runs. A mount's process is started again from its own if it dies.
+remove_unused() {
+    local each
+    for each in "$1"/target/program-*; do
+        [ "$each" = "$2" ] || grep -qsF -- "/${each##*/}/" /proc/[0-9]*/cmdline || rm -rf -- "$each"
+    done
+}
+
 # Builds, one at a time. Each build lies in a directory of its own: running mounts keep theirs, jars and all, until they end.
 build() {
     local here=$1 log=$1/target/build.log fresh shown='' code=0
@@ -248,8 +256,8 @@ build() {
             say "the build failed; the whole log: $log"
             exit 1
         fi
-        find "$here/target" -maxdepth 1 -name 'program-*' ! -path "$fresh" -exec rm -rf {} +
         ln -sfn "${fresh##*/}" "$here/target/program"
+        remove_unused "$here" "$fresh"
     fi
     exec 9>&-
 }

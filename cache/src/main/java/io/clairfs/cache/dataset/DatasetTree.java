@@ -100,7 +100,7 @@ public final class DatasetTree implements AutoCloseable {
         waits = new SharedWaits(System::nanoTime);
         rootStatus = known.root();
         lister = new TreeLister(source, this, SavedListings.none(), parallelism, warnings);
-        known.restore(this);
+        known.restore(this).forEach(lister::refused);
         allListed();
     }
 

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -138,8 +139,11 @@ public final class NumberedListings {
         return root;
     }
 
-    /** Registers all listings in a new tree, in which their entries get the numbers that they had. To be called once. */
-    void restore(DatasetTree tree) {
+    /**
+     * Registers all listings in a new tree, in which their entries get the numbers that they had. To be called once. Returns the directories that have none:
+     * the source refused to list them.
+     */
+    Collection<Directory> restore(DatasetTree tree) {
         Map<Integer, Directory> directories = new HashMap<>(Map.of(Directory.NONE, tree.root()));
         for (Numbered numbered : listings) {
             Directory directory = directories.remove(numbered.directory);
@@ -156,5 +160,6 @@ public final class NumberedListings {
             }
         }
         listings.clear();
+        return directories.values();
     }
 }

@@ -99,6 +99,17 @@ final class TreeLister implements AutoCloseable {
         done();
     }
 
+    /**
+     * The directory could not be listed by the process before this one, and stays so: entries that were listed now would have other numbers in the process
+     * after this one than the kernel knows.
+     */
+    void refused(Directory directory) {
+        SourceException reason = new SourceFailedException(
+                "it was not listed when this was mounted; unmount, and mount again", Errno.EACCES);
+        long _ = failures.failed(directory, reason);
+        directory.settle(CompletableFuture.failedFuture(reason));
+    }
+
     /** Waiting callers get the failure now; later callers get that of the last try. */
     private void failed(Directory directory, SourceException reason, CompletableFuture<Listing> promise) {
         long pauseMs = failures.failed(directory, reason);

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.ForwardingSource;
@@ -98,6 +99,47 @@ final class NumberedListingsTest {
                 assertThat(after.list(empty.listing().subdirectory(empty.at()), 1)
                                 .count())
                         .isZero();
+            }
+        }
+    }
+
+    /** Refuses to list some directories. */
+    private static final class Refusing extends ForwardingSource {
+        private final List<String> refused;
+
+        Refusing(Source source, List<String> refused) {
+            super(source);
+            this.refused = refused;
+        }
+
+        @Override
+        public List<byte[]> names(byte[] path) throws SourceException {
+            String directory = new String(path, UTF_8);
+            if (refused.contains(directory)) {
+                throw new SourceFailedException(directory, Errno.EACCES);
+            }
+            return super.names(path);
+        }
+    }
+
+    @Test
+    void directoryThatWasRefused_staysSo_forItsEntriesWouldGetOtherNumbersEachTime() throws Exception {
+        List<String> refused = List.of("d3", "d7");
+        try (DirectorySource source = new DirectorySource(dataset);
+                DatasetTree before = list(new Refusing(source, refused))) {
+            NumberedListings.write(file, before);
+
+            try (DatasetTree after =
+                    DatasetTree.restored(NumberedListings.read(file, View.raw()), source, 2, AssertionError::new)) {
+                for (String each : refused) {
+                    Entry entry = Objects.requireNonNull(after.find(each.getBytes(UTF_8), 1));
+                    assertThatThrownBy(() -> after.list(entry.listing().subdirectory(entry.at()), 1))
+                            .isInstanceOfSatisfying(
+                                    SourceFailedException.class,
+                                    e -> assertThat(e.errno()).isEqualTo(Errno.EACCES));
+                }
+                assertThat(after.entryCount()).isEqualTo(before.entryCount());
+                assertThat(entries(after)).isEqualTo(entries(before));
             }
         }
     }

@@ -51,6 +51,14 @@ final class RequestDispatcher {
 
     /** Has the request answered. Never throws. */
     void dispatch(KernelRequest request) {
+        try {
+            answer(request);
+        } catch (Throwable t) { // too little memory for a better answer
+            ReplyMessage.ofThread().fail(channel, request.unique(), -Errno.EIO);
+        }
+    }
+
+    private void answer(KernelRequest request) {
         Opcode opcode = request.opcode();
         if (opcode == null) {
             fail(request, Errno.ENOSYS); // which the kernel takes for "never", or has its own way of doing

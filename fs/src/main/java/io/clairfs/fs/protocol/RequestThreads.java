@@ -36,11 +36,18 @@ final class RequestThreads {
     private final SharedDescriptor channel;
     private final Consumer<KernelRequest> dispatcher;
     private final int most;
+    private final Waits waits;
     private final CompletableFuture<Integer> ended = new CompletableFuture<>();
     private int threads;
     private int idle;
     private int started;
     private boolean over;
+
+    /** Makes the wait of a thread. */
+    @FunctionalInterface
+    interface Waits {
+        ExclusiveWait at(int descriptor) throws PosixException;
+    }
 
     /**
      * None yet.
@@ -50,10 +57,16 @@ final class RequestThreads {
      * @param most how many there may be
      */
     RequestThreads(String name, SharedDescriptor channel, Consumer<KernelRequest> dispatcher, int most) {
+        this(name, channel, dispatcher, most, ExclusiveWait::of);
+    }
+
+    /** The same, whose threads wait as {@code waits} makes them. */
+    RequestThreads(String name, SharedDescriptor channel, Consumer<KernelRequest> dispatcher, int most, Waits waits) {
         this.name = name;
         this.channel = channel;
         this.dispatcher = dispatcher;
         this.most = most;
+        this.waits = waits;
     }
 
     /** Completes when the kernel has ended the connection and nobody waits for requests any more. */
@@ -79,46 +92,53 @@ final class RequestThreads {
         started++;
         try {
             Thread.ofPlatform().daemon().name(name + "-" + started).start(this::run);
-        } catch (OutOfMemoryError e) { // the system gives no thread; those that are there go on
-            threads--;
-            idle--;
-            LOG.log(Level.WARNING, name + ": no further thread for requests, there are " + threads);
+        } catch (OutOfMemoryError e) { // the system gives no thread
+            notStarted(e);
+        }
+    }
+
+    /** Those that are there go on. */
+    private synchronized void notStarted(Throwable reason) {
+        threads--;
+        idle--;
+        LOG.log(Level.WARNING, name + ": no further thread for requests, there are " + threads + ": " + reason);
+        if (threads == 0) {
+            ended.complete(0);
         }
     }
 
     private void run() {
+        if (!channel.enter()) {
+            stop();
+            return;
+        }
+        ExclusiveWait wait;
+        KernelRequest request;
+        MemorySegment buffer;
         try {
-            takeRequests();
+            wait = waits.at(channel.number());
+            buffer = Arena.ofAuto().allocate(LARGEST_REQUEST, 8);
+            request = new KernelRequest(buffer);
+        } catch (PosixException | OutOfMemoryError e) { // as a thread that the system does not give
+            notStarted(e);
+            return;
+        } finally {
+            channel.leave();
+        }
+        try (wait) {
+            takeRequests(wait, buffer, request);
         } catch (Throwable t) {
             LOG.log(Level.ERROR, name, t);
             stop();
         }
     }
 
-    private void takeRequests() throws PosixException {
-        if (!channel.enter()) {
-            stop();
-            return;
-        }
-        ExclusiveWait wait;
-        try {
-            wait = ExclusiveWait.of(channel.number());
-        } finally {
-            channel.leave();
-        }
-        try (wait) {
-            takeRequests(wait);
-        }
-    }
-
-    private void takeRequests(ExclusiveWait wait) {
-        MemorySegment buffer = Arena.ofAuto().allocate(LARGEST_REQUEST, 8);
-        KernelRequest request = new KernelRequest(buffer);
+    private void takeRequests(ExclusiveWait wait, MemorySegment buffer, KernelRequest request) {
         while (true) {
             long n = read(buffer, wait);
             if (n >= KernelRequest.HEADER_BYTES) {
                 taken();
-                dispatcher.accept(request);
+                answer(request);
                 if (!isStillNeeded()) {
                     return;
                 }
@@ -126,6 +146,14 @@ final class RequestThreads {
                 stop();
                 return;
             }
+        }
+    }
+
+    private void answer(KernelRequest request) {
+        try {
+            dispatcher.accept(request);
+        } catch (Throwable t) { // the thread goes on: others would not know that it is gone
+            LOG.log(Level.ERROR, name, t);
         }
     }
 

@@ -10,17 +10,17 @@ say() {
     echo "$(date '+%Y-%m-%d %H:%M:%S') clairfs: $1" >&2
 }
 
-# Whether the mount has ended as it should. A process that was killed and cannot end, because threads of it wait in the kernel, closes nothing.
+# Whether the mount has ended as it should. Who waits for the last word is killed: a subshell ignores the signals that its shell ignores. A process that was killed and cannot end, because threads of it wait in the kernel, closes nothing.
 await_end() {
     died=
     waiting=
-    trap 'died=1; [ -z "$waiting" ] || kill "$waiting" 2>/dev/null' URG
+    trap 'died=1; [ -z "$waiting" ] || kill -9 "$waiting" 2>/dev/null' URG
     (IFS= read -r word <&4 && [ "$word" = end ]) 3<&- &
     waiting=$!
     [ "$told" = told ] || watch_process "$waiting" &
     # It may have died before the signal was asked for. One that is gone has closed the line, so its last word is still to be read.
     look && [ "$state" = Z ] && died=1
-    [ -z "$died" ] || kill "$waiting" 2>/dev/null
+    [ -z "$died" ] || kill -9 "$waiting" 2>/dev/null
     wait "$waiting"
     code=$?
     trap '' URG
@@ -31,7 +31,7 @@ await_end() {
 watch_process() {
     while kill -0 "$1" 2>/dev/null; do
         look || return 0
-        [ "$state" != Z ] || { kill "$1" 2>/dev/null; return 0; }
+        [ "$state" != Z ] || { kill -9 "$1" 2>/dev/null; return 0; }
         sleep 1
     done
 }
@@ -84,7 +84,7 @@ restart() {
     (
         trap - HUP INT QUIT TERM URG
         exec 4<&-
-        exec /bin/sh "$directory/restart" "--take-over=$directory" "--predecessor=$dead" "--supervisor=$$"
+        exec /bin/sh "$directory/restart" "--take-over=$directory" "--mounted-at=$point" "--predecessor=$dead" "--supervisor=$$"
     ) </dev/null >/dev/null &
     child=$!
     naps=0
@@ -105,6 +105,7 @@ main() {
         exit 0
     fi
     dead=$process
+    failed=0
     while is_mounted "$device" "$point"; do
         take_turn "$dead" || exit 0
         if [ -e "$directory/upgrade" ]; then
@@ -112,12 +113,15 @@ main() {
             say "the mount's process $dead is replaced, as 'clairfs upgrade' said"
         else
             count_restarts
+            # Those of this shell count also where its record cannot be written.
+            [ "$recent" -ge "$failed" ] || recent=$failed
             if [ "$recent" -ge "$most" ]; then
                 give_up "the mount's process died $((recent + 1)) times within a minute, and is not started again"
             fi
             say "the mount's process $dead died; starting it again"
         fi
         restart
+        failed=$((failed + 1))
         dead=$child
     done
     forget

@@ -2,8 +2,11 @@ package io.clairfs.fs.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.ExclusiveWait;
 import io.clairfs.cache.posix.MessageIo;
 import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.SharedDescriptor;
 import io.clairfs.cache.posix.SocketPair;
 import java.lang.foreign.Arena;
@@ -12,6 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,16 +30,21 @@ final class RequestThreadsTest {
     private final Arena arena = Arena.ofShared();
     private final BlockingQueue<Thread> taken = new LinkedBlockingQueue<>();
     private final CountDownLatch gate = new CountDownLatch(1);
+    private volatile boolean failing;
     private int kernel;
     private SharedDescriptor channel;
     private RequestThreads threads;
 
     @BeforeEach
     void connect() throws Exception {
+        connect(ExclusiveWait::of);
+    }
+
+    private void connect(RequestThreads.Waits waits) throws Exception {
         int[] both = SocketPair.open();
         kernel = both[0];
         channel = new SharedDescriptor(both[1]);
-        threads = new RequestThreads("test-request", channel, this::hold, MOST);
+        threads = new RequestThreads("test-request", channel, this::hold, MOST, waits);
         threads.start();
     }
 
@@ -46,7 +55,11 @@ final class RequestThreadsTest {
     }
 
     private void hold(KernelRequest request) {
+        boolean fails = failing;
         taken.add(Thread.currentThread());
+        if (fails) {
+            throw new IllegalStateException("a bug");
+        }
         try {
             gate.await();
         } catch (InterruptedException e) {
@@ -91,6 +104,45 @@ final class RequestThreadsTest {
                         .filter(thread -> thread.getName().startsWith("test-request"))
                         .count())
                 .isLessThanOrEqualTo(MOST);
+        end();
+    }
+
+    @Test
+    void threadThatCannotBegin_isDoneWithout_andTheMountGoesOn() throws Exception {
+        AtomicInteger begun = new AtomicInteger();
+        CountDownLatch second = new CountDownLatch(1);
+        connect(fd -> {
+            if (begun.incrementAndGet() == 2) {
+                second.countDown();
+                throw new PosixException("epoll_create1", Errno.EMFILE);
+            }
+            return ExclusiveWait.of(fd);
+        });
+        send();
+        Thread first = taken.poll(GENEROUS_S, TimeUnit.SECONDS);
+        assertThat(first).isNotNull();
+        assertThat(second.await(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+        assertThat(threads.ended()).isNotDone();
+        gate.countDown();
+        for (int i = 0; i < MOST; i++) {
+            send();
+            assertThat(taken.poll(GENEROUS_S, TimeUnit.SECONDS)).isNotNull();
+        }
+        end();
+    }
+
+    @Test
+    void threadWhoseRequestFailsUnexpectedly_takesTheNext() throws Exception {
+        failing = true;
+        send();
+        assertThat(taken.poll(GENEROUS_S, TimeUnit.SECONDS)).isNotNull();
+        failing = false;
+        gate.countDown();
+        for (int i = 0; i < MOST; i++) {
+            send();
+            assertThat(taken.poll(GENEROUS_S, TimeUnit.SECONDS)).isNotNull();
+        }
+        assertThat(threads.ended()).isNotDone();
         end();
     }
 

@@ -20,6 +20,7 @@ import io.clairfs.tools.node.limits.MachineMemory;
 import io.clairfs.tools.node.limits.MemoryBudget;
 import io.clairfs.tools.node.mount.MountCheck;
 import io.clairfs.tools.node.mount.SourceProbe;
+import io.clairfs.tools.node.restart.RestartDirectory;
 import io.clairfs.tools.node.restart.Takeover;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -212,12 +213,15 @@ final class MountCommand implements Callable<Integer> {
         SourceProbe.requireAnswer(source);
         MountConfig config = config(MountCheck.real(source), MountCheck.real(mountPoint));
         if (!foreground || (launcherLog != null && !BackgroundMount.fits(config))) {
-            MountCheck.check(config.source(), config.mountPoint());
+            MountCheck.check(config.source(), config.mountPoint(), RestartDirectory::isAboutToStart);
             BackgroundMount.start(restart.argumentsOfUser(), config);
             return Main.DONE;
         }
         if (launcherLog != null) {
-            MountCheck.check(config.source(), config.mountPoint()); // before the log of an existing mount is replaced
+            MountCheck.check(
+                    config.source(),
+                    config.mountPoint(),
+                    RestartDirectory::isAboutToStart); // before the log of an existing mount is replaced
             BackgroundMount.keepLog(launcherLog, config.mountPoint());
         }
         return run(config, null);

@@ -21,7 +21,7 @@ final class RestartOptions {
 
     /** What the user did not write: options of the launcher and of the supervisor, and that the process stays in the foreground. */
     private static final List<String> NOT_THE_USERS =
-            List.of("--launcher-log=", "--take-over=", "--predecessor=", "--supervisor=");
+            List.of("--launcher-log=", "--take-over=", "--mounted-at=", "--predecessor=", "--supervisor=");
 
     private static final List<String> FOREGROUND = List.of("-f", "--foreground");
 
@@ -43,6 +43,9 @@ final class RestartOptions {
             description = "Goes on with a mount whose process has died.")
     private @Nullable Path takeOver;
 
+    @Option(names = "--mounted-at", paramLabel = "MOUNTPOINT", hidden = true, description = "Where that mount is.")
+    private @Nullable Path mountedAt;
+
     @Option(names = "--predecessor", paramLabel = "PROCESS", hidden = true, description = "The process that has died.")
     private long predecessor;
 
@@ -52,7 +55,7 @@ final class RestartOptions {
     /** The mount to go on with; null for a new one. */
     @Nullable
     Takeover takeover() throws IOException {
-        return takeOver == null ? null : Takeover.of(takeOver, predecessor, supervisor);
+        return takeOver == null ? null : Takeover.of(takeOver, mountedAt, predecessor, supervisor);
     }
 
     /** How the process is started again. */

@@ -3,6 +3,7 @@ package io.clairfs.tools.node;
 import io.clairfs.tools.OpenParts;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.mount.MountCheck;
+import io.clairfs.tools.node.restart.RestartDirectory;
 import io.clairfs.tools.node.restart.Takeover;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -41,7 +42,7 @@ public final class Daemon implements AutoCloseable {
      */
     public static Daemon start(MountConfig config, @Nullable Takeover takeover) throws IOException {
         if (takeover == null) {
-            MountCheck.check(config.source(), config.mountPoint());
+            MountCheck.check(config.source(), config.mountPoint(), RestartDirectory::isAboutToStart);
         }
         return new Daemon(config, takeover);
     }

@@ -242,6 +242,7 @@ final class RestartTest {
     void daemonsOfOnePathOnHostsWithOneHome_areStartedAgainEachWithItsOwn() throws Exception {
         Path point = fixture.newDirectory("point");
         String state = point.toString().substring(1).replace('/', '-') + "@";
+        String kept = point.toString().substring(1).replace("-", "%2D").replace('/', '-') + "@";
         Path home = fixture.directory().resolve("clairfs");
         List<OtherHost> hosts = List.of(OtherHost.make(fixture, "host1"), OtherHost.make(fixture, "host2"));
         for (OtherHost host : hosts) {
@@ -266,10 +267,65 @@ final class RestartTest {
         }
 
         hosts.getFirst().clairfs("umount", point).succeeded();
-        assertThat(home.resolve(state + "host1.restart")).doesNotExist();
-        assertThat(home.resolve(state + "host2.restart/restart")).exists();
+        assertThat(home.resolve(kept + "host1.restart")).doesNotExist();
+        assertThat(home.resolve(kept + "host2.restart/restart")).exists();
         hosts.getLast().clairfs("umount", point).succeeded();
-        assertThat(home.resolve(state + "host2.restart")).doesNotExist();
+        assertThat(home.resolve(kept + "host2.restart")).doesNotExist();
+    }
+
+    // Promise D6
+    @Test
+    void mountsWhosePathsDifferInASlash_areStartedAgainEachWithItsOwn() throws Exception {
+        Path parent = fixture.newDirectory("points");
+        List<Path> points = List.of(parent.resolve("x-y"), parent.resolve("x/y"));
+        List<LiveMount> mounts = new ArrayList<>();
+        for (Path point : points) {
+            Files.createDirectories(point);
+            Path source = fixture.newDirectory("source");
+            Files.writeString(source.resolve("file"), "of " + point);
+            LiveMount mount = fixture.mountAt(point, source, "--memory", "64MiB", "--restarts", "3");
+            awaitSupervisor(mount);
+            mounts.add(mount);
+        }
+        assertThat(restartDirectories()).hasSize(2);
+        for (LiveMount mount : mounts) {
+            long _ = killAndAwaitNext(mount, mount.pid());
+            assertThat(mount.point().resolve("file")).hasContent("of " + mount.point());
+        }
+        for (LiveMount mount : mounts) {
+            fixture.clairfs("umount", mount.point()).succeeded();
+        }
+    }
+
+    // Promise D3
+    @Test
+    void daemonOfWhichNothingWasKept_isGivenUp_andReadersGetAnErrorInsteadOfAWait() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 2);
+        for (Path directory : restartDirectories()) {
+            Ended.run(List.of("rm", "-r", directory.toString()), Map.of()).succeeded();
+        }
+        ProcessHandle.of(mount.pid()).orElseThrow().destroyForcibly();
+
+        assertThat(cat(mount, 1).exit()).isNotZero();
+        assertThat(fixture.logs()).contains("died 3 times within a minute, and is not started again");
+        fixture.clairfs("umount", mount.point()).succeeded();
+        assertThat(fixture.processes()).isEmpty();
+    }
+
+    // Promise D1
+    @Test
+    void mountBesideADaemonThatIsBeingStarted_isRefused_andTheMountGoesOn() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 3);
+        ProcessHandle daemon = ProcessHandle.of(mount.pid()).orElseThrow();
+        daemon.destroyForcibly();
+
+        assertThat(fixture.clairfs("mount", dataset, mount.point()).complainedWith(1))
+                .contains("busy");
+        assertThat(cat(mount, 1).succeeded()).isNotEmpty();
+        assertThat(fixture.logs()).contains("starting it again");
+        fixture.clairfs("umount", mount.point()).succeeded();
     }
 
     // Promise D6

@@ -20,9 +20,20 @@ public final class StateDirectory {
         return Path.of(home == null || home.isEmpty() ? System.getProperty("user.home") : home, ".local", "state");
     }
 
-    /** How files of a mount are called there. Homes are shared between hosts, so it has the host's name. */
+    /** How the log of a mount is called there. Homes are shared between hosts, so it has the host's name. {@code /a-b} and {@code /a/b} share one. */
     public static String nameOf(Path mountPoint) {
         return mountPoint.toString().substring(1).replace('/', '-') + atThisHost();
+    }
+
+    /** How what belongs to one mount alone is called there. */
+    public static String uniqueNameOf(Path mountPoint) {
+        return mountPoint
+                        .toString()
+                        .substring(1)
+                        .replace("%", "%25")
+                        .replace("-", "%2D")
+                        .replace('/', '-')
+                + atThisHost();
     }
 
     /** The end of the names of this host's mounts. */

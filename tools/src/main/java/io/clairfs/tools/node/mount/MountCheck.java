@@ -12,6 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 
 /** Checks before a mount whether it can work, so that each problem gets one clear line. */
 public final class MountCheck {
@@ -19,13 +22,22 @@ public final class MountCheck {
     private static final String OUR_TYPE = "fuse.clairfs";
     private static final long ANSWER_TIMEOUT_MS = 10_000;
 
+    /** A process that has died is started again within this time, or not at all. */
+    private static final long RESTART_TIMEOUT_MS = 15_000;
+
+    private static final long RESTART_POLL_MS = 100;
+
     private MountCheck() {}
 
-    /** Refuses a mount that cannot work; removes the mount that a killed daemon left at the mount point. */
-    public static void check(Path source, Path mountPoint) throws IOException {
+    /**
+     * Refuses a mount that cannot work; removes the mount that a killed daemon left at the mount point.
+     *
+     * @param isBeingStarted whether the process of the mount at a mount point is being started again, which is waited for
+     */
+    public static void check(Path source, Path mountPoint, Predicate<Path> isBeingStarted) throws IOException {
         checkSource(source);
         checkFusermount();
-        clearDeadMount(mountPoint);
+        clearDeadMount(mountPoint, isBeingStarted);
         checkMountPoint(mountPoint);
         if (source.startsWith(mountPoint) || mountPoint.startsWith(source)) {
             throw new MountException("source " + source + " and mount point " + mountPoint
@@ -109,8 +121,8 @@ public final class MountCheck {
     }
 
     /** Removes a mount of ours whose daemon is gone: it answers only ENOTCONN. */
-    private static void clearDeadMount(Path mountPoint) throws IOException {
-        if (isOurs(mountPoint) && isDead(mountPoint)) {
+    private static void clearDeadMount(Path mountPoint, Predicate<Path> isBeingStarted) throws IOException {
+        if (isOurs(mountPoint) && isDead(mountPoint, isBeingStarted)) {
             remove(mountPoint);
         }
     }
@@ -136,9 +148,17 @@ public final class MountCheck {
      * Whether no daemon serves the mount at {@code mountPoint}; its control files are always live. A daemon that hangs is not dead. One that was
      * killed, and that the kernel keeps from ending, is dead and does not answer either.
      */
-    private static boolean isDead(Path mountPoint) throws IOException {
+    private static boolean isDead(Path mountPoint, Predicate<Path> isBeingStarted) throws IOException {
         Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
-        return switch (ControlRead.read(status, ANSWER_TIMEOUT_MS)) {
+        ControlRead.Answer answer = ControlRead.read(status, ANSWER_TIMEOUT_MS);
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RESTART_TIMEOUT_MS);
+        while (answer instanceof ControlRead.Answer.Refused
+                && isBeingStarted.test(mountPoint)
+                && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(RESTART_POLL_MS));
+            answer = ControlRead.read(status, ANSWER_TIMEOUT_MS);
+        }
+        return switch (answer) {
             case ControlRead.Answer.Content _ -> false;
             case ControlRead.Answer.Refused _ -> true;
             case ControlRead.Answer.Silence _ -> MountProcess.of(mountPoint).isEmpty();

@@ -57,6 +57,29 @@ public final class MountProcess {
         }
     }
 
+    /** Whether another process was given {@code path}, as an argument or behind the {@code =} of one. */
+    public static boolean isNamed(Path path) {
+        String own = Long.toString(ProcessHandle.current().pid());
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(PROC, "[0-9]*")) {
+            for (Path process : all) {
+                if (!process.endsWith(own) && names(process, path.toString())) {
+                    return true;
+                }
+            }
+        } catch (IOException unreadable) {
+            return false;
+        }
+        return false;
+    }
+
+    private static boolean names(Path process, String path) {
+        try {
+            return arguments(process).stream().anyMatch(each -> each.equals(path) || each.endsWith("=" + path));
+        } catch (IOException gone) {
+            return false;
+        }
+    }
+
     private static boolean serves(Path process, Path mountPoint) {
         try {
             List<String> arguments = arguments(process);

@@ -3,6 +3,7 @@ package io.clairfs.tools.node.restart;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.tools.node.config.StateDirectory;
+import io.clairfs.tools.node.mount.MountProcess;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -25,7 +26,10 @@ public record RestartDirectory(Path path) {
     private static final String SCRIPT = "restart";
     private static final String PROGRAM = "program";
 
-    /** Makes a new one for the mount at {@code mountPoint}, beside the mount's log, or in a temporary directory where the user has no home. */
+    /**
+     * Makes a new one for the mount at {@code mountPoint}, beside the mount's log, or in a temporary directory: where the user has no home, or while a
+     * process that served an earlier mount there still lives.
+     */
     static RestartDirectory make(Path mountPoint) throws IOException {
         Path path = usual(mountPoint);
         try {
@@ -33,8 +37,11 @@ public record RestartDirectory(Path path) {
                     path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
             Files.setPosixFilePermissions(
                     path, PosixFilePermissions.fromString("rwx------")); // fails if another user's
+            if (RestartLock.isTaken(path)) {
+                path = temporary();
+            }
         } catch (IOException noHome) {
-            path = Files.createTempDirectory("clairfs-restart-");
+            path = temporary();
         }
         RestartDirectory made = new RestartDirectory(path);
         made.clear();
@@ -42,9 +49,18 @@ public record RestartDirectory(Path path) {
         return made;
     }
 
+    private static Path temporary() throws IOException {
+        return Files.createTempDirectory("clairfs-restart-");
+    }
+
     /** Whether the process of the mount at {@code mountPoint} is started again if it dies, as far as this user can see. */
     public static boolean isThereFor(Path mountPoint) {
         return Files.isRegularFile(usual(mountPoint).resolve(SCRIPT));
+    }
+
+    /** Whether a process waits to start that of the mount at {@code mountPoint} again if it dies, or is starting it. */
+    public static boolean isAboutToStart(Path mountPoint) {
+        return isThereFor(mountPoint) && MountProcess.isNamed(usual(mountPoint));
     }
 
     /** Removes that of the mount at {@code mountPoint}, which is gone, if no process was left to do it. */
@@ -53,7 +69,7 @@ public record RestartDirectory(Path path) {
     }
 
     private static Path usual(Path mountPoint) {
-        return state().resolve(StateDirectory.nameOf(mountPoint) + SUFFIX);
+        return state().resolve(StateDirectory.uniqueNameOf(mountPoint) + SUFFIX);
     }
 
     private static Path state() {
@@ -64,7 +80,7 @@ public record RestartDirectory(Path path) {
     void writeScript(Path here, List<String> program, List<String> arguments) throws IOException {
         replace(
                 SCRIPT,
-                "cd " + quoted(here.toString()) + " || exit\nexec "
+                "cd " + quoted(here.toString()) + " 2>/dev/null || cd / || exit\nexec "
                         + program.stream().map(RestartDirectory::quoted).collect(Collectors.joining(" ")) + " \"$@\" "
                         + arguments.stream().map(RestartDirectory::quoted).collect(Collectors.joining(" ")) + "\n");
     }

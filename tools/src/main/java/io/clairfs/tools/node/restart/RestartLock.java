@@ -38,6 +38,15 @@ final class RestartLock implements AutoCloseable {
         return lock == null ? null : new RestartLock(file);
     }
 
+    /** Whether a process has the lock of a directory. False where the file system has no locks. */
+    static boolean isTaken(Path directory) {
+        try (RestartLock free = take(directory)) {
+            return free == null;
+        } catch (IOException noLocks) {
+            return false;
+        }
+    }
+
     @Override
     public void close() throws IOException {
         file.close();

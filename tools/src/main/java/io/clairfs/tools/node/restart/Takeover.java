@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The mount of a process that died, for the process that goes on with it.
@@ -36,10 +37,20 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
     private static final int PREDECESSOR_LOOKS = 100;
     private static final Logger LOG = System.getLogger(Takeover.class.getName());
 
-    /** Reads what was kept in {@code directory}. */
-    public static Takeover of(Path directory, long predecessor, long supervisor) throws IOException {
+    /**
+     * Reads what was kept in {@code directory}.
+     *
+     * @param mountPoint of the session that the supervisor holds; null if it does not say
+     * @throws IOException also if it was kept for another mount: its numbers mean other files
+     */
+    public static Takeover of(Path directory, @Nullable Path mountPoint, long predecessor, long supervisor)
+            throws IOException {
         RestartDirectory kept = new RestartDirectory(directory);
-        return new Takeover(kept, SavedMount.read(kept), predecessor, supervisor);
+        SavedMount mount = SavedMount.read(kept);
+        if (mountPoint != null && !mountPoint.equals(mount.mountPoint())) {
+            throw new IOException("what " + directory + " has is of " + mount.mountPoint() + ", not of " + mountPoint);
+        }
+        return new Takeover(kept, mount, predecessor, supervisor);
     }
 
     /** The tree with the numbers by which the kernel knows it. */

@@ -35,7 +35,7 @@ final class OrderFolder {
         return new OrderFolder(StateDirectory.ofUser()
                 .resolve("clairfs")
                 .resolve("orders")
-                .resolve(StateDirectory.nameOf(mountPoint)));
+                .resolve(StateDirectory.uniqueNameOf(mountPoint)));
     }
 
     /**
