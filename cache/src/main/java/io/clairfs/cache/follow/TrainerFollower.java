@@ -5,8 +5,6 @@ import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.stage.StreamWindow;
-import it.unimi.dsi.fastutil.ints.IntLinkedOpenHashSet;
-import it.unimi.dsi.fastutil.ints.IntListIterator;
 import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
@@ -24,7 +22,7 @@ final class TrainerFollower {
     private static final int DEFAULT_REACH = 512;
     private static final int FEW_READS = 6;
 
-    /** How far a trainer may be from the read of another for one report to be of both, positions. */
+    /** What is so close to the last reads is read next, whatever the batch, positions. */
     private static final int IN_STEP = 8;
 
     private final SampleIndex index;
@@ -53,12 +51,7 @@ final class TrainerFollower {
     /** Where the trainer's loaders are in each stream, as sequence numbers. */
     private final long[] centres;
 
-    /** Files that the trainer of another job has closed when this one was about to read them; the latest at the end. */
-    private final IntLinkedOpenHashSet beside = new IntLinkedOpenHashSet();
-
-    /** Where each stream's trainer is if it has read the latest of {@link #beside}, as sequence numbers. */
-    private final long[] besideAt;
-
+    private final ReadsBeside beside;
     private final NameOrderPasses passes;
     private long readsOfPasses;
 
@@ -98,7 +91,7 @@ final class TrainerFollower {
         reach = reach(spec);
         withinEpoch = Math.min(reach, firstLength / 2);
         centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
-        besideAt = centres.clone();
+        beside = new ReadsBeside(windows, syncDetector, reach, centres);
     }
 
     /** From the job's settings, else enough for a good many workers. */
@@ -172,7 +165,7 @@ final class TrainerFollower {
         if (slot != null && isNear(best, slot) && windows.get(best).read(slot.sequence)) {
             isFirst = true;
             read.tick();
-            tickOffBeside(best, slot.sequence);
+            beside.tickOff(best, slot.sequence);
         }
         if (passes.isSuspect(read)) {
             search.readSuspect(sample);
@@ -204,40 +197,13 @@ final class TrainerFollower {
         }
     }
 
-    /**
-     * The trainer of another job has closed this file. When this one closes it right afterwards, inotify reports one close; so if it is about to
-     * read it, and then reads what is behind it, it has read it. That may go on for many reads, each close to the one before.
-     */
+    /** The trainer of another job has closed this file, and perhaps this job's, too. */
     void readBeside(int file) {
         for (int i = 0; i < windows.size(); i++) {
             StreamWindow.Slot slot = windows.get(i).nearest(file, centres[i]);
-            if (slot != null
-                    && isUnreadAndNear(i, slot)
-                    && Math.min(fromLastReads(i, slot), Math.abs(slot.sequence - besideAt[i])) <= IN_STEP) {
-                besideAt[i] = slot.sequence;
-                beside.addAndMoveToLast(file);
+            if (slot != null && isUnreadAndNear(i, slot)) {
+                beside.closed(file, i, slot.sequence, fromLastReads(i, slot));
             }
-        }
-        if (beside.size() > reach) {
-            beside.removeFirstInt();
-        }
-    }
-
-    /** Ticks off what the trainer of this stream has read unseen up to this place, which it has read. */
-    private void tickOffBeside(int stream, long sequence) throws InvalidSpecException {
-        StreamWindow window = windows.get(stream);
-        for (IntListIterator files = beside.iterator(); files.hasNext(); ) {
-            StreamWindow.Slot slot = window.nearest(files.nextInt(), sequence);
-            if (slot != null && slot.sequence <= sequence && sequence - slot.sequence <= reach) {
-                if (window.read(slot.sequence)) {
-                    syncDetector.readAt(stream, slot.sequence);
-                }
-                files.remove();
-            }
-        }
-        if (besideAt[stream] > sequence + IN_STEP) { // the other one is ahead, and this one has only stood still
-            beside.clear();
-            besideAt[stream] = sequence;
         }
     }
 
@@ -447,7 +413,7 @@ final class TrainerFollower {
         }
         tickOffMeanwhile(stream, last);
         centres[stream] = window.headSequence();
-        besideAt[stream] = centres[stream];
+        beside.moved(stream, centres[stream]);
         syncDetector.reset();
     }
 

@@ -42,8 +42,6 @@ public final class ToldBenchmark {
     private static final int MOST_FILES = 4000;
     private static final int FEWEST_FILES = 6;
     private static final long MOST_BYTES = 3_000_000_000L;
-    /** With a slower source the time of all passes is the source's. */
-    private static final long FAST = 100_000_000;
 
     private static final Duration LATENCY = Duration.ofMillis(1);
 
@@ -134,9 +132,7 @@ public final class ToldBenchmark {
         Path point = Files.createDirectories(work.resolve("mount"));
         try (SlowMount source = SlowMount.mount(dataset, Files.createDirectories(work.resolve("source")), spec)) {
             List<List<String>> orders = new ArrayList<>();
-            if (cell.bytesPerSecond >= FAST) {
-                warmUp(source.point(), point, options, cell);
-            }
+            warmUp(source.point(), point, options, cell);
             SourceReads before = source.counted();
             List<Epoch> told = told(source.point(), point, options, cell, orders);
             long read = source.counted().since(before).bytes();

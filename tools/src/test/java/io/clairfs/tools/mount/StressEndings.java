@@ -27,10 +27,11 @@ final class StressEndings {
     private final Random random;
     private final StressDeck<StressNode.Ending> endings;
     private final StressDeck<FaultKind> unlisted;
+    private final StressRound.Pace pace;
     private int left;
 
-    /** Ends no more than {@code most} daemons. */
-    StressEndings(StressReport report, StressWorld world, StressJobs jobs, Random random, int most) {
+    /** Ends no more daemons than {@code pace} allows. */
+    StressEndings(StressReport report, StressWorld world, StressJobs jobs, Random random, StressRound.Pace pace) {
         this.report = report;
         this.world = world;
         this.jobs = jobs;
@@ -38,7 +39,8 @@ final class StressEndings {
         endings = new StressDeck<>(random, List.of(StressNode.Ending.values()));
         unlisted =
                 new StressDeck<>(random, List.of(FaultKind.EIO, FaultKind.HANG, FaultKind.ETIMEDOUT, FaultKind.HANG));
-        left = most;
+        this.pace = pace;
+        left = pace.endings();
     }
 
     private boolean mayEnd(int node) {
@@ -77,6 +79,7 @@ final class StressEndings {
         StressNode.Ending ending = endings.next();
         StressNode node = world.nodes().get(number);
         world.source().links().remove(); // a listed link would stay a link
+        world.crowd().pace(pace.readsPerSecondMeanwhile());
         world.machine()
                 .shortOfReports(
                         report,
@@ -84,6 +87,7 @@ final class StressEndings {
                             world.source().links().plantAt(node.log());
                             between.happens();
                         }));
+        world.crowd().pace(pace.readsPerSecond());
         if (!Files.isRegularFile(node.log(), LinkOption.NOFOLLOW_LINKS)) {
             report.failure("a link in place of " + node.log() + " was left there");
         }

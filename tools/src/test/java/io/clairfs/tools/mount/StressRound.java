@@ -37,13 +37,21 @@ final class StressRound {
      * @param firstMortal the nodes before this one are never ended
      * @param changing the number of files whose content may change: a changed file cannot be read before the next mount
      * @param readsPerSecond reads per second of the crowd
+     * @param readsPerSecondMeanwhile the same while a daemon is ended and mounted again, which takes three times as long beside a fast crowd
      */
-    record Pace(boolean soak, int pauseMs, int endings, int firstMortal, int changing, int readsPerSecond) {
+    record Pace(
+            boolean soak,
+            int pauseMs,
+            int endings,
+            int firstMortal,
+            int changing,
+            int readsPerSecond,
+            int readsPerSecondMeanwhile) {
         /** As many steps as possible in a short time. */
-        static final Pace DENSE = new Pace(false, 30, 2, 0, Integer.MAX_VALUE, 4000);
+        static final Pace DENSE = new Pace(false, 30, 2, 0, Integer.MAX_VALUE, 4000, 4000);
 
         /** As much of everything as possible, for hours: node 0 lives through all of it. */
-        static final Pace SOAK = new Pace(true, 10, Integer.MAX_VALUE, 1, 8, 2600);
+        static final Pace SOAK = new Pace(true, 10, Integer.MAX_VALUE, 1, 8, 4000, 600);
     }
 
     /** Says whether there is another step. May also look at the daemons from outside. */
@@ -58,7 +66,7 @@ final class StressRound {
                 pace.soak() ? StressWorld.Arrangement.ALL : StressWorld.Arrangement.of(seed);
         try (StressWorld world = new StressWorld(fixture, report, arrangement, random)) {
             StressJobs jobs = new StressJobs(report, world.reads(), world.crowd(), random);
-            StressEndings endings = new StressEndings(report, world, jobs, random, pace.endings());
+            StressEndings endings = new StressEndings(report, world, jobs, random, pace);
             StressDeck<StressStep> deck = pace.soak() ? StressStep.ofSoak(random) : StressStep.ofRound(random);
             world.crowd().pace(pace.readsPerSecond());
             while (!report.failed() && watch.goesOn(step, world)) {
