@@ -325,14 +325,21 @@ public final class JobRun {
         windows.forEach(StreamWindow::leaveTracers);
     }
 
-    /** A reader had to ask for this file: it counts as read, as does all that its trainer's loaders cannot still have before them. */
+    /** A reader had to ask for this file: it counts as read, in the stream that comes to it first, as does all that its trainer's loaders cannot still have before them. */
     public synchronized void reached(int file) throws InvalidSpecException {
+        StreamWindow nearest = null;
+        long sequence = Long.MAX_VALUE;
+        long distance = Long.MAX_VALUE;
         for (StreamWindow window : windows) {
             StreamWindow.Slot slot = window.nearest(file, window.headSequence());
-            if (slot != null) {
-                window.readUpTo(slot.sequence - Math.max(1, spec.window()));
-                break;
+            if (slot != null && Math.abs(slot.sequence - window.headSequence()) < distance) {
+                nearest = window;
+                sequence = slot.sequence;
+                distance = Math.abs(sequence - window.headSequence());
             }
+        }
+        if (nearest != null) {
+            nearest.readUpTo(sequence - Math.max(1, spec.window()));
         }
         read(file);
     }
@@ -388,7 +395,7 @@ public final class JobRun {
      * @return whether it was found
      */
     public boolean search() throws InvalidSpecException {
-        return new StreamSearch(this, spec.epochs(), orders, windows, follower).run();
+        return new StreamSearch(this, spec.startEpoch(), spec.epochs(), orders, windows, follower).run();
     }
 
     /**
@@ -467,13 +474,17 @@ public final class JobRun {
         return new Progress(
                 epoch,
                 done ? 0 : AccessStream.step(position),
-                first.stream().length(done ? spec.epochs() - 1 : epoch),
+                done ? lastLength(first.stream()) : first.stream().length(epoch),
                 done,
                 follower.isInSync(),
                 follower.deviations(),
                 follower.astray(),
                 follower.isInNameOrder(),
                 staged.samples());
+    }
+
+    private int lastLength(AccessStream stream) throws InvalidSpecException {
+        return spec.epochs() == JobSpec.UNLIMITED ? 0 : stream.length(spec.epochs() - 1);
     }
 
     /** Releases everything that is staged for this job; nothing is staged afterwards. */

@@ -11,6 +11,7 @@ import java.util.List;
 /** One search for the trainer of a job, from {@link TrainerFollower#wantsSearch} to {@link TrainerFollower#searchEnded}. */
 final class StreamSearch {
     private final JobRun job;
+    private final int startEpoch;
     private final int epochs;
     private final EpochOrders orders;
     private final List<StreamWindow> windows;
@@ -20,10 +21,18 @@ final class StreamSearch {
      * A search that has begun.
      *
      * @param job its lock guards {@code windows} and {@code follower}
+     * @param startEpoch of the job, where its training begins again
      * @param epochs of the job
      */
-    StreamSearch(JobRun job, int epochs, EpochOrders orders, List<StreamWindow> windows, TrainerFollower follower) {
+    StreamSearch(
+            JobRun job,
+            int startEpoch,
+            int epochs,
+            EpochOrders orders,
+            List<StreamWindow> windows,
+            TrainerFollower follower) {
         this.job = job;
+        this.startEpoch = startEpoch;
         this.epochs = epochs;
         this.orders = orders;
         this.windows = windows;
@@ -40,7 +49,8 @@ final class StreamSearch {
                 long position = windows.getFirst().position();
                 epoch = position == AccessStream.END ? epochs - 1 : AccessStream.epoch(position);
             }
-            boolean found = TrainerSearch.nearestFirst(epoch, epochs, candidate -> isIn(candidate, samples));
+            boolean found =
+                    TrainerSearch.nearestFirst(epoch, startEpoch, epochs, candidate -> isIn(candidate, samples));
             synchronized (job) {
                 follower.searched(found);
             }

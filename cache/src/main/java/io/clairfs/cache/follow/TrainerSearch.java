@@ -15,6 +15,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class TrainerSearch {
     private static final int EPOCHS_SEARCHED = 400;
+
+    /** The present epoch, the next, and the one before. */
+    private static final int NEAREST = 2;
+
     private static final long LONGEST_NS = 10_000_000_000L;
     private static final long LONGEST_PAUSE = 1 << 16;
     private static final int MOST_MEANWHILE = 1 << 16;
@@ -143,12 +147,18 @@ final class TrainerSearch {
         boolean finds(int epoch) throws InvalidSpecException;
     }
 
-    /** Tries the epochs around {@code epoch}; begins none after ten seconds. Returns whether the trainer was found. */
-    static boolean nearestFirst(int epoch, int epochs, EpochSearch search) throws InvalidSpecException {
+    /**
+     * Tries the epochs around {@code epoch}, and after the nearest of them {@code startEpoch}, where a training begins again; begins none after ten seconds.
+     * Returns whether the trainer was found.
+     */
+    static boolean nearestFirst(int epoch, int startEpoch, int epochs, EpochSearch search) throws InvalidSpecException {
         long deadline = System.nanoTime() + LONGEST_NS;
         for (int distance = 0; distance < 2 * EPOCHS_SEARCHED; distance++) {
             int candidate = epoch + (distance % 2 == 0 ? -distance / 2 : (distance + 1) / 2);
             if (candidate >= 0 && candidate < epochs && search.finds(candidate)) {
+                return true;
+            }
+            if (distance == NEAREST && Math.abs(startEpoch - epoch) > NEAREST / 2 && search.finds(startEpoch)) {
                 return true;
             }
             if (System.nanoTime() > deadline) {

@@ -93,14 +93,15 @@ public record JobSpec(
         int batch = keys.integer("batch", 0, keys.has("batch") ? 1 : 0, 1 << 24);
         int workers = keys.integer("workers", 0, 0, 4096);
         int prefetch = keys.integer("prefetch_factor", 2, 1, 4096);
+        int batchOfRank = batch == 0 ? 0 : Math.max(1, Samplers.batchOfRank(keys));
         JobSpec spec = new JobSpec(
                 name,
                 keys.asWritten(),
                 keys.text("sampler", Samplers.DEFAULT),
                 keys.text("seed", "0"),
                 keys.has("epochs") ? keys.integer("epochs", 1, 1, MOST_EPOCHS) : UNLIMITED,
-                batch,
-                (int) Math.min(1 << 24, (long) Math.max(1, workers) * prefetch * batch),
+                batchOfRank,
+                (int) Math.min(1 << 24, (long) Math.max(1, workers) * prefetch * batchOfRank),
                 world,
                 ranks.requireIn(world),
                 keys.integer("start_epoch", 0, 0, MOST_EPOCHS),
@@ -113,16 +114,16 @@ public record JobSpec(
         if (spec.startStep > 0 && batch == 0) {
             throw new InvalidSpecException("start_step counts batches: give batch= as well");
         }
-        if ((long) spec.startStep * batch > Integer.MAX_VALUE) {
+        if ((long) spec.startStep * batchOfRank > Integer.MAX_VALUE) {
             throw new InvalidSpecException("start_step=" + spec.startStep + " of batch=" + batch + " skips "
-                    + (long) spec.startStep * batch
+                    + (long) spec.startStep * batchOfRank
                     + " samples, more than any epoch has: start_step counts batches, not samples");
         }
         if (keys.has("by") && !BY_LOADER.equals(keys.text("by"))) {
             throw new InvalidSpecException("by=" + Keys.shorten(keys.text("by", "")) + " must be by=" + BY_LOADER
                     + ", or left out in a line that you write");
         }
-        Samplers.check(keys, spec.startEpoch, spec.epochs == UNLIMITED ? spec.startEpoch : spec.epochs - 1);
+        Samplers.check(keys, spec.startEpoch, spec.epochs == UNLIMITED ? spec.startEpoch + 1 : spec.epochs - 1);
         keys.requireAllUsed();
         return spec;
     }

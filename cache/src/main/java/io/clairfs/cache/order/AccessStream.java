@@ -90,8 +90,8 @@ public final class AccessStream {
             if (step < length) {
                 return position(epoch, step);
             }
-            if (length == 0) {
-                return END; // a sampler that yields nothing yields nothing in any epoch
+            if (length == 0 && epoch + 1 < epochs && length(epoch + 1) == 0) {
+                return END; // what yields nothing twice yields nothing; once may be what a resumed run skips
             }
             epoch++;
             step = 0;

@@ -273,9 +273,9 @@ public final class NodePlanner implements JobPlanner {
     private int knownEnd(JobRun job, int firstEpoch) {
         int end = job.spec().epochs();
         int most = end == JobSpec.UNLIMITED ? limits.epochsWhenEndless() : limits.mostEpochs();
-        for (int epoch = firstEpoch + 1; epoch < Math.min(end, (long) firstEpoch + most); epoch++) {
-            if (!job.orders().isReady(epoch)) {
-                return epoch;
+        for (long epoch = firstEpoch + 1L; epoch < Math.min(end, (long) firstEpoch + most); epoch++) {
+            if (!job.orders().isReady((int) epoch)) {
+                return (int) epoch;
             }
         }
         return end;

@@ -115,6 +115,51 @@ final class JobRunTest {
     }
 
     @Test
+    void trainingThatBeginsAgain_isFound_howeverManyEpochsItGoesBack() throws Exception {
+        String line = "seed=5 epochs=1000 batch=16";
+        JobSpec spec = JobSpec.parse(line);
+        JobRun run = new JobRun(
+                spec,
+                dataset.index,
+                dataset.tree,
+                new StagingBuffer(new RecordingArea(), 1 << 20, 64),
+                new EpochOrders(spec.sampler(dataset.index), SAMPLES, System::nanoTime),
+                System::nanoTime,
+                new long[] {AccessStream.position(500, 10)});
+
+        read(run, epoch(line, 0, 0).subList(0, SAMPLES / 2));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isZero();
+    }
+
+    @Test
+    void requestOfOneRank_movesNoOther_thoughTheOtherReadsTheFileInALaterEpoch() throws Exception {
+        String line = "seed=3 epochs=3 batch=16 world=2 ranks=0-1";
+        JobRun run = start(line);
+        run.followByRequests();
+        for (int sample : epoch(line, 0, 1).subList(0, 20)) {
+            run.reached(dataset.index.file(sample));
+        }
+        assertThat(run.positions()[0]).isEqualTo(AccessStream.position(0, 0));
+        assertThat(run.positions()[1]).isLessThanOrEqualTo(AccessStream.position(0, 20));
+    }
+
+    @Test
+    void startStep_countsStepsOfARank_whereTheLoaderSplitsBatches() throws Exception {
+        JobRun run = start("sampler=accelerate world=2 ranks=0 batch=16 split_batches=true start_step=3");
+        assertThat(run.positions()).containsExactly(AccessStream.position(0, 24));
+    }
+
+    @Test
+    void epochThatARunSkipsWhole_isFollowedByTheNext_andNothingAtAllIsTheEnd() throws Exception {
+        JobRun resumed = start("seed=1 batch=4 skip_batches=1000");
+        assertThat(resumed.positions()).containsExactly(AccessStream.position(1, 0));
+        JobRun empty = start("sampler=torch-generator seed=1 batch=4096 drop_last=true");
+        assertThat(empty.progress().done()).isTrue();
+        assertThat(empty.progress().length()).isZero();
+    }
+
+    @Test
     void loadersThatReachNotFar_everyReadIsTickedOff() throws Exception {
         String line = "seed=5 epochs=2 batch=4 workers=0";
         JobRun run = start(line);

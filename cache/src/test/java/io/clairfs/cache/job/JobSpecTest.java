@@ -91,6 +91,8 @@ final class JobSpecTest {
                 "sampler=locality-aware|locality-aware needs batch",
                 "sampler=locality-aware batch=32 world=6 per_node=4|does not divide world=6",
                 "seed=1 sede=2|unknown key 'sede'",
+                "sampler=hf-datasets seed=1 buffer_size=1000|use epochs=1",
+                "sampler=numpy-legacy seed=[1,2] reseed_each_epoch=true|seed",
                 "seed=abc|seed='abc' is not an integer",
                 "seed=18446744073709551616|out of range",
                 "seed=-9223372036854775809|out of range",

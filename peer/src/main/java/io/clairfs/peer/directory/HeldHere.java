@@ -10,7 +10,8 @@ import org.roaringbitmap.RoaringBitmap;
  * Reporting takes a short lock and sends nothing.
  */
 public final class HeldHere {
-    public static final int MOST_TIERS = 8;
+    /** Memory and the disks of a node. */
+    public static final int MOST_TIERS = 32;
 
     private final int samples;
     private final long incarnation;

@@ -27,12 +27,20 @@ import java.util.stream.Collectors;
 public record Node(UUID id, String name, List<InetSocketAddress> transferAddresses, byte[] about, boolean self) {
     private static final Logger LOG = System.getLogger(Node.class.getName());
     private static final int MOST_ABOUT_BYTES = 4096;
-    private static final int MOST_NAME_LENGTH = 64;
-    private static final int MOST_RAILS = 32;
+
+    /** Characters of a name. */
+    public static final int MOST_NAME_LENGTH = 64;
+
+    public static final int MOST_RAILS = 32;
     private static final String RAILS_APART = ",";
     private static final String SIGNED = "clairfs directory member";
 
     public Node {
+        check(name, transferAddresses, about);
+        transferAddresses = List.copyOf(transferAddresses);
+    }
+
+    private static void check(String name, List<InetSocketAddress> transferAddresses, byte[] about) {
         if (name.isEmpty() || name.length() > MOST_NAME_LENGTH) {
             throw new IllegalArgumentException("a node's name has 1 to " + MOST_NAME_LENGTH + " characters");
         }
@@ -42,7 +50,6 @@ public record Node(UUID id, String name, List<InetSocketAddress> transferAddress
         if (transferAddresses.isEmpty() || transferAddresses.size() > MOST_RAILS) {
             throw new IllegalArgumentException("a node has 1 to " + MOST_RAILS + " rails");
         }
-        transferAddresses = List.copyOf(transferAddresses);
     }
 
     /**
@@ -51,6 +58,10 @@ public record Node(UUID id, String name, List<InetSocketAddress> transferAddress
      * @param transferAddresses where its samples can be fetched, a rail each, one at least; all have one port
      */
     public record Introduction(String name, List<InetSocketAddress> transferAddresses, byte[] about) {
+        public Introduction {
+            check(name, transferAddresses, about); // the others would ignore a node that breaks these bounds
+        }
+
         /** For a node with one rail. */
         public Introduction(String name, InetSocketAddress transferAddress, byte[] about) {
             this(name, List.of(transferAddress), about);
@@ -84,7 +95,11 @@ public record Node(UUID id, String name, List<InetSocketAddress> transferAddress
                         new Node(member.getUuid(), name, addresses(host, port), about, member.localMember()));
             }
         } catch (IllegalArgumentException e) {
-            LOG.log(Level.DEBUG, "attributes of " + member.getAddress(), e);
+            LOG.log(
+                    Level.WARNING,
+                    member.getAddress() + " is in the cluster, but what it says of itself is wrong: ignored: "
+                            + e.getMessage());
+            return Optional.empty();
         }
         LOG.log(Level.WARNING, member.getAddress() + " is in the cluster without knowing the secret: ignored");
         return Optional.empty();

@@ -82,6 +82,9 @@ final class SlurmNodeList {
             if (to < from || to - from >= MOST_NODES) {
                 throw wrong(list, "'" + range + "' runs backwards or too far");
             }
+            if (numbers.size() + (to - from) >= MOST_NODES) {
+                throw wrong(list, "more than " + MOST_NODES + " nodes");
+            }
             for (int number = from; number <= to; number++) {
                 String digits = Integer.toString(number);
                 numbers.add("0".repeat(Math.max(0, first.length() - digits.length())) + digits);

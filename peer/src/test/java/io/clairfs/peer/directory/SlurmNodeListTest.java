@@ -48,6 +48,13 @@ final class SlurmNodeListTest {
     }
 
     @Test
+    void expand_manyRangesInOneBracket_isRefusedBeforeTheyAreMade() {
+        assertThatThrownBy(() -> SlurmNodeList.expand("a[" + "0-65534,".repeat(16_000) + "1]"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("more than");
+    }
+
+    @Test
     void slurm_fromTheEnvironment() {
         assertThat(Discovery.slurm(Map.of("SLURM_JOB_NODELIST", "n[1-2]")).hosts())
                 .containsExactly("n1", "n2");

@@ -8,6 +8,7 @@ import static io.clairfs.peer.transfer.TransferTest.PATIENT;
 import static io.clairfs.peer.transfer.TransferTest.SECRET;
 import static io.clairfs.peer.transfer.TransferTest.in;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.Secret;
@@ -453,16 +454,7 @@ final class TransferFaultsTest {
         Credentials openly = new Credentials(DATASET, null);
         for (int round = 0; round < 500; round++) {
             try (Socket socket = connect(server)) {
-                Handshake handshake = new Handshake(openly);
-                io.netty.buffer.ByteBuf out = io.netty.buffer.Unpooled.buffer();
-                handshake.writeGreeting(out, Refusal.NONE);
-                socket.getOutputStream().write(out.array(), 0, out.readableBytes());
-                InputStream answers = socket.getInputStream();
-                byte[] greeting = answers.readNBytes(Handshake.GREETING_BYTES);
-                socket.getOutputStream()
-                        .write(handshake.clientProof(
-                                Handshake.Greeting.read(io.netty.buffer.Unpooled.wrappedBuffer(greeting))));
-                answers.readNBytes(Handshake.VERDICT_BYTES);
+                InputStream answers = shakeHands(socket, openly);
                 byte[] frame = frame(random);
                 socket.getOutputStream().write(frame);
                 socket.shutdownOutput();
@@ -475,6 +467,57 @@ final class TransferFaultsTest {
         TransferClient client = client(openly);
         ServedSamples.assertGot(
                 ServedSamples.peer(client, server.addresses().getFirst()).fetch(1, 1_000, in(PATIENCE_MS)), 1, 1_000);
+    }
+
+    private static InputStream shakeHands(Socket socket, Credentials credentials) throws IOException {
+        Handshake handshake = new Handshake(credentials);
+        io.netty.buffer.ByteBuf out = io.netty.buffer.Unpooled.buffer();
+        handshake.writeGreeting(out, Refusal.NONE);
+        socket.getOutputStream().write(out.array(), 0, out.readableBytes());
+        InputStream answers = socket.getInputStream();
+        byte[] greeting = answers.readNBytes(Handshake.GREETING_BYTES);
+        socket.getOutputStream()
+                .write(handshake.clientProof(
+                        Handshake.Greeting.read(io.netty.buffer.Unpooled.wrappedBuffer(greeting))));
+        answers.readNBytes(Handshake.VERDICT_BYTES);
+        return answers;
+    }
+
+    // Promise G5
+    @Test
+    void peerThatAsksAndTakesNoAnswer_isDisconnected_beforeItsAnswersFillTheMemory() throws Exception {
+        CompletableFuture<ServeResult> never = new CompletableFuture<>();
+        Credentials openly = new Credentials(DATASET, null);
+        TransferServer server = closing(TransferServer.start(
+                List.of(ANY_PORT), openly, (_, _, _) -> new ServeResult.Later(never), PATIENT, threads));
+        byte[] flood = requestsAndCancels(64);
+        try (Socket socket = connect(server)) {
+            InputStream _ = shakeHands(socket, openly);
+            assertThatThrownBy(() -> {
+                        while (true) {
+                            socket.getOutputStream().write(flood);
+                        }
+                    })
+                    .isInstanceOf(IOException.class);
+        }
+        assertThat(server.counters().garbage.sum()).isEqualTo(1);
+    }
+
+    private static byte[] requestsAndCancels(int count) {
+        io.netty.buffer.ByteBuf requests = io.netty.buffer.Unpooled.buffer();
+        requests.writeByte(Frames.REQUEST).writeByte(0).writeShort(count);
+        io.netty.buffer.ByteBuf cancels = io.netty.buffer.Unpooled.buffer();
+        cancels.writeByte(Frames.CANCEL).writeByte(0).writeShort(count);
+        for (int i = 0; i < count; i++) {
+            requests.writeInt(i).writeInt(1).writeLong(1_000).writeInt(30_000_000);
+            cancels.writeInt(i);
+        }
+        Frames.seal(requests, 0);
+        Frames.seal(cancels, 0);
+        io.netty.buffer.ByteBuf both = io.netty.buffer.Unpooled.wrappedBuffer(requests, cancels);
+        byte[] bytes = new byte[both.readableBytes()];
+        both.readBytes(bytes);
+        return bytes;
     }
 
     /** Half of them with a right checksum, so that the parser behind it is reached. */

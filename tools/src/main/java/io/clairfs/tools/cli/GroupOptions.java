@@ -3,6 +3,7 @@ package io.clairfs.tools.cli;
 import io.clairfs.peer.Secret;
 import io.clairfs.peer.directory.Discovery;
 import io.clairfs.peer.directory.LocalAddress;
+import io.clairfs.peer.directory.Node;
 import io.clairfs.peer.rails.Rails;
 import io.clairfs.peer.transfer.TransferTls;
 import io.clairfs.tools.config.MountFile;
@@ -131,13 +132,19 @@ final class GroupOptions {
                     Objects.requireNonNull(authority));
             TransferTls _ = TransferTls.read(tls.certificate(), tls.key(), tls.authority()); // refuses bad PEM files
         }
-        return new GroupConfig(name == null ? nameAt(at, address) : name, address, found, secret, cards, tls);
+        String called = name == null ? nameAt(at, address) : name;
+        check(
+                !called.isEmpty() && called.length() <= Node.MOST_NAME_LENGTH,
+                "the node's name '" + called + "' must have 1 to " + Node.MOST_NAME_LENGTH
+                        + " characters; give another one with --node-name");
+        return new GroupConfig(called, address, found, secret, cards, tls);
     }
 
     private List<InetAddress> rails(List<String> ways) throws IOException {
         if (ways.equals(List.of(AUTO))) {
             return Rails.ofThisMachine().addresses();
         }
+        check(ways.size() <= Node.MOST_RAILS, "--rail can be given " + Node.MOST_RAILS + " times at most");
         List<InetAddress> addresses = new ArrayList<>();
         for (String way : ways) {
             check(

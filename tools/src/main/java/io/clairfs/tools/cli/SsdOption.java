@@ -1,5 +1,6 @@
 package io.clairfs.tools.cli;
 
+import io.clairfs.peer.directory.HeldHere;
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.node.config.SsdConfig;
 import java.nio.file.Path;
@@ -12,11 +13,13 @@ import picocli.CommandLine.TypeConversionException;
 /** The values of {@code --ssd}. */
 final class SsdOption {
     private static final long SMALLEST = 1 << 20;
+    private static final int MOST = HeldHere.MOST_TIERS - 1;
 
     private SsdOption() {}
 
     /** The disks that the values name, in their order. */
     static List<SsdConfig> parse(CommandLine line, List<String> texts) {
+        check(line, texts.size() <= MOST, "--ssd can be given " + MOST + " times at most");
         List<SsdConfig> configs = new ArrayList<>();
         for (String text : texts) {
             int colon = text.lastIndexOf(':');

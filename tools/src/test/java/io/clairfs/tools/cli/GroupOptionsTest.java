@@ -64,6 +64,14 @@ final class GroupOptionsTest {
     }
 
     @Test
+    void nameThatTheOthersWouldIgnore_isRefused() throws IOException {
+        assertThat(config("--bind", "127.0.0.1", "--node-name", "n".repeat(64))).isNotNull();
+        assertThatThrownBy(() -> config("--bind", "127.0.0.1", "--node-name", "n".repeat(65)))
+                .isInstanceOf(ParameterException.class)
+                .hasMessageContaining("must have 1 to 64 characters; give another one with --node-name");
+    }
+
+    @Test
     void anyAddressOfTheMachine_isRefused() {
         assertThatThrownBy(() -> config("--bind", "[::]"))
                 .isInstanceOf(ParameterException.class)

@@ -70,6 +70,7 @@ class JobLineTest {
                 "seed=1 epochs=3 start_epoch=3|start_epoch=3 is behind the last of 3 epochs",
                 "seed=1 start_step=4|start_step counts batches: give batch= as well",
                 "seed=1 sampler=magic|unknown sampler 'magic'; known: accelerate, dali,",
+                "batch=100000 drop_last=true sampler=torch-generator seed=1|its ranks here would read no sample",
                 "hello|'hello' is not key=value",
                 "=5|'=5' is not key=value",
                 "seed=1 seed=2|key 'seed' is given twice",

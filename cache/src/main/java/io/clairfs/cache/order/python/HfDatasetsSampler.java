@@ -39,7 +39,7 @@ public final class HfDatasetsSampler implements Sampler {
     public void requirePossible(int epoch) throws InvalidSpecException {
         if (buffer > 0 && epoch > 0 && !reseed) {
             throw new InvalidSpecException("buffer_size: how datasets seeds epochs after the first is not known here;"
-                    + " use sampler=order-file");
+                    + " use epochs=1, or sampler=order-file");
         }
     }
 

@@ -90,6 +90,12 @@ public final class Samplers {
         sampler.requirePossible(lastEpoch);
     }
 
+    /** Samples that a rank reads in a step: {@code batch}, or its part of that where the loader splits batches. */
+    public static int batchOfRank(Keys keys) throws InvalidSpecException {
+        String name = keys.text("sampler", DEFAULT);
+        return LoaderCut.batchOfRank(keys, name.equals(LOCALITY_AWARE) ? keys.text("base", DEFAULT) : name);
+    }
+
     /** As {@link #create(SamplerSetting, Keys)}, for a dataset of which only the size is known, read from epoch 0. */
     public static Sampler create(int samples, Keys keys) throws InvalidSpecException {
         return create(new SamplerSetting(samples), keys);

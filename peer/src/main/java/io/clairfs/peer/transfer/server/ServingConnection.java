@@ -40,6 +40,9 @@ final class ServingConnection extends ByteToMessageDecoder {
     private static final int TICK_MS = 20;
     private static final int COPY_BYTES = 64 << 10;
 
+    /** Answers without bytes of samples that a peer may leave unread. */
+    private static final long MOST_ANSWERS_UNSENT = 4 << 20;
+
     private final SampleService service;
     private final TransferLimits limits;
     private final ServeCounters counters;
@@ -144,12 +147,21 @@ final class ServingConnection extends ByteToMessageDecoder {
         for (int i = 0; i < count; i++) {
             Asked asked = open.remove(in.readInt());
             if (asked != null) { // otherwise the answer is on its way already
+                queue.remove(asked);
                 fail(ctx, asked, Failure.CANCELLED);
             }
         }
+        if (ctx.channel().bytesBeforeWritable() > limits.windows().mostBytes() + MOST_ANSWERS_UNSENT) {
+            garbage(ctx, in, "more requests than it takes answers to");
+        }
     }
 
+    /** Data on its way says as well that this side is there. */
     private static void readPings(ChannelHandlerContext ctx, ByteBuf in, int count) {
+        if (!ctx.channel().isWritable()) {
+            in.skipBytes(count * Integer.BYTES);
+            return;
+        }
         for (int i = 0; i < count; i++) {
             ByteBuf head = ctx.alloc().directBuffer(Frames.REPLY_HEAD_BYTES);
             Frames.writeReply(head, Frames.PONG, 0, 0, in.readInt(), 0, 0, 0);

@@ -15,7 +15,6 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -67,7 +66,7 @@ final class GroupPlan {
         /** A node that has left; {@code about} is what it told of itself, as hexadecimal digits. */
         static Participant left(String name, String about) {
             UUID id = UUID.nameUUIDFromBytes(name.getBytes(UTF_8));
-            return new Participant(name, id, NodeFacts.read(HexFormat.of().parseHex(about)), true);
+            return new Participant(name, id, NodeFacts.readHex(about), true);
         }
     }
 

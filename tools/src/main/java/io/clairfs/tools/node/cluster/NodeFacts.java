@@ -8,9 +8,9 @@ import io.clairfs.cache.tier.Tier;
 import io.clairfs.tools.config.ModelFile;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -52,11 +52,20 @@ record NodeFacts(List<Long> capacities, ModelFile model) {
                 var _ = facts.model.model();
                 return facts;
             }
-        } catch (JacksonException | IllegalArgumentException e) {
+        } catch (RuntimeException e) { // also a part that is missing: null
             System.getLogger(NodeFacts.class.getName())
                     .log(System.Logger.Level.WARNING, "a node of another version: " + e.getMessage());
         }
         return new NodeFacts(List.of(), ModelFile.UNMEASURED);
+    }
+
+    /** The same of hexadecimal digits. */
+    static NodeFacts readHex(String said) {
+        try {
+            return read(HexFormat.of().parseHex(said));
+        } catch (IllegalArgumentException noDigits) {
+            return read(new byte[0]);
+        }
     }
 
     /** The node's tiers as the planner's storage classes. */

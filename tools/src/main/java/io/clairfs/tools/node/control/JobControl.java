@@ -3,11 +3,13 @@ package io.clairfs.tools.node.control;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.dataset.DatasetException;
-import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
+import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
+import io.clairfs.cache.order.OrderNotReadyException;
+import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlContent;
 import io.clairfs.fs.control.ControlFile;
@@ -18,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -206,12 +209,32 @@ public final class JobControl implements ControlFile {
     /** Refuses a job that cannot run over this dataset, as far as is known now. */
     private void check(JobSpec spec) throws RejectedException {
         try {
-            SampleIndex index = indexes.of(spec.subset());
-            spec.sampler(index).epoch(spec.startEpoch());
+            Sampler sampler = spec.sampler(indexes.of(spec.subset()));
+            int epoch = spec.startEpoch();
+            if (readsNothing(spec, sampler.epoch(epoch))
+                    && (epoch + 1 == spec.epochs() || readsNothing(spec, sampler))) {
+                throw new InvalidSpecException(
+                        "its ranks here would read no sample: the dataset is smaller than a batch"
+                                + " that is dropped when it is not full, or all is skipped; use a smaller batch, or drop_last=false");
+            }
         } catch (TimeoutException stillListing) {
             assert stillListing != null : "checked again when it starts";
         } catch (InvalidSpecException | DatasetException e) {
             reject(spec.line(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static boolean readsNothing(JobSpec spec, EpochOrder order) {
+        return spec.ranks().count() > 0
+                && IntStream.rangeClosed(spec.firstRank(), spec.lastRank()).allMatch(rank -> order.length(rank) == 0);
+    }
+
+    /** Whether its second epoch is there, and empty. */
+    private static boolean readsNothing(JobSpec spec, Sampler sampler) throws InvalidSpecException {
+        try {
+            return readsNothing(spec, sampler.epoch(spec.startEpoch() + 1));
+        } catch (OrderNotReadyException notYet) {
+            return false;
         }
     }
 

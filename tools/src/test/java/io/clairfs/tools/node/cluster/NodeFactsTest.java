@@ -57,10 +57,17 @@ final class NodeFactsTest {
                 "no JSON",
                 "{}",
                 "{\"capacities\":[-1],\"model\":{}}",
+                "{\"capacities\":[1000]}",
+                "{\"capacities\":[],\"model\":null}",
                 "{\"capacities\":[1],\"model\":{\"network\":-1}}"
             })
     void read_ofWhatCannotBeRead_isANodeWithoutRoom(String said) {
         assertThat(NodeFacts.read(said.getBytes(UTF_8)).storage().classes()).isEmpty();
+    }
+
+    @Test
+    void readHex_ofWhatIsNone_isANodeWithoutRoom() {
+        assertThat(NodeFacts.readHex("zz").storage().classes()).isEmpty();
     }
 
     @Test
