@@ -487,9 +487,10 @@ final class TransferFaultsTest {
     @Test
     void peerThatAsksAndTakesNoAnswer_isDisconnected_beforeItsAnswersFillTheMemory() throws Exception {
         CompletableFuture<ServeResult> never = new CompletableFuture<>();
+        TransferLimits narrow = PATIENT.withWindows(1 << 16, 1 << 16, 1 << 20, 1 << 20);
         Credentials openly = new Credentials(DATASET, null);
         TransferServer server = closing(TransferServer.start(
-                List.of(ANY_PORT), openly, (_, _, _) -> new ServeResult.Later(never), PATIENT, threads));
+                List.of(ANY_PORT), openly, (_, _, _) -> new ServeResult.Later(never), narrow, threads));
         byte[] flood = requestsAndCancels(64);
         try (Socket socket = connect(server)) {
             InputStream _ = shakeHands(socket, openly);
