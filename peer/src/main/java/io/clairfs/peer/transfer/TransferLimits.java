@@ -68,7 +68,7 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
      * @param requestsInFlight on one connection
      * @param requestsPerPeer in flight or waiting
      * @param connections that the server accepts, handshake done
-     * @param handshakes that the server has under way
+     * @param handshakes that the server has under way; the oldest goes for one more
      * @param peers that the client knows
      * @param expiriesInARow after which a peer counts as too slow and is left alone
      */
@@ -80,6 +80,9 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
                     || requestsPerPeer < requestsInFlight) {
                 throw new IllegalArgumentException("requests must be 1 <= in flight <= "
                         + Frames.MOST_REQUESTS_IN_FLIGHT + ", in flight <= per peer");
+            }
+            if (handshakes < 1) {
+                throw new IllegalArgumentException("there must be room for a handshake");
             }
         }
     }

@@ -156,6 +156,29 @@ final class TransferFaultsTest {
         eventually(() -> server.counters().refused.sum() == 1);
     }
 
+    // Promise G1
+    @Test
+    void strangersThatSayNothing_keepNoPeerOut() throws Exception {
+        int most = 4;
+        samples.add(1, 10);
+        TransferServer server = serve(PATIENT.withCounts(8, 8, 8, most));
+        List<Socket> strangers = new ArrayList<>();
+        try {
+            for (int i = 0; i < 3 * most; i++) {
+                strangers.add(connect(server));
+            }
+            eventually(() -> server.counters().refused.sum() == 2L * most);
+            Peer peer =
+                    ServedSamples.peer(client(CREDENTIALS), server.addresses().getFirst());
+            ServedSamples.assertGot(peer.fetch(1, 10, in(PATIENCE_MS)), 1, 10);
+            assertThat(server.counters().refused.sum()).isEqualTo(2L * most + 1);
+        } finally {
+            for (Socket stranger : strangers) {
+                stranger.close();
+            }
+        }
+    }
+
     @Test
     void strangerThatReplaysAProof_isRefused() throws Exception {
         TransferServer server = serve();

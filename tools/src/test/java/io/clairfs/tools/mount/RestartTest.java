@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -311,6 +313,33 @@ final class RestartTest {
         assertThat(fixture.logs()).contains("died 3 times within a minute, and is not started again");
         fixture.clairfs("umount", mount.point()).succeeded();
         assertThat(fixture.processes()).isEmpty();
+    }
+
+    // Promise D1
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whereTheHomeIsFull_killedDaemonsAreStartedAgainAllTheSame(boolean fromTheBeginning) throws Exception {
+        makeDataset();
+        try (SmallDisk home = SmallDisk.mount(fixture, 16 << 20)) {
+            Files.createSymbolicLink(fixture.directory().resolve("clairfs"), home.path());
+            if (fromTheBeginning) {
+                home.fillUpTo(0);
+            }
+            LiveMount mount = mount(dataset, 10);
+            home.fillUpTo(0);
+            long next = killAndAwaitNext(mount, mount.pid());
+            if (!fromTheBeginning) {
+                Waiting.until(
+                        "it says so",
+                        () -> mount.lines("errors").stream()
+                                .anyMatch(line -> line.contains("is started as the one before it was")));
+            }
+            long _ = killAndAwaitNext(mount, next);
+            assertThat(cat(mount, 1).succeeded()).isNotEmpty();
+            fixture.clairfs("umount", mount.point()).succeeded();
+            assertThat(fixture.processes()).isEmpty();
+            assertThat(restartDirectories()).isEmpty();
+        }
     }
 
     // Promise D1

@@ -41,13 +41,14 @@ public final class TransferServer implements AutoCloseable {
             new DefaultChannelGroup("transfer server", GlobalEventExecutor.INSTANCE, true);
     private final List<InetSocketAddress> addresses = new ArrayList<>();
     private final AtomicInteger accepted = new AtomicInteger();
-    private final AtomicInteger shakingHands = new AtomicInteger();
+    private final Handshakes handshakes;
     private final AtomicLong refusalLoggedNs = new AtomicLong(System.nanoTime() - REFUSAL_LOG_INTERVAL_NS);
 
     private TransferServer(Credentials credentials, SampleService service, TransferLimits limits) {
         this.credentials = credentials;
         this.service = service;
         this.limits = limits;
+        handshakes = new Handshakes(limits.counts().handshakes());
     }
 
     /**
@@ -109,12 +110,11 @@ public final class TransferServer implements AutoCloseable {
     }
 
     private void begin(Channel channel) {
-        if (shakingHands.incrementAndGet() > limits.counts().handshakes()) {
-            shakingHands.decrementAndGet();
-            refused(channel, "too many handshakes at once");
-            channel.close();
-            return;
+        Channel oldest = handshakes.begin(channel);
+        if (oldest != null) {
+            oldest.close(); // is counted as refused when its handshake notices
         }
+        channel.closeFuture().addListener(_ -> handshakes.end(channel));
         channels.add(channel);
         if (credentials.tls() != null) {
             channel.pipeline()
@@ -130,7 +130,7 @@ public final class TransferServer implements AutoCloseable {
     private final class Outcome implements ServerHandshake.Outcome {
         @Override
         public void accepted(ChannelHandlerContext context) {
-            shakingHands.decrementAndGet();
+            handshakes.end(context.channel());
             accepted.incrementAndGet();
             counters.connections.increment();
             context.channel().closeFuture().addListener(_ -> accepted.decrementAndGet());
@@ -141,7 +141,7 @@ public final class TransferServer implements AutoCloseable {
 
         @Override
         public void refused(ChannelHandlerContext context, String reason) {
-            shakingHands.decrementAndGet();
+            handshakes.end(context.channel());
             TransferServer.this.refused(context.channel(), reason);
         }
     }

@@ -49,6 +49,11 @@ public record RestartDirectory(Path path) {
         return made;
     }
 
+    /** Makes a new one in a temporary directory. */
+    static RestartDirectory makeTemporary() throws IOException {
+        return new RestartDirectory(temporary());
+    }
+
     private static Path temporary() throws IOException {
         return Files.createTempDirectory("clairfs-restart-");
     }

@@ -35,6 +35,7 @@ public final class Restarts implements AutoCloseable {
     private final JobTable jobs;
     private final RestartConfig config;
     private final RestartCommand command;
+    private final ErrorLog errors;
     private final Worker keeper;
     private @Nullable RestartDirectory directory;
     private @Nullable Supervisor supervisor;
@@ -55,6 +56,7 @@ public final class Restarts implements AutoCloseable {
         this.mount = mount;
         this.jobs = jobs;
         this.config = config;
+        this.errors = errors;
         command = new RestartCommand(config);
         keeper = new Worker("restart-keeper", this::keepJobs, errors);
     }
@@ -81,15 +83,60 @@ public final class Restarts implements AutoCloseable {
     }
 
     private void keepAll(DatasetTree tree, @Nullable Takeover before) throws IOException {
-        RestartDirectory into = before == null ? RestartDirectory.make(mount.mountPoint()) : before.directory();
+        RestartDirectory into = before == null ? makeDirectory(tree) : goOn(before.directory());
         directory = into;
-        takeLock(into);
-        command.write(into);
-        mount.write(into);
-        if (before == null) {
-            NumberedListings.write(into.listing(), tree);
-        }
         supervisor = session.supervise(into.path(), config.mostInAMinute());
+    }
+
+    /** Goes on with the directory of the process before this one. What it has does as well where nothing can be written. */
+    private RestartDirectory goOn(RestartDirectory kept) {
+        takeLock(kept);
+        try {
+            command.write(kept);
+            mount.write(kept);
+        } catch (IOException e) {
+            errors.add("if this process dies it is started as the one before it was: cannot write in " + kept.path()
+                    + ": " + e.getMessage());
+        }
+        return kept;
+    }
+
+    /** A new directory, in a temporary one if the user's is full. */
+    private RestartDirectory makeDirectory(DatasetTree tree) throws IOException {
+        RestartDirectory usual = RestartDirectory.make(mount.mountPoint());
+        try {
+            fill(usual, tree);
+            return usual;
+        } catch (IOException full) {
+            LOG.log(Level.INFO, "what a restart needs is kept in a temporary directory", full);
+            directory = usual;
+            forget();
+        }
+        RestartDirectory other = RestartDirectory.makeTemporary();
+        directory = other;
+        fill(other, tree);
+        return other;
+    }
+
+    private void fill(RestartDirectory made, DatasetTree tree) throws IOException {
+        takeLock(made);
+        command.write(made);
+        mount.write(made);
+        NumberedListings.write(made.listing(), tree);
+    }
+
+    /** Removes the directory that nothing was started from. */
+    private void forget() throws IOException {
+        RestartDirectory used = directory;
+        RestartLock held = lock;
+        directory = null;
+        lock = null;
+        if (held != null) {
+            held.close(); // before its file goes: NFS would keep that under another name, and the directory with it
+        }
+        if (used != null) {
+            used.remove();
+        }
     }
 
     private void takeLock(RestartDirectory of) {
@@ -152,24 +199,16 @@ public final class Restarts implements AutoCloseable {
     @Override
     public void close() throws IOException {
         Supervisor told;
-        RestartDirectory used;
-        RestartLock held;
         synchronized (this) {
             closed = true;
             told = supervisor;
-            used = directory;
-            held = lock;
-            lock = null;
         }
         if (told != null) {
             told.close();
             keeper.close();
         }
-        if (held != null) {
-            held.close(); // before its file goes: NFS would keep that under another name, and the directory with it
-        }
-        if (used != null) {
-            used.remove();
+        synchronized (this) {
+            forget();
         }
     }
 }
