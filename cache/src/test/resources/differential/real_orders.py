@@ -143,11 +143,14 @@ def endless(workers):
         g.manual_seed(seed)
         sampler, options["generator"] = RandomSampler(range(n), generator=g), g
         spec += f" sampler=torch-generator drop_last={drop}"
+    start = rnd.choice([0, 0, 1, 7]) if hasattr(sampler, "set_epoch") else 0
+    if start and workers:
+        spec += f" start_epoch={start}"
     inner = torch.utils.data.BatchSampler(sampler, batch, drop)
     if len(inner) == 0:
         return
     data = iter(DataLoader(range(n), batch_sampler=Repeat(inner), **options))
-    for e in range(5):
+    for e in range(start, start + 5):
         if hasattr(sampler, "set_epoch"):
             sampler.set_epoch(e)
         emit(f"{spec} epoch={e}", [i for _ in range(len(inner)) for i in next(data)])

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * from its start (or cut, with {@code drop_last}) to equal lengths. Source: torch/utils/data/distributed.py.
  *
  * <p>Under an endless loader (timm's MultiEpochsDataLoader, ultralytics' InfiniteDataLoader) with workers, the pass for an epoch begins
- * while an earlier epoch is consumed, before {@code set_epoch} sets its number: it repeats the order of an earlier epoch. With
+ * while an earlier epoch is consumed, before {@code set_epoch} sets its number: it repeats the order of an earlier epoch. The first passes begin before any call
+ * of it, with the order of epoch 0, also in a run that is resumed at {@code start_epoch}. With
  * {@code even_divisible=false} it is MONAI's, which pads nothing.
  */
 public final class TorchDistributedSampler implements Sampler {
@@ -25,6 +26,10 @@ public final class TorchDistributedSampler implements Sampler {
     private final boolean evenDivisible;
     private final boolean setEpoch;
     private final int lag;
+
+    /** The epoch of the first pass of an endless loader. */
+    private final int startEpoch;
+
     private final TorchVersion torch;
 
     public TorchDistributedSampler(SamplerSetting setting, Keys keys) throws InvalidSpecException {
@@ -37,6 +42,7 @@ public final class TorchDistributedSampler implements Sampler {
         setEpoch = keys.flag("set_epoch", true);
         torch = TorchVersion.read(keys);
         lag = readLag(keys);
+        startEpoch = lag == 0 ? 0 : keys.integer("start_epoch", 0, 0, Integer.MAX_VALUE);
         requirePadding();
     }
 
@@ -73,7 +79,7 @@ public final class TorchDistributedSampler implements Sampler {
     }
 
     private BigInteger seedOf(int epoch) throws InvalidSpecException {
-        int seen = setEpoch ? Math.max(0, epoch - lag) : 0;
+        int seen = setEpoch && epoch - lag >= startEpoch ? epoch - lag : 0;
         return Keys.requireTorchSeed("seed + epoch", seed.add(BigInteger.valueOf(seen)));
     }
 

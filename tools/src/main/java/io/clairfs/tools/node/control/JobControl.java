@@ -51,14 +51,13 @@ public final class JobControl implements ControlFile {
     @Override
     public ControlContent content() {
         StringBuilder text = new StringBuilder();
-        synchronized (jobs) {
-            jobs.present().forEach(spec -> text.append(line(spec)).append('\n'));
-            jobs.ranksHere().forEach((name, ranks) -> {
-                if (jobs.present(name) == null) {
-                    text.append("name=" + name + " ranks=" + ranks.text()).append('\n');
-                }
-            });
-        }
+        List<JobSpec> present = jobs.present();
+        present.forEach(spec -> text.append(line(spec)).append('\n'));
+        jobs.ranksHere().forEach((name, ranks) -> {
+            if (present.stream().noneMatch(spec -> spec.name().equals(name))) {
+                text.append("name=" + name + " ranks=" + ranks.text()).append('\n');
+            }
+        });
         return ControlContent.of(text.toString().getBytes(UTF_8));
     }
 

@@ -15,14 +15,16 @@ import io.clairfs.tools.node.status.StatusText;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,8 +33,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Life cycle: the daemon makes it, and it has nothing to close.
  *
- * <p>Locks: its own lock guards all of it; a caller that needs several values of one moment holds it, too. It comes first: those of
- * {@link Indexes}, the prefetcher's jobs, planning and {@code GroupJobs} are taken inside, and no holder of one of these calls this class.
+ * <p>Locks: its own lock is held while something changes, which may take minutes, because the orders of a large job are computed; a caller that checks before it
+ * changes holds it, too. Questions take no lock, and are answered meanwhile. It comes first: those of {@link Indexes}, the prefetcher's jobs, planning and
+ * {@code GroupJobs} are taken inside, and no holder of one of these calls this class.
  */
 public final class JobTable {
     private static final Logger LOG = System.getLogger(JobTable.class.getName());
@@ -41,19 +44,21 @@ public final class JobTable {
     private final Prefetcher prefetcher;
     private final @Nullable GroupJobs group;
     private final ErrorLog errors;
-    private final List<JobSpec> waiting = new ArrayList<>();
+
+    /** The jobs that wait for the dataset, and the one whose orders are computed now. */
+    private final List<JobSpec> waiting = new CopyOnWriteArrayList<>();
 
     /** The announced ranks that read here, by job. Jobs that are not known yet are included. */
-    private final Map<String, Ranks> ranksHere = new TreeMap<>();
+    private final Map<String, Ranks> ranksHere = new ConcurrentSkipListMap<>();
 
     /** The job that was started last, by name. It may have ended by itself since. */
-    private final Map<String, JobSpec> started = new HashMap<>();
+    private final Map<String, JobSpec> started = new ConcurrentHashMap<>();
 
     /** The jobs that were stopped on any node of the group. A script stops its job on every node, and only the first stop finds it running. */
-    private Set<String> stoppedInGroup = Set.of();
+    private volatile Set<String> stoppedInGroup = Set.of();
 
     /** The job that no user wrote, while it runs. */
-    private @Nullable JobSpec found;
+    private volatile @Nullable JobSpec found;
 
     public JobTable(Indexes indexes, Prefetcher prefetcher, @Nullable GroupJobs group, ErrorLog errors) {
         this.indexes = indexes;
@@ -66,10 +71,13 @@ public final class JobTable {
         return group != null;
     }
 
-    /** Jobs that run, and jobs that wait for the dataset. */
-    public synchronized List<JobSpec> present() {
-        return Stream.concat(prefetcher.jobs().stream().map(JobRun::spec), waiting.stream())
-                .toList();
+    /** Jobs that run, and jobs that wait for the dataset or whose orders are computed now, which come in place of one of the same name. */
+    public List<JobSpec> present() {
+        Map<String, JobSpec> byName = new LinkedHashMap<>();
+        List<JobSpec> soon = List.copyOf(waiting); // first: they go from there to those that run
+        prefetcher.jobs().forEach(run -> byName.put(run.spec().name(), run.spec()));
+        soon.forEach(spec -> byName.put(spec.name(), spec));
+        return List.copyOf(byName.values());
     }
 
     /** The job of this name if it runs or waits for the dataset. */
@@ -82,7 +90,7 @@ public final class JobTable {
     }
 
     /** Whether there is or was a job of this name. */
-    public synchronized boolean isKnown(String name) {
+    public boolean isKnown(String name) {
         return present(name) != null
                 || ranksHere.containsKey(name)
                 || started.containsKey(name)
@@ -90,12 +98,12 @@ public final class JobTable {
     }
 
     /** The announced ranks that read here, by job. Jobs that are not known yet are included. */
-    public synchronized Map<String, Ranks> ranksHere() {
+    public Map<String, Ranks> ranksHere() {
         return new TreeMap<>(ranksHere);
     }
 
     /** The number of jobs that have not started here although ranks of them are known to read here. */
-    public synchronized int jobsToCome() {
+    public int jobsToCome() {
         return (int) ranksHere.keySet().stream()
                 .filter(name -> !started.containsKey(name))
                 .count();
@@ -141,9 +149,12 @@ public final class JobTable {
             return false;
         }
         dropFound();
+        found = spec; // before it runs: nobody may take it for a user's
         start(spec, read);
         boolean runs = prefetcher.job(spec.name()).isPresent();
-        found = runs ? spec : null;
+        if (!runs) {
+            found = null;
+        }
         return runs;
     }
 
@@ -158,7 +169,7 @@ public final class JobTable {
 
     /** The job that no user wrote; null when none runs. */
     @Nullable
-    public synchronized JobRun found() {
+    public JobRun found() {
         return prefetcher.jobs().stream()
                 .filter(run -> run.spec().equals(found))
                 .findFirst()
@@ -166,7 +177,7 @@ public final class JobTable {
     }
 
     /** Whether there is a job that a user wrote. */
-    public synchronized boolean hasWritten() {
+    public boolean hasWritten() {
         return present().stream().anyMatch(spec -> !spec.equals(found));
     }
 
@@ -174,11 +185,12 @@ public final class JobTable {
      * Whether a user wrote a job that waits for the dataset, or whose trainer reads in its order, as far as there are reads. One that was lost
      * sight of is followed until a search for it was in vain.
      */
-    public synchronized boolean isWrittenFollowed() {
-        return !waiting.isEmpty() || prefetcher.jobs().stream().anyMatch(run -> isWritten(run) && !run.isLost());
+    public boolean isWrittenFollowed() {
+        return waiting.stream().anyMatch(spec -> !spec.equals(found))
+                || prefetcher.jobs().stream().anyMatch(run -> isWritten(run) && !run.isLost());
     }
 
-    private synchronized boolean isWritten(JobRun run) {
+    private boolean isWritten(JobRun run) {
         return !run.spec().equals(found);
     }
 
@@ -198,12 +210,16 @@ public final class JobTable {
     }
 
     /** The jobs of {@link #present} as another process can go on with them. */
-    public synchronized List<UnfinishedJob> unfinished() {
+    public List<UnfinishedJob> unfinished() {
+        List<JobSpec> soon = List.copyOf(waiting);
         List<UnfinishedJob> all = new ArrayList<>();
         for (JobRun run : prefetcher.jobs()) {
-            all.add(new UnfinishedJob(run.spec(), run.positions(), run.spec().equals(found)));
+            if (soon.stream().noneMatch(spec -> spec.name().equals(run.spec().name()))) {
+                all.add(new UnfinishedJob(
+                        run.spec(), run.positions(), run.spec().equals(found)));
+            }
         }
-        waiting.forEach(spec -> all.add(new UnfinishedJob(spec, new long[0], false)));
+        soon.forEach(spec -> all.add(new UnfinishedJob(spec, new long[0], spec.equals(found))));
         return all;
     }
 
@@ -213,9 +229,12 @@ public final class JobTable {
         if (!job.isFound() && (spec.ranks().count() > 0 || spec.keys().containsKey("ranks"))) {
             ranksHere.put(spec.name(), spec.ranks());
         }
-        start(spec, (index, isReported) -> prefetcher.goOn(spec, index, isReported, job.positions()));
-        if (job.isFound() && prefetcher.job(spec.name()).isPresent()) {
+        if (job.isFound()) {
             found = spec;
+        }
+        start(spec, (index, isReported) -> prefetcher.goOn(spec, index, isReported, job.positions()));
+        if (job.isFound() && prefetcher.job(spec.name()).isEmpty()) {
+            found = null;
         }
     }
 
@@ -268,23 +287,30 @@ public final class JobTable {
     }
 
     private void start(JobSpec spec, Begin run) {
-        waiting.removeIf(w -> w.name().equals(spec.name()));
+        if (!waiting.contains(spec)) {
+            waiting.add(spec);
+        }
+        waiting.removeIf(other -> other.name().equals(spec.name()) && !other.equals(spec));
         started.put(spec.name(), spec);
+        boolean waits = false;
         try {
             SampleIndex index = indexes.of(spec.subset());
             run.begin(index, indexes.watch(index));
             watchAsNeeded();
             warnOfSmallStaging(spec);
         } catch (TimeoutException stillListing) {
-            waiting.add(spec);
+            waits = true;
         } catch (DatasetException e) {
-            if (indexes.isListed()) {
+            waits = !indexes.isListed(); // else the source began to fail after the line was checked
+            if (!waits) {
                 errors.add("job " + spec.name() + " not started: " + e.getMessage());
-            } else {
-                waiting.add(spec); // the source began to fail after the line was checked
             }
         } catch (InvalidSpecException e) {
             errors.add("job " + spec.name() + " not started: " + e.getMessage());
+        } finally {
+            if (!waits) {
+                waiting.remove(spec);
+            }
         }
     }
 
@@ -354,9 +380,7 @@ public final class JobTable {
 
     /** Starts the jobs that waited for the dataset to be listed. */
     public synchronized void startWaiting() {
-        List<JobSpec> now = List.copyOf(waiting);
-        waiting.clear();
-        for (JobSpec spec : now) {
+        for (JobSpec spec : List.copyOf(waiting)) {
             try {
                 start(spec);
             } catch (RuntimeException | Error e) { // the other jobs must not wait for ever

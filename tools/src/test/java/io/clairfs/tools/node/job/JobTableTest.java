@@ -36,6 +36,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -162,6 +163,24 @@ final class JobTableTest {
                         name=b sampler=torch-distributed seed=4 world=1 ranks=0-0
                         """);
         assertThat(errors.total()).isZero();
+    }
+
+    @Test
+    void questions_whileAChangeTakesLong_areAnswered() throws Exception {
+        jobs.begin(spec("name=a seed=3"));
+        JobTable changed = jobs;
+        synchronized (changed) { // as long as the orders of a large job are computed
+            Thread asks = Thread.ofVirtual().start(() -> {
+                assertThat(listed()).contains("name=a ");
+                assertThat(jobs.isKnown("a")).isTrue();
+                assertThat(jobs.found()).isNull();
+                assertThat(jobs.hasWritten()).isTrue();
+                assertThat(jobs.isWrittenFollowed()).isTrue();
+                assertThat(jobs.unfinished()).hasSize(1);
+                assertThat(jobs.jobsToCome()).isZero();
+            });
+            assertThat(asks.join(Duration.ofMinutes(1))).isTrue();
+        }
     }
 
     @Test
