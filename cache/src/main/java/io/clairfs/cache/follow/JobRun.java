@@ -55,7 +55,7 @@ public final class JobRun {
     private final long start;
 
     /** How many samples a rank reads in the first epoch. */
-    private final int firstLength;
+    private final int usualLength;
 
     private final TrainerFollower follower;
 
@@ -108,7 +108,7 @@ public final class JobRun {
         this.staging = staging;
         this.orders = orders;
         EpochOrder first = orders.epoch(spec.startEpoch());
-        firstLength = first.length(spec.firstRank());
+        usualLength = (int) Math.min(index.size(), first.length(spec.firstRank()) + spec.skippedByTheLoader());
         start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
         for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
             int at = rank - spec.firstRank();
@@ -120,7 +120,7 @@ public final class JobRun {
                 .map(window -> new StagedCount(List.of(window), clockNs))
                 .toList();
         staged = windows.size() == 1 ? stagedOf.getFirst() : new StagedCount(windows, clockNs);
-        follower = new TrainerFollower(spec, index, windows, firstLength, positions.length > 0, clockNs);
+        follower = new TrainerFollower(spec, index, windows, usualLength, positions.length > 0, clockNs);
     }
 
     /** Extends all windows epoch by epoch, so that each order is computed once for all ranks, however many epochs a window covers. */
@@ -269,7 +269,7 @@ public final class JobRun {
                 return;
             }
             next = AccessStream.epoch(most) + 1;
-            if (next >= spec.epochs() || AccessStream.step(least) < firstLength / 2) {
+            if (next >= spec.epochs() || AccessStream.step(least) < usualLength / 2) {
                 return; // it would only take memory
             }
         }

@@ -33,8 +33,13 @@ final class TrainerFollower {
     /** Samples per rank and step; 0 if not known. */
     private final int batch;
 
-    /** Steps of an epoch, as far as the first epoch tells. */
+    /** Steps of an epoch. */
     private final long stepsOfEpoch;
+
+    /** Steps that are skipped in the first epoch. */
+    private final long skippedSteps;
+
+    private final int startEpoch;
 
     private final LongSupplier clockNs;
     private final SyncDetector syncDetector;
@@ -59,7 +64,7 @@ final class TrainerFollower {
      * A follower of a trainer that has not read anything yet.
      *
      * @param windows one per rank that reads here
-     * @param firstLength how many samples a rank reads in the first epoch
+     * @param usualLength how many samples a rank reads in an epoch, without those that it skips in the first
      * @param goesOn whether the trainer began before, and has gone on reading since the windows' positions
      * @param clockNs a clock that only runs forward, nanoseconds
      */
@@ -67,7 +72,7 @@ final class TrainerFollower {
             JobSpec spec,
             SampleIndex index,
             List<StreamWindow> windows,
-            int firstLength,
+            int usualLength,
             boolean goesOn,
             LongSupplier clockNs) {
         this.index = index;
@@ -77,8 +82,12 @@ final class TrainerFollower {
         paces = Stream.generate(Pace::new).limit(ranks).toArray(Pace[]::new);
         balance = new StepBalance(ranks);
         batch = spec.batch();
-        stepsOfEpoch = batch == 0 ? 0 : Math.ceilDiv(firstLength, batch);
-        int memoryOfOne = SyncDetector.memoryFor(firstLength);
+        stepsOfEpoch = batch == 0 ? 0 : Math.ceilDiv(usualLength, batch);
+        skippedSteps = batch == 0
+                ? 0
+                : stepsOfEpoch - Math.ceilDiv(Math.max(0, usualLength - spec.skippedByTheLoader()), batch);
+        startEpoch = spec.startEpoch();
+        int memoryOfOne = SyncDetector.memoryFor(usualLength);
         int memory = SyncDetector.memoryOfAll(memoryOfOne, ranks);
         syncDetector = new SyncDetector(ranks, memoryOfOne);
         driftDetector = new EpochDriftDetector(spec, memory, goesOn);
@@ -89,7 +98,7 @@ final class TrainerFollower {
                 !"0".equals(spec.keys().getOrDefault("workers", "")));
         passes = new NameOrderPasses(index.size());
         reach = reach(spec);
-        withinEpoch = Math.min(reach, firstLength / 2);
+        withinEpoch = Math.min(reach, usualLength / 2);
         centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
         beside = new ReadsBeside(windows, syncDetector, reach, centres);
     }
@@ -192,7 +201,8 @@ final class TrainerFollower {
     private void countSteps(int stream, long nowNs) {
         long position = windows.get(stream).position();
         if (batch > 0 && position != AccessStream.END) {
-            long before = AccessStream.epoch(position) * stepsOfEpoch;
+            int epoch = AccessStream.epoch(position);
+            long before = epoch * stepsOfEpoch + (epoch == startEpoch ? skippedSteps : 0);
             balance.ready(stream, before + AccessStream.step(position) / batch, nowNs);
         }
     }

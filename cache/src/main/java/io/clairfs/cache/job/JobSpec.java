@@ -150,6 +150,12 @@ public record JobSpec(
         return Samplers.create(setting, Keys.of(whole));
     }
 
+    /** How many samples of a rank the loader skips in the first epoch ({@code skip_batches}, {@code skip_samples}), beside what its sampler leaves out. */
+    public long skippedByTheLoader() {
+        return Long.parseLong(keys.getOrDefault("skip_batches", "0")) * batch
+                + Long.parseLong(keys.getOrDefault("skip_samples", "0"));
+    }
+
     /** The first rank that reads through this mount. */
     public int firstRank() {
         return ranks.first();

@@ -187,6 +187,32 @@ final class JobRunTest {
         assertThat(next.file()).isEqualTo(dataset.index.file(order.get(1)));
     }
 
+    @Test
+    void stepsAfterAResumedEpoch_areCountedOnce() throws Exception {
+        String line = "seed=5 epochs=3 batch=16 world=2 ranks=0-1 skip_batches=";
+        int steps = Math.ceilDiv(SAMPLES / 2, BATCH);
+        int skipped = steps - 3;
+        long[] nowMs = {1};
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
+        JobRun run = new JobRun(
+                JobSpec.parse(line + skipped), dataset.index, dataset.tree, staging, () -> nowMs[0] * 1_000_000);
+        for (int epoch = 0; epoch < 3; epoch++) {
+            List<List<Integer>> orders = List.of(
+                    epoch(line + (epoch == 0 ? skipped : 0), epoch, 0),
+                    epoch(line + (epoch == 0 ? skipped : 0), epoch, 1));
+            for (int from = 0; from < orders.getFirst().size(); from += BATCH) {
+                for (List<Integer> order : orders) {
+                    read(run, order.subList(from, Math.min(order.size(), from + BATCH)));
+                }
+                nowMs[0] += 100;
+            }
+        }
+        assertThat(run.progress().done()).isTrue();
+        assertThat(run.balance().steps())
+                .as("of %d: not the first, nor the last", 3 + 2 * steps)
+                .isEqualTo(3 + 2L * steps - 2);
+    }
+
     @ParameterizedTest(name = "rank 1 is {0} ms late in steps of 100 ms")
     @CsvSource({"5, false", "12, true"})
     void stepsOfTwoRanks_areCountedByWhenBothHadTheirBatches(long lateMs, boolean imbalanced) throws Exception {
