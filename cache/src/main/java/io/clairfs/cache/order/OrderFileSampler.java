@@ -16,14 +16,17 @@ import java.util.stream.IntStream;
  *
  * <p>One file serves all epochs and ranks, or {@code {epoch}} and {@code {rank}} in its name stand for their numbers. Files are read when
  * their epoch is requested, so those of later epochs may be written during the run: an epoch without its file is not ready. A file that
- * appears later is read once two looks at it agree, because it may still be being written.
+ * appears later, or has just been changed when it is first requested, is read once two looks at it agree, because it may still be being written. Those of the
+ * first epoch were complete when the job was described.
  */
 public final class OrderFileSampler implements Sampler {
+    private static final long JUST_CHANGED_MS = 200;
+
     private final SamplerSetting setting;
     private final String name;
     private final int world;
 
-    /** Files that were missing when they were requested, with the last look at each. */
+    /** Files that were missing, or had just been changed, when they were requested, with the last look at each. */
     private final Map<String, Look> awaited = new HashMap<>();
 
     public OrderFileSampler(SamplerSetting setting, Keys keys) throws InvalidSpecException {
@@ -76,7 +79,20 @@ public final class OrderFileSampler implements Sampler {
         return true;
     }
 
-    private int[] read(String file) throws InvalidSpecException {
+    /** Whether a file that is requested for the first time may still be being written. */
+    private boolean isFresh(String file, int epoch) {
+        try {
+            Look now = epoch > setting.resumedEpoch() && name.contains("{epoch}") ? Look.at(file) : Look.ABSENT;
+            return System.currentTimeMillis() - now.modified.toMillis() < JUST_CHANGED_MS;
+        } catch (IOException e) {
+            return false; // reading it tells what is wrong
+        }
+    }
+
+    private int[] read(String file, int epoch) throws InvalidSpecException {
+        if (!awaited.containsKey(file) && isFresh(file, epoch)) {
+            awaited.put(file, Look.ABSENT);
+        }
         Look before = awaited.get(file);
         if (before != null) {
             try {
@@ -103,11 +119,11 @@ public final class OrderFileSampler implements Sampler {
     public EpochOrder epoch(int epoch) throws InvalidSpecException {
         List<String> files = files(epoch);
         if (!name.contains("{rank}")) {
-            return EpochOrder.of(read(files.getFirst()));
+            return EpochOrder.of(read(files.getFirst(), epoch));
         }
         int[][] byRank = new int[world][];
         for (int rank = 0; rank < world; rank++) {
-            byRank[rank] = read(files.get(rank));
+            byRank[rank] = read(files.get(rank), epoch);
         }
         return new EpochOrder() {
             @Override

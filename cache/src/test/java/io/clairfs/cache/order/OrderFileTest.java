@@ -11,6 +11,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -123,6 +126,25 @@ class OrderFileTest {
             indices[step] = order.sample(0, step);
         }
         return indices;
+    }
+
+    @Test
+    void fileOfALaterEpoch_thatHasJustBeenChanged_isReadWhenTwoLooksAgree() throws Exception {
+        Sampler sampler = Samplers.create(
+                new SamplerSetting(4), Keys.parse("sampler=order-file file=" + directory + "/e{epoch}"));
+        for (int epoch = 0; epoch < 3; epoch++) {
+            Path written = Files.writeString(directory.resolve("e" + epoch), "1\n");
+            long hours = epoch == 2 ? -1 : 1; // of a writer whose clock is ahead
+            Files.setLastModifiedTime(written, FileTime.from(Instant.now().plus(hours, ChronoUnit.HOURS)));
+        }
+        assertThat(sampler.epoch(0).length(0)).as("was there with the job").isEqualTo(1);
+        assertThat(sampler.epoch(2).length(0)).as("is old").isEqualTo(1);
+        assertThatThrownBy(() -> sampler.epoch(1))
+                .isInstanceOf(OrderNotReadyException.class)
+                .hasMessageContaining("still being written");
+        Files.writeString(directory.resolve("e1"), "2\n3\n");
+        assertThatThrownBy(() -> sampler.epoch(1)).isInstanceOf(OrderNotReadyException.class);
+        assertThat(sampler.epoch(1).length(0)).isEqualTo(2);
     }
 
     @Test
