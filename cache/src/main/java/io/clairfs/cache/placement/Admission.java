@@ -124,6 +124,9 @@ public final class Admission implements AutoCloseable {
      * @return null when it is not missing, another thread has reserved room for it, or there is none
      */
     public TierRoom.@Nullable Reservation reserve(int file, int tier) {
+        if (!residents.tier(tier).mayGrowBy(tree.keptSize(file)) && !eviction.mayFindLeftover(tier)) {
+            return null; // the medium is full, and nothing makes room on it
+        }
         return room.reserve(file, tier, tree.keptSize(file), () -> isMissing(file, tier));
     }
 

@@ -1,5 +1,6 @@
 package io.clairfs.cache.placement;
 
+import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.order.AccessStream;
 import it.unimi.dsi.fastutil.ints.Int2IntLinkedOpenHashMap;
@@ -72,7 +73,8 @@ public final class BetweenTrainings {
         int samples = first.index().size();
         long all = 0;
         for (int sample = 0; sample < samples; sample++) {
-            all += sizes.of(first.index().file(sample));
+            int file = first.index().file(sample);
+            all += file == SampleIndex.NO_FILE ? 0 : sizes.of(file);
         }
         double sampleBytes = (double) all / samples;
         int streams = jobs.stream().mapToInt(JobRun::streams).sum();

@@ -100,6 +100,12 @@ final class Eviction {
         }
     }
 
+    /** Whether there may be samples in a tier that the plan does not want. */
+    boolean mayFindLeftover(int tier) {
+        Leftovers of = leftovers.get(tier);
+        return of.looked.get() < tree.entryCount() || !of.last.isEmpty();
+    }
+
     /** Whether the tier would take so many bytes if it were empty. */
     private boolean couldTake(int tier, long bytes) {
         Tier into = residents.tier(tier);

@@ -74,6 +74,27 @@ final class AdmissionTest {
     }
 
     @Test
+    void mediumThatIsFull_nothingIsFetchedForIt_unlessSomethingThereCanGo() {
+        plan(Map.of(1, DISK));
+        fetched(1);
+        assertThat(admission.writeNext(DISK)).isTrue();
+        disk.setMayGrow(false);
+        plan(Map.of(2, DISK, 3, DISK));
+        TierRoom.Reservation instead = admission.reserve(dataset.file(2), DISK);
+        assertThat(instead).as("the first is a leftover").isNotNull();
+        instead.close();
+        plan(Map.of(1, DISK, 2, DISK));
+        disk.setWritable(false);
+        fetched(2);
+        disk.setWritable(true);
+        for (int i = 0; i < 4; i++) { // fills the tier, and looks for leftovers in vain
+            fetched(2);
+            admission.writeNext(DISK);
+        }
+        assertThat(admission.reserve(dataset.file(2), DISK)).isNull();
+    }
+
+    @Test
     void get_ofADamagedSample_isTold() {
         List<String> told = new ArrayList<>();
         admission.residents().tell(into(told));

@@ -2,12 +2,17 @@ package io.clairfs.cache.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.testing.SmallDataset;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,6 +68,28 @@ final class BetweenTrainingsTest {
         assertThat(between.isAwaitedBehind(ahead)).isTrue();
         assertThat(between.isAwaitedBehind(behind)).isFalse();
         assertThat(between.isStale()).isFalse();
+    }
+
+    @Test
+    void samplesWithoutAFile_takeNoRoom(@TempDir Path images) throws Exception {
+        Files.createDirectory(images.resolve("cat"));
+        for (int i = 0; i < 2 * STAGED; i++) {
+            Files.write(images.resolve("cat/" + i + ".jpg"), new byte[BYTES]);
+        }
+        Files.createSymbolicLink(images.resolve("cat/broken.jpg"), Path.of("nowhere"));
+        try (DirectorySource source = new DirectorySource(images);
+                DatasetTree tree = new DatasetTree(source, 2, warning -> {})) {
+            tree.complete().join();
+            SampleIndex index = IndexRule.of("imagefolder").index(tree, tree.root());
+            assertThat(index.size()).isEqualTo(2 * STAGED + 1);
+            List<JobRun> jobs = new ArrayList<>();
+            for (String name : List.of("a", "b")) {
+                JobSpec spec = JobSpec.parse("seed=5 batch=1 epochs=2 name=" + name);
+                jobs.add(new JobRun(spec, index, tree, staging, System::nanoTime));
+            }
+            assertThat(BetweenTrainings.of(jobs, STAGED * BYTES, STAGED * BYTES, tree::keptSize))
+                    .isNotNull();
+        }
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /** A slower tier that writes down what is asked of it, and can be told to take nothing or to lose what it has. */
@@ -21,6 +22,10 @@ public final class RecordingTier implements Tier {
     private final List<String> operations = new ArrayList<>();
     private long usedBytes;
     private boolean writable = true;
+    private boolean mayGrow = true;
+
+    /** What a get waits for first; null for nothing. */
+    private volatile @Nullable CountDownLatch hangsUntil;
 
     public RecordingTier(long capacityBytes) {
         this.capacityBytes = capacityBytes;
@@ -43,6 +48,21 @@ public final class RecordingTier implements Tier {
         writable = now;
     }
 
+    /** Whether its medium has room. */
+    public synchronized void setMayGrow(boolean now) {
+        mayGrow = now;
+    }
+
+    /** It gives nothing before the latch is open. */
+    public void hangUntil(CountDownLatch latch) {
+        hangsUntil = latch;
+    }
+
+    @Override
+    public synchronized boolean mayGrowBy(long bytes) {
+        return mayGrow;
+    }
+
     /** It says that it has the file, but cannot give it. */
     public synchronized void damage(int file) {
         damaged.add(file);
@@ -59,7 +79,19 @@ public final class RecordingTier implements Tier {
     }
 
     @Override
-    public synchronized @Nullable SampleBuffer get(int file) {
+    public @Nullable SampleBuffer get(int file) {
+        CountDownLatch until = hangsUntil;
+        if (until != null) {
+            try {
+                until.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+        return given(file);
+    }
+
+    private synchronized @Nullable SampleBuffer given(int file) {
         SampleBuffer sample = kept.get(file);
         if (sample == null || damaged.remove(file)) {
             operations.add("lose " + file);

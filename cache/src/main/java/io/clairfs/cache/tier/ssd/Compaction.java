@@ -28,6 +28,7 @@ final class Compaction {
     private static final long AFTER_STUCK_PINS_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final SegmentLog log;
+    private final FreeSpace freeSpace;
     private final Victims victims;
     private final Places places;
     private final KeptSamples samples;
@@ -45,6 +46,7 @@ final class Compaction {
 
     Compaction(
             SegmentLog log,
+            FreeSpace freeSpace,
             Places places,
             KeptSamples samples,
             WritesUnderWay writes,
@@ -52,6 +54,7 @@ final class Compaction {
             SegmentPins pins,
             LongSupplier clock) {
         this.log = log;
+        this.freeSpace = freeSpace;
         victims = new Victims(log);
         this.places = places;
         this.samples = samples;
@@ -81,8 +84,7 @@ final class Compaction {
         if (segment == null) {
             return log.sealActiveIfWorthwhile() || awaitPins();
         }
-        boolean _ = shrink(segment);
-        return true;
+        return shrink(segment);
     }
 
     private boolean deleteDead() throws PosixException {
@@ -181,6 +183,7 @@ final class Compaction {
             return true;
         }
         int before = left;
+        boolean moved = false;
         List<Moving> batch = new ArrayList<>();
         try {
             long bytes = 0;
@@ -194,12 +197,12 @@ final class Compaction {
                 }
                 left--;
             }
-            boolean moved = move(segment, batch, cutAt);
-            if (!moved) {
-                left = before;
-            }
+            moved = move(segment, batch, cutAt);
             return moved;
         } finally {
+            if (!moved) {
+                left = before; // what is live there must not be taken for dead
+            }
             for (Moving each : batch) {
                 writes.end(each.file, places.get(each.file) != Places.NOWHERE);
                 each.sample.release();
@@ -222,8 +225,12 @@ final class Compaction {
         return Places.NOWHERE;
     }
 
-    /** Reads the sample and excludes its other writers; null when it is not at {@code place} any more. */
-    private @Nullable Moving take(int file, long place) {
+    /**
+     * Reads the sample and excludes its other writers; null when it is not at {@code place} any more.
+     *
+     * @throws PosixException when it cannot be read now
+     */
+    private @Nullable Moving take(int file, long place) throws PosixException {
         while (!writes.tryBegin(file)) {
             // Its writer found it here and is about to end; or it was evicted and is being written anew.
             if (places.get(file) != place) {
@@ -231,12 +238,15 @@ final class Compaction {
             }
             Thread.onSpinWait();
         }
-        SampleBuffer sample = places.get(file) == place ? samples.readAt(file, place) : null;
-        if (sample == null) {
-            writes.end(file, false);
-            return null;
+        SampleBuffer sample = null;
+        try {
+            sample = places.get(file) == place ? samples.readAt(file, place) : null;
+        } finally {
+            if (sample == null) {
+                writes.end(file, false);
+            }
         }
-        return new Moving(file, place, sample);
+        return sample == null ? null : new Moving(file, place, sample);
     }
 
     /** Moves the batch and cuts the segment at {@code cutAt}. Returns false when nothing was cut. */
@@ -248,7 +258,7 @@ final class Compaction {
         }
         int entry = Places.entry(cutAt);
         long offset = Places.offset(cutAt);
-        if (log.hasRoom(bytes)) {
+        if (log.hasRoom(bytes) && freeSpace.allows(bytes)) {
             if (!write(batch, log.reserveAll(sizes), true)) {
                 return false;
             }
@@ -264,9 +274,16 @@ final class Compaction {
 
     /** Writes the batch to {@code spots}. Returns whether no sample is at its old place any more. */
     private boolean write(List<Moving> batch, List<SegmentLog.Spot> spots, boolean stillThere) {
-        for (int i = 0; i < spots.size(); i++) {
-            Moving each = batch.get(i);
-            samples.write(each.file, each.sample, stillThere ? each.place : Places.NOWHERE, spots.get(i));
+        int used = 0;
+        try {
+            while (used < spots.size()) {
+                Moving each = batch.get(used);
+                SegmentLog.Spot spot = spots.get(used);
+                used++;
+                samples.write(each.file, each.sample, stillThere ? each.place : Places.NOWHERE, spot);
+            }
+        } finally {
+            spots.subList(used, spots.size()).forEach(log::giveBack);
         }
         return batch.stream().noneMatch(each -> places.get(each.file) == each.place);
     }

@@ -74,6 +74,11 @@ final class FreeSpace {
         writtenBytes += inBlocks(bytes);
     }
 
+    /** Files were removed or cut: measures anew when it is asked next. */
+    synchronized void changed() {
+        measured = false;
+    }
+
     private void measure(long now) {
         try {
             freeBytes = disk.freeBytes();

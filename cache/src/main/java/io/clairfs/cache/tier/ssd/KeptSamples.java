@@ -3,10 +3,12 @@ package io.clairfs.cache.tier.ssd;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.Entry;
 import io.clairfs.cache.posix.CachedPages;
+import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.StoredSample;
 import java.nio.channels.FileChannel;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * if it was moved or evicted meanwhile, nothing was wrong.
  */
 final class KeptSamples {
+    /** Errors that say nothing of the disk. */
+    private static final Set<Integer> OF_THIS_PROCESS = Set.of(Errno.EMFILE, Errno.ENFILE, Errno.ENOMEM);
+
     private final DatasetTree tree;
     private final Places places;
     private final SegmentLog log;
@@ -59,16 +64,26 @@ final class KeptSamples {
             if (place == Places.NOWHERE) {
                 return null;
             }
-            SampleBuffer sample = readAt(file, place);
-            if (sample != null) {
-                return sample;
+            try {
+                SampleBuffer sample = readAt(file, place);
+                if (sample != null) {
+                    return sample;
+                }
+            } catch (PosixException e) {
+                health.readFailed("cannot read a sample from the SSD cache now (" + e.getMessage()
+                        + "); it is read from the source");
+                return null;
             }
         }
     }
 
-    /** The sample at {@code place}, verified; null when it is not there any more. */
+    /**
+     * The sample at {@code place}, verified; null when it is not there any more.
+     *
+     * @throws PosixException when this process lacks what it takes to read it now; the disk may be well
+     */
     @Nullable
-    SampleBuffer readAt(int file, long place) {
+    SampleBuffer readAt(int file, long place) throws PosixException {
         Segment segment = log.segment(place);
         if (segment == null) {
             return null;
@@ -88,6 +103,9 @@ final class KeptSamples {
                         + " of the SSD cache is damaged; it is read from the source");
             }
         } catch (PosixException e) {
+            if (OF_THIS_PROCESS.contains(e.errno())) {
+                throw e;
+            }
             readFailed(file, place, e.getMessage());
         } finally {
             if (!good) {
@@ -179,12 +197,17 @@ final class KeptSamples {
         int crc = identity.crc(sample.bytes());
         IndexEntry entry =
                 new IndexEntry(identity, spot.offset(), spot.segment().number(), spot.entry(), crc);
+        boolean written = false;
         try {
             spot.segment().write(entry, sample.bytes());
+            written = true;
         } catch (PosixException e) {
-            log.giveBack(spot);
             health.writeFailed("cannot write to the SSD cache (" + e.getMessage() + "); trying again later");
             return false;
+        } finally {
+            if (!written) {
+                log.giveBack(spot);
+            }
         }
         places.setCrc(file, crc);
         if (!log.publish(places, file, expected, spot)) {

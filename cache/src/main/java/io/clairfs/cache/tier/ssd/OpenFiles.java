@@ -6,8 +6,10 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -16,14 +18,29 @@ import org.jspecify.annotations.Nullable;
  * descriptors. One in use is closed when its last reader is done, even when its file is deleted already.
  */
 final class OpenFiles implements AutoCloseable {
-    private final TierDirectory directory;
+    private final Opening files;
     private final int most;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Integer, Handle> open = new LinkedHashMap<>(16, 0.75f, true);
 
+    /** How many threads open a file, and the segments that were dropped meanwhile: their files are not kept open. */
+    private int opening;
+
+    private final Set<Integer> droppedMeanwhile = new HashSet<>();
+
     OpenFiles(TierDirectory directory, int most) {
-        this.directory = directory;
+        this(number -> directory.open(Segment.dataName(number), Posix.O_RDONLY), most);
+    }
+
+    OpenFiles(Opening files, int most) {
+        this.files = files;
         this.most = most;
+    }
+
+    /** Opens the data file of a segment. */
+    @FunctionalInterface
+    interface Opening {
+        int open(int number) throws PosixException;
     }
 
     /** A descriptor with its number of users. */
@@ -78,9 +95,21 @@ final class OpenFiles implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        Handle opened = new Handle(directory.open(Segment.dataName(number), Posix.O_RDONLY)); // may wait for the disk
+        begin();
+        Handle opened = null;
+        try {
+            opened = new Handle(files.open(number)); // may wait for the disk
+        } finally {
+            if (opened == null) {
+                boolean _ = wasDropped(number);
+            }
+        }
         lock.lock();
         try {
+            if (wasDropped(number)) {
+                opened.dropped = true;
+                return opened;
+            }
             Handle handle = open.get(number);
             if (handle != null) { // another thread was faster
                 opened.close();
@@ -90,9 +119,33 @@ final class OpenFiles implements AutoCloseable {
             handle = opened;
             open.put(number, handle);
             if (open.size() > most) {
-                drop(open.keySet().iterator().next());
+                close(open.keySet().iterator().next());
             }
             return handle;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void begin() {
+        lock.lock();
+        try {
+            opening++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends an opening. Returns whether the segment was dropped since any that is under way began. */
+    private boolean wasDropped(int number) {
+        lock.lock();
+        try {
+            opening--;
+            boolean dropped = droppedMeanwhile.contains(number);
+            if (opening == 0) {
+                droppedMeanwhile.clear();
+            }
+            return dropped;
         } finally {
             lock.unlock();
         }
@@ -129,6 +182,18 @@ final class OpenFiles implements AutoCloseable {
     void drop(int number) {
         lock.lock();
         try {
+            close(number);
+            if (opening > 0) {
+                droppedMeanwhile.add(number);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void close(int number) {
+        lock.lock();
+        try {
             Handle handle = open.remove(number);
             if (handle != null) {
                 handle.dropped = true;
@@ -146,7 +211,7 @@ final class OpenFiles implements AutoCloseable {
         lock.lock();
         try {
             for (int number : open.keySet().stream().toList()) {
-                drop(number);
+                close(number);
             }
         } finally {
             lock.unlock();

@@ -293,15 +293,22 @@ final class SegmentLog {
         }
     }
 
-    /** Reserves room for samples of {@code sizes}; some may be missing at the end of the result. */
-    synchronized List<Spot> reserveAll(long[] sizes) {
+    /**
+     * Reserves room for samples of {@code sizes}; some may be missing at the end of the result.
+     *
+     * @throws PosixException when a new segment is needed for the first, and cannot be made
+     */
+    synchronized List<Spot> reserveAll(long[] sizes) throws PosixException {
         List<Spot> spots = new ArrayList<>(sizes.length);
         for (long size : sizes) {
             Spot spot;
             try {
                 spot = reserve(size);
             } catch (PosixException e) {
-                break; // the next keep() meets the same error and reports it
+                if (spots.isEmpty()) {
+                    throw e;
+                }
+                break; // the next call meets the same error
             }
             if (spot == null) {
                 break;
@@ -326,6 +333,11 @@ final class SegmentLog {
         List<Segment> all = new ArrayList<>(bySlot.values());
         all.sort(Comparator.comparingInt(Segment::number));
         return all;
+    }
+
+    /** Bytes that compaction can remove, once no sample is being sent from their segments. */
+    synchronized long deadBytes() {
+        return diskBytes - TierDirectory.fixedBytes() - liveBytes - pendingBytes;
     }
 
     /** Bytes in the directory. */

@@ -140,7 +140,7 @@ public final class SsdTier implements Tier {
             Places places = new Places(tree.entryCount());
             new Recovery(directory, tree, places, log, health).run();
             KeptSamples samples = new KeptSamples(tree, places, log, openFiles, pins, health);
-            Compaction compaction = new Compaction(log, places, samples, writes, openFiles, pins, clock);
+            Compaction compaction = new Compaction(log, freeSpace, places, samples, writes, openFiles, pins, clock);
             try {
                 compaction.shrinkTo(capacityBytes);
             } catch (PosixException e) {
@@ -211,7 +211,7 @@ public final class SsdTier implements Tier {
         if (!log.couldFit(sample.size()) || !health.mayWrite()) {
             return false;
         }
-        if (!freeSpace.take(bytes)) {
+        if (!freeSpace.take(bytes) && !makeRoomOnDisk(now.compaction, bytes)) {
             health.diskFull("the SSD cache in " + directory.path()
                     + " could hold more, but its disk has no more room than is reserved for others");
             return false;
@@ -221,6 +221,26 @@ public final class SsdTier implements Tier {
         } finally {
             freeSpace.written(bytes);
         }
+    }
+
+    /** Removes dead samples until the disk has room for so many bytes, and takes it. Returns whether it did. */
+    private boolean makeRoomOnDisk(Compaction compaction, long bytes) {
+        makingRoom.lock();
+        try {
+            while (log.deadBytes() > 0 && health.mayWrite() && compaction.step()) {
+                freeSpace.changed();
+                if (freeSpace.take(bytes)) {
+                    return true;
+                }
+            }
+        } catch (PosixException e) {
+            health.writeFailed("cannot remove what is not needed from the SSD cache in " + directory.path() + " ("
+                    + e.getMessage() + "); trying again later");
+        } finally {
+            compaction.rest();
+            makingRoom.unlock();
+        }
+        return false;
     }
 
     private boolean writeWhereThereIsRoom(Contents now, int file, SampleBuffer sample) {
@@ -316,7 +336,7 @@ public final class SsdTier implements Tier {
 
     @Override
     public boolean mayGrowBy(long bytes) {
-        return freeSpace.allows(bytes);
+        return log.deadBytes() >= bytes || freeSpace.allows(bytes);
     }
 
     @Override

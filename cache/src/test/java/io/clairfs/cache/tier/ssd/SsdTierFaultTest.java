@@ -1,9 +1,13 @@
 package io.clairfs.cache.tier.ssd;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.posix.DiskCalls;
+import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.ProcessIdentity;
 import io.clairfs.cache.tier.FakeTree;
 import io.clairfs.cache.tier.TierContract;
@@ -264,6 +268,91 @@ final class SsdTierFaultTest {
                 assertThat(comeOut(tier)).isEqualTo(kept);
             }
         });
+    }
+
+    // Promise T3, T4
+    @Test
+    void diskThatIsFullBeforeTheTierIs_hasRoomAgainForWhatReplacesOthers() throws Exception {
+        withTmpfs("1m", mounted -> {
+            try (SsdTier tier = open(mounted, 600_000)) {
+                int kept = 0;
+                while (kept < FILES && keep(tier, kept)) {
+                    kept++;
+                }
+                assertThat(keep(tier, FILES - 1)).isFalse();
+                assertThat(tier.mayGrowBy(10_000)).isFalse();
+                tier.evict(FakeTree.number(tree, 0));
+                tier.evict(FakeTree.number(tree, 3));
+                assertThat(tier.mayGrowBy(10_000)).isTrue();
+                assertThat(keep(tier, FILES - 1)).isTrue();
+                assertThat(comeOut(tier)).isEqualTo(kept - 1);
+                assertThat(mounted.toFile().getUsableSpace()).isGreaterThanOrEqualTo(600_000);
+                assertThat(tier.failures()).isEqualTo(TierFailures.NONE);
+            }
+        });
+    }
+
+    // Promise T3
+    @Test
+    void diskOnWhichNoFileCanBeMade_isCounted_andNothingIsTriedForEver() throws Exception {
+        int small = 250;
+        DatasetTree sizes = FakeTree.of(small + 1, i -> i < small ? 4_000 : 60_000);
+        long capacity = TierDirectory.fixedBytes() + small * (4_000L + SsdTier.ENTRY_BYTES) + 40_000;
+        withTmpfs("4m", mounted -> {
+            try (SsdTier tier = new SsdTier(mounted, "/data", capacity, 0, clock::get, lines::add)) {
+                tier.recover(sizes);
+                for (int i = 0; i < small; i++) {
+                    assertThat(TierContract.keep(tier, sizes, FakeTree.number(sizes, i)))
+                            .isTrue();
+                }
+            }
+            try (Stream<Path> all = Files.walk(mounted)) {
+                run("mount", "-o", "remount,nr_inodes=" + all.count(), mounted.toString());
+            }
+            try (SsdTier tier = new SsdTier(mounted, "/data", capacity, 0, clock::get, lines::add)) {
+                tier.recover(sizes);
+                for (int i = 0; i < small; i += 2) {
+                    tier.evict(FakeTree.number(sizes, i));
+                }
+                assertThat(TierContract.keep(tier, sizes, FakeTree.number(sizes, small)))
+                        .isFalse();
+                assertThat(tier.failures().writes()).isEqualTo(1);
+                for (int i = 1; i < small; i += 2) {
+                    assertThat(TierContract.comesOut(tier, sizes, FakeTree.number(sizes, i)))
+                            .isTrue();
+                }
+            }
+        });
+    }
+
+    // Promise T3
+    @Test
+    void descriptorsThatRunOut_costNoSample() throws Exception {
+        filled().close();
+        String self = Long.toString(ProcessHandle.current().pid());
+        List<Integer> taken = new ArrayList<>();
+        try (SsdTier tier = open(root, 0)) {
+            Assumptions.assumeTrue(
+                    run("prlimit", "--pid", self, "--nofile=1500:"), "skipped: no prlimit to lower a limit with");
+            try {
+                while (taken.size() < 1500) {
+                    taken.add(Posix.openAt(Posix.AT_FDCWD, "/dev/null".getBytes(UTF_8), Posix.O_RDONLY));
+                }
+            } catch (PosixException none) {
+                assertThat(none.errno()).isEqualTo(Errno.EMFILE);
+            }
+            boolean came = comesOut(tier, 0);
+            taken.forEach(Posix::close);
+            assertThat(came).isFalse();
+            assertThat(tier.failures()).isEqualTo(new TierFailures(0, 1, 0));
+            assertThat(comeOut(tier)).isEqualTo(FILES);
+        } finally {
+            run(
+                    "sh",
+                    "-c",
+                    "prlimit --pid " + self + " --nofile=\"$(prlimit --pid " + self
+                            + " --nofile --noheadings --output=HARD | tr -d ' ')\":");
+        }
     }
 
     // Promise T3
