@@ -169,6 +169,9 @@ final class CheapestPlace {
 
     private SampleBuffer fetch(NearPlaces.Attempt attempt, Entry sample, SampleFlight flight, FetchRequest request)
             throws SourceException {
+        if (flight.replacesLost()) {
+            attempt.passSlowerTiersOver();
+        }
         SampleBuffer near = fromQuick(attempt, sample.number(), tree.keptSize(sample.number()), request);
         if (near == null && flight.isHedged()) { // the source has given it meanwhile, to a reader
             near = inUse.get(sample.number());

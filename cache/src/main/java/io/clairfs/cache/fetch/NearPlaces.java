@@ -80,6 +80,11 @@ final class NearPlaces {
             this.bytes = bytes;
         }
 
+        /** Asks no slower tier of this node: one of them may hang. */
+        void passSlowerTiersOver() {
+            failed.addAll(places.subList(1, places.size()));
+        }
+
         private long leftForPeersNs() {
             return peers.mostNs(bytes) - (clockNs.getAsLong() - sinceNs);
         }

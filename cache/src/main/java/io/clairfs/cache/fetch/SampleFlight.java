@@ -164,6 +164,11 @@ final class SampleFlight {
         return System.nanoTime() - startNs;
     }
 
+    /** Whether it replaces one that is lost. */
+    boolean replacesLost() {
+        return lost != null;
+    }
+
     /** Whether to ask another place as well, for those who wait; true for one caller. */
     synchronized boolean hedge() {
         boolean first = !hedged && !ended;

@@ -9,6 +9,7 @@ import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Answers readers whose sample was not staged in time, and never lets one wait longer than the read timeout.
@@ -22,6 +23,9 @@ import java.lang.foreign.MemorySegment;
 public final class SampleReader implements AutoCloseable {
     private static final int MOST_FETCHES = 256;
 
+    /** Threads that hang at the source for good, beside those. */
+    private static final int MOST_LOST_FETCHES = 384;
+
     /** The kernel asks for fewer at once: {@code max_background} of them read ahead, and one for each thread that reads directly. */
     private static final int MOST_WAITING = 65_536;
 
@@ -34,7 +38,7 @@ public final class SampleReader implements AutoCloseable {
     private final Counters counters;
     private final long timeoutMs;
     private final SamplesInUse inUse;
-    private final FetchSlots slots = new FetchSlots(MOST_FETCHES);
+    private final FetchSlots slots;
     private final ReadWaits waits;
     private volatile boolean closed;
 
@@ -54,6 +58,8 @@ public final class SampleReader implements AutoCloseable {
         this.router = router;
         this.counters = counters;
         this.timeoutMs = timeoutMs;
+        slots = new FetchSlots(
+                MOST_FETCHES, MOST_LOST_FETCHES, TimeUnit.MILLISECONDS.toNanos(timeoutMs), System::nanoTime);
     }
 
     /** The origin of a request. It is told once, on any thread, and must not keep that thread waiting. */

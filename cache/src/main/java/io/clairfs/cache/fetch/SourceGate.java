@@ -133,7 +133,7 @@ final class SourceGate {
             }
         }
 
-        /** Whether its piece has been at the source for longer than {@code afterNs}. */
+        /** See {@link SourceTurns.Turn#isLost}. */
         boolean isLost(long afterNs) {
             lock.lock();
             try {

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each piece is a turn of its own. So an urgent sample waits behind another's megabytes for one piece at most, and a trial of a higher
  * limit costs the first sample a few pieces. A piece that is long overdue no longer counts as in flight: one file that hangs keeps no other
- * waiting. The memory of samples of which a piece has been read is bounded; a sample that has begun goes on when another may not begin. Not
- * thread-safe; {@link SourceGate} guards it.
+ * waiting. The memory of samples of which a piece has been read is bounded; a sample that has begun goes on when another may not begin. Beyond the bound
+ * one sample that a reader waits for goes on at a time, and another beside each of a few that are overdue. Not thread-safe; {@link SourceGate} guards it.
  */
 final class SourceTurns {
     /** The default bytes of samples under way from the source; a larger sample comes alone. A source that hangs holds so much memory. */
@@ -26,6 +26,10 @@ final class SourceTurns {
 
     private static final long OVERDUE_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int OVERDUE_TIMES = 8;
+
+    /** So many overdue samples of readers let others begin beyond the bound of memory. */
+    private static final int MOST_OVERDUE_BESIDE = 16;
+
     private static final double NEWEST_WEIGHS = 1.0 / 8;
     private static final Comparator<Turn> ORDER = Comparator.<Turn, FetchUrgency>comparing(turn -> turn.urgency)
             .thenComparingLong(turn -> turn.order)
@@ -68,12 +72,23 @@ final class SourceTurns {
         private long piece;
         private boolean begun;
         private boolean begunForReader;
+        private boolean asked;
         private boolean has;
         private boolean overdue;
+
+        /** When it entered, then when it had its last turn. */
         private long sinceNs;
 
-        private Turn(long bytes, double madePerByte, FetchUrgency urgency, long order, long number, Runnable granted) {
+        private Turn(
+                long bytes,
+                double madePerByte,
+                FetchUrgency urgency,
+                long order,
+                long number,
+                long nowNs,
+                Runnable granted) {
             this.granted = granted;
+            sinceNs = nowNs;
             this.bytes = bytes;
             this.madePerByte = madePerByte;
             this.urgency = urgency;
@@ -86,9 +101,9 @@ final class SourceTurns {
             return has;
         }
 
-        /** Whether its piece has been at the source for longer than {@code afterNs}. */
+        /** Whether its piece, or what comes before the first, has been at the source for longer than {@code afterNs}. */
         boolean isLost(long nowNs, long afterNs) {
-            return has && nowNs - sinceNs > afterNs;
+            return (has || !asked) && nowNs - sinceNs > afterNs;
         }
     }
 
@@ -108,7 +123,7 @@ final class SourceTurns {
      * @param madePerByte bytes of the sample for each byte of its source: the source's rate is measured in bytes of samples
      */
     Turn enter(long bytes, double madePerByte, FetchUrgency urgency, long order, Runnable granted) {
-        return new Turn(bytes, madePerByte, urgency, order, turns++, granted);
+        return new Turn(bytes, madePerByte, urgency, order, turns++, clockNs.getAsLong(), granted);
     }
 
     /** Queues for a turn to read {@code piece} bytes; the piece before has arrived. */
@@ -116,6 +131,7 @@ final class SourceTurns {
         if (turn.has) {
             arrived(turn);
         }
+        turn.asked = true;
         turn.piece = piece;
         waiting.add(turn);
         grant();
@@ -204,7 +220,16 @@ final class SourceTurns {
     private boolean mayBegin(Turn turn) {
         boolean waitedFor = isWaitedFor(turn);
         long most = waitedFor ? mostBegunBytes : mostBegunBytes / 4 * 3;
-        return begun == 0 || begun + turn.bytes <= most || (waitedFor && begunForReaders == 0);
+        return begun == 0 || begun + turn.bytes <= most || (waitedFor && begunForReaders <= overdueOfReaders());
+    }
+
+    private long overdueOfReaders() {
+        return begunForReaders == 0
+                ? 0
+                : asked.stream()
+                        .filter(turn -> turn.overdue && turn.begunForReader)
+                        .limit(MOST_OVERDUE_BESIDE)
+                        .count();
     }
 
     private static boolean isWaitedFor(Turn turn) {

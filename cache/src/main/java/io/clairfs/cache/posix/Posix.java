@@ -87,6 +87,9 @@ public final class Posix {
         }
     }
 
+    /** How often an open that the kernel or the file system asks to try again is tried again. */
+    private static final int MOST_AGAIN = 3;
+
     /** Whether {@code openat2} works: kernel 5.6 and newer; some containers forbid it. */
     private static volatile boolean hasOpenat2 = true;
 
@@ -103,6 +106,7 @@ public final class Posix {
         how.set(JAVA_LONG, 0, flags | O_CLOEXEC | O_NOFOLLOW);
         how.set(JAVA_LONG, 8, 0);
         how.set(JAVA_LONG, 16, RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
+        int again = 0;
         while (true) {
             long fd = SYSCALL.call(OPENAT2, directory, name.address(), how.address(), HOW_BYTES);
             if (fd >= 0) {
@@ -114,7 +118,8 @@ public final class Posix {
                 hasOpenat2 = false;
                 return other;
             }
-            if (errno != Errno.EINTR && errno != Errno.EAGAIN) {
+            again += errno == Errno.EAGAIN ? 1 : 0;
+            if (errno != Errno.EINTR && (errno != Errno.EAGAIN || again > MOST_AGAIN)) {
                 throw new PosixException("open", errno);
             }
         }
@@ -183,8 +188,13 @@ public final class Posix {
                 out.get(JAVA_INT, 0x14),
                 out.get(JAVA_INT, 0x18),
                 out.get(JAVA_LONG, 0x28),
-                Math.addExact(Math.multiplyExact(seconds, 1_000_000_000L), nanos),
+                nanosSinceEpoch(seconds, nanos),
                 out.get(JAVA_LONG, 0x20));
+    }
+
+    /** A file's time. What is beyond the years 1677 to 2262 wraps around: it is compared with others, and stays different from most. */
+    private static long nanosSinceEpoch(long seconds, int nanos) {
+        return seconds * 1_000_000_000L + nanos;
     }
 
     /** Status of an open descriptor. */

@@ -31,6 +31,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,6 +63,41 @@ final class DatasetTreeTest {
             assertThat(tree.fileBytes()).isEqualTo(5);
             assertThat(tree.entry(leaf.number())).isEqualTo(leaf);
             assertThat(warnings).isEmpty();
+        }
+    }
+
+    private static String said(String command) throws Exception {
+        Process process = new ProcessBuilder("sh", "-c", command).start();
+        String said = new String(process.getInputStream().readAllBytes(), UTF_8);
+        process.waitFor();
+        return said;
+    }
+
+    @Test
+    void fileOfAFarYear_isListedAndReadLikeOthers() throws Exception {
+        List<String> kept = new ArrayList<>(); // each file system keeps other years
+        for (int year : new int[] {1600, 2400}) { // beyond what fits into 64 bits of nanoseconds
+            Path file = Files.writeString(directory.resolve("of" + year), "hello");
+            // Java's own call keeps to the years that fit.
+            String after = said("touch -d " + year + "-01-01 '" + file + "' && stat -c %y '" + file + "'");
+            if (after.startsWith(year + "-")) {
+                kept.add("of" + year);
+            } else {
+                Files.delete(file);
+            }
+        }
+        Assumptions.assumeFalse(kept.isEmpty(), "skipped: this file system keeps no such year");
+        try (DirectorySource source = new DirectorySource(directory);
+                DatasetTree tree = new DatasetTree(source, 4, _ -> {});
+                Arena arena = Arena.ofConfined()) {
+            tree.complete().join();
+            assertThat(tree.fileCount()).isEqualTo(kept.size());
+            for (String name : kept) {
+                Entry entry = Objects.requireNonNull(tree.find(name.getBytes(UTF_8), TIMEOUT_MS));
+                MemorySegment into = arena.allocate(5);
+                source.read(entry.file(), 0, into);
+                assertThat(into.toArray(ValueLayout.JAVA_BYTE)).isEqualTo("hello".getBytes(UTF_8));
+            }
         }
     }
 

@@ -224,6 +224,33 @@ final class FetchRouterTest extends FetchRouterFixture {
         late.release();
     }
 
+    // Promise T6
+    @Test
+    void diskThatHangs_isNotAskedAgainForTheSample() throws Exception {
+        putOnDisk(5);
+        FetchRouter impatient = new FetchRouter(
+                new FetchPlaces(dataset.tree, dataset, admission, inUse, peers),
+                FetchLimits.DEFAULT.withLostNs(1),
+                router.rates(),
+                counters,
+                System::nanoTime);
+        CountDownLatch hangs = new CountDownLatch(1);
+        disk.hangUntil(hangs);
+        FutureTask<SampleBuffer> first = new FutureTask<>(() -> impatient.fetch(dataset.file(5), false));
+        Thread.ofPlatform().daemon().start(first);
+        Await.until("the disk is asked", () -> impatient.isUnderWay(dataset.file(5)));
+        requireRight(5, impatient.fetch(dataset.file(5), false));
+        assertThat(dataset.reads()).containsExactly(5);
+        assertThat(first.isDone()).isFalse();
+        hangs.countDown();
+        requireRight(5, first.get(30, TimeUnit.SECONDS));
+    }
+
+    private void requireRight(int sample, SampleBuffer came) {
+        assertThat(dataset.isRight(sample, came)).isTrue();
+        came.release();
+    }
+
     @Test
     void sampleThatCouldNotBeKeptBecauseOfABug_isNotLeaked() {
         admission.follow(_ -> {

@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -17,7 +18,11 @@ final class FetchSlotsTest {
     private static final int MOST = 3;
     private static final long GENEROUS_S = 30;
 
-    private final FetchSlots slots = new FetchSlots(MOST);
+    private static final int MOST_LOST = 2;
+    private static final long LOST_NS = 1000;
+
+    private final AtomicLong clock = new AtomicLong();
+    private final FetchSlots slots = new FetchSlots(MOST, MOST_LOST, LOST_NS, clock::get);
 
     private static Thread start(Runnable run) {
         return Thread.ofPlatform().daemon().start(run);
@@ -82,6 +87,36 @@ final class FetchSlotsTest {
         }
         assertThat(done).hasValue(threads * each);
         assertThat(most.get()).isLessThanOrEqualTo(MOST);
+    }
+
+    // Promise W2
+    @Test
+    void fetchesThatAreLost_makeRoomForOthers_upToABound() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        Semaphore begun = new Semaphore(0);
+        List<Thread> lost = new ArrayList<>();
+        AtomicInteger ran = new AtomicInteger();
+        for (int i = 0; i < MOST + MOST_LOST; i++) {
+            lost.add(start(() -> slots.run(() -> {
+                begun.release();
+                try {
+                    gate.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            })));
+            assertThat(begun.tryAcquire(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+            clock.addAndGet(LOST_NS);
+        }
+        clock.addAndGet(MOST * LOST_NS);
+        slots.run(ran::incrementAndGet);
+        assertThat(ran).as("too many are lost").hasValue(0);
+        gate.countDown();
+        for (Thread thread : lost) {
+            thread.join();
+        }
+        slots.run(ran::incrementAndGet);
+        assertThat(ran).hasValue(2);
     }
 
     @Test

@@ -103,6 +103,33 @@ final class SourceTurnsTest {
         assertThat(store.turns.begunBytes()).isZero();
     }
 
+    // Promise W2
+    @Test
+    void fileWhoseOpenHangs_isLost() {
+        SimulatedStore store = new SimulatedStore(100 * MB, UNBOUNDED, 0);
+        SourceTurns.Turn opens = store.turns.enter(PIECE, FetchUrgency.READER, 0, () -> {});
+        long since = (long) (store.now() * 1e9);
+        assertThat(opens.isLost(since + 500_000_000, 500_000_000)).isFalse();
+        assertThat(opens.isLost(since + 500_000_001, 500_000_000)).isTrue();
+    }
+
+    // Promise W2
+    @Test
+    void readersWhoseFilesHang_keepNoOtherReaderFromBeginning() {
+        SimulatedStore store = new SimulatedStore(100 * MB, UNBOUNDED, 0);
+        long bytes = SourceTurns.MOST_BEGUN_BYTES;
+        store.new Fetch(0, bytes, FetchUrgency.STAGING).hang();
+        for (int i = 1; i < 4; i++) {
+            store.new Fetch(i, bytes, FetchUrgency.READER).hang();
+        }
+        SimulatedStore.Fetch healthy = store.new Fetch(9, PIECE, FetchUrgency.READER);
+        for (int i = 0; i < 20 && store.arrived.isEmpty(); i++) {
+            store.step(1);
+        }
+        assertThat(store.arrived).containsExactly(9);
+        assertThat(healthy.turn.has()).isFalse();
+    }
+
     @Test
     void samplesThatWaitForTheirTurn_areNotLost() {
         SimulatedStore store = new SimulatedStore(1 * MB, UNBOUNDED, 0);

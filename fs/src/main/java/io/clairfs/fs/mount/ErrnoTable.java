@@ -13,7 +13,8 @@ import java.lang.System.Logger.Level;
 /**
  * The one place where a throwable becomes an errno.
  *
- * <p>An errno of the source or of a system call is passed on. A source that does not answer is {@code EIO}, a changed source
+ * <p>An errno of the source or of a system call is passed on, but for {@code EAGAIN} and {@code EINTR}, which are {@code EIO}: programs take them for no failure
+ * and go on without the bytes. A source that does not answer is {@code EIO}, a changed source
  * {@code ESTALE}, a file that a view cannot show {@code EIO}, a lack of memory {@code ENOMEM}. Anything else is a bug, logged with its trace, and {@code EIO} to the reader.
  * Every failure is reported to {@code log}.
  */
@@ -36,7 +37,8 @@ public final class ErrnoTable {
     public int negative(String operation, byte[] path, Throwable thrown) {
         try {
             log.failed(operation, path, String.valueOf(thrown.getMessage()));
-            return -errno(operation, thrown);
+            int errno = errno(operation, thrown);
+            return errno == Errno.EAGAIN || errno == Errno.EINTR ? -Errno.EIO : -errno;
         } catch (Throwable t) {
             return -Errno.EIO;
         }

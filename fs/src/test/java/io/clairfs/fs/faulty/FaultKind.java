@@ -11,6 +11,8 @@ public enum FaultKind {
     ENOENT(Errno.ENOENT),
     EACCES(Errno.EACCES),
     ETIMEDOUT(Errno.ETIMEDOUT),
+    /** A store that asks for mercy. */
+    EAGAIN(Errno.EAGAIN),
     /** The answer takes longer. */
     DELAY(0),
     /** No answer before the fault is lifted. It comes in the end at all events: ETIMEDOUT after the bound. */
@@ -32,7 +34,7 @@ public enum FaultKind {
     Set<Request> usual() {
         return switch (this) {
             case EIO, ETIMEDOUT, DELAY, HANG -> Request.CONTENT;
-            case ENOENT, EACCES -> EnumSet.of(Request.OPEN);
+            case ENOENT, EACCES, EAGAIN -> EnumSet.of(Request.OPEN);
             case SHORT_READ -> EnumSet.of(Request.READ);
         };
     }

@@ -63,7 +63,7 @@ final class Faults {
             }
             count((spec.kind() + " " + request).toLowerCase(Locale.ROOT));
             switch (spec.kind()) {
-                case EIO, ENOENT, EACCES, ETIMEDOUT -> throw failure(spec);
+                case EIO, ENOENT, EACCES, ETIMEDOUT, EAGAIN -> throw failure(spec);
                 case DELAY -> fault.awaitLifted(spec.duration());
                 case HANG -> {
                     if (!fault.awaitLifted(spec.duration())) {

@@ -30,6 +30,12 @@ class ErrnoTableTest {
     }
 
     @Test
+    void errnoThatProgramsTakeForNoFailure_isAnInputOutputError() {
+        assertThat(errno(new SourceFailedException("c/1.jpg", Errno.EAGAIN))).isEqualTo(Errno.EIO);
+        assertThat(errno(new PosixException("open", Errno.EINTR))).isEqualTo(Errno.EIO);
+    }
+
+    @Test
     void sourceThatChanged_isStale_andOneThatIsSilent_anInputOutputError() {
         assertThat(errno(new SourceChangedException("c/1.jpg"))).isEqualTo(Errno.ESTALE);
         assertThat(errno(new SourceTimeoutException("c/1.jpg", 5_000))).isEqualTo(Errno.EIO);

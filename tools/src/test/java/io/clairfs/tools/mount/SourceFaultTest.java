@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A failing source costs readers only the data that it does not deliver. Each test has one kind of failure. */
 @Timeout(300)
@@ -97,12 +98,13 @@ class SourceFaultTest {
         "EACCES, OPEN",
         "ENOENT, OPEN",
         "ETIMEDOUT, READ",
+        "EAGAIN, OPEN",
     })
     void failure_is_the_readers_with_a_line_in_errors_and_over_when_the_source_is_well(FaultKind kind, Request request)
             throws Exception {
         String file = newFile();
         Fault fault = source.inject(FaultSpec.of(kind).on(request).at(file));
-        assertThat(read(file)).isEqualTo(kind.name());
+        assertThat(read(file)).isEqualTo(kind == FaultKind.EAGAIN ? "EIO" : kind.name());
         assertThat(fault.struck()).isPositive();
         assertThat(mount.lines("errors")).anyMatch(line -> line.contains("read /" + file + ": " + file + ": "));
         assertThat(read(newFile())).isEqualTo("right");
@@ -128,11 +130,11 @@ class SourceFaultTest {
     }
 
     // Promise W2
-    @Test
-    void request_that_is_lost_for_good_costs_the_file_one_read_timeout() throws Exception {
+    @ParameterizedTest
+    @EnumSource(names = {"OPEN", "READ"})
+    void request_that_is_lost_for_good_costs_the_file_one_read_timeout(Request request) throws Exception {
         String file = newFile();
-        source.inject(
-                FaultSpec.of(FaultKind.HANG).on(Request.READ).at(file).times(1).lasting(Duration.ofMinutes(2)));
+        source.inject(FaultSpec.of(FaultKind.HANG).on(request).at(file).times(1).lasting(Duration.ofMinutes(2)));
         long start = System.nanoTime();
         String came = read(file);
         while (!came.equals("right")) {

@@ -116,7 +116,7 @@ final class StressFaults {
             case ENOENT -> Set.of(Errno.ENOENT);
             case EACCES -> Set.of(Errno.EACCES);
             case ETIMEDOUT -> Set.of(Errno.ETIMEDOUT);
-            case DELAY -> Set.of(Errno.EIO);
+            case DELAY, EAGAIN -> Set.of(Errno.EIO);
             case HANG -> Set.of(Errno.EIO, Errno.ETIMEDOUT);
             case SHORT_READ -> Set.of();
         };
