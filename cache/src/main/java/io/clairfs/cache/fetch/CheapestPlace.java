@@ -12,6 +12,7 @@ import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -340,6 +341,12 @@ final class CheapestPlace {
             buffer.release();
             throw t;
         }
+    }
+
+    /** As {@link FetchRouter#readPart}. */
+    void readPart(int file, long offset, MemorySegment into) throws SourceException {
+        source.read(tree.entry(file).file(), offset, into);
+        counters.fromSource.addPart(into.byteSize(), false);
     }
 
     /** What the view makes of a file, by a peer that is not later, or here. */

@@ -9,6 +9,7 @@ import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
@@ -103,8 +104,13 @@ public final class FetchRouter {
     }
 
     /** Whether a place nearer than the source has the sample, as far as can be told. */
-    boolean isNear(int file) {
+    public boolean isNear(int file) {
         return residents.isHere(file) || peers.mayHave(file);
+    }
+
+    /** Fills {@code into} with the file's bytes from {@code offset} on, from the source; for samples too large to be fetched for a part. */
+    public void readPart(int file, long offset, MemorySegment into) throws SourceException {
+        cheapest.readPart(file, offset, into);
     }
 
     /** Whether there are peers, or may be some later. */

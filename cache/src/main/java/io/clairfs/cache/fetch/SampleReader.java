@@ -10,6 +10,7 @@ import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntPredicate;
 
 /**
  * Answers readers whose sample was not staged in time, and never lets one wait longer than the read timeout.
@@ -21,6 +22,9 @@ import java.util.concurrent.TimeUnit;
  * its reader has its bytes as soon as they are there. A request for a sample with a flight is answered by the thread that fetches.
  */
 public final class SampleReader implements AutoCloseable {
+    /** A staged sample of this size, bytes, of which pages were lost is not fetched as a whole for them. */
+    public static final long LEAST_IN_PARTS_BYTES = 4 << 20;
+
     private static final int MOST_FETCHES = 256;
 
     /** Threads that hang at the source for good, beside those. */
@@ -40,6 +44,7 @@ public final class SampleReader implements AutoCloseable {
     private final SamplesInUse inUse;
     private final FetchSlots slots;
     private final ReadWaits waits;
+    private volatile IntPredicate staged = _ -> false;
     private volatile boolean closed;
 
     /** Readers wait for {@code timeoutMs} at most. */
@@ -71,6 +76,11 @@ public final class SampleReader implements AutoCloseable {
         void failed(Throwable reason);
     }
 
+    /** Sets what tells whether a file was staged, though pages of it may be gone. */
+    public void stagedBy(IntPredicate tells) {
+        staged = tells;
+    }
+
     /** How long a reader may wait, milliseconds. */
     public long timeoutMs() {
         return timeoutMs;
@@ -97,11 +107,16 @@ public final class SampleReader implements AutoCloseable {
         }
         if (here != null) {
             give(here, offset, there, asker);
-        } else if (size > inUse.readersBytes() / WHOLE_AT_ONCE && !tree.isMade(file)) {
+        } else if (isReadInPieces(file, size)) {
             readLarge(file, offset, there, mostMs, asker);
         } else {
             readWhole(file, offset, there, mostMs, asker);
         }
+    }
+
+    private boolean isReadInPieces(int file, long size) {
+        boolean tooLarge = size > inUse.readersBytes() / WHOLE_AT_ONCE;
+        return (tooLarge || (size >= LEAST_IN_PARTS_BYTES && staged.test(file))) && !tree.isMade(file);
     }
 
     private static void give(SampleBuffer from, long at, int length, Asker asker) {
@@ -123,7 +138,7 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Reads a piece of a sample that is too large to be fetched for each reader of a part. It comes from a flight that is under way; else
+     * Reads a piece of a sample that is too large to be fetched for each reader of a part, or of which only a part is missing. It comes from a flight that is under way; else
      * from a tier or a peer, as a whole, if it can be held for the requests that follow; else from the source; and if that fails, from a
      * tier or a peer after all.
      */

@@ -281,6 +281,11 @@ public final class Prefetcher implements AutoCloseable {
         return List.copyOf(jobs);
     }
 
+    /** Whether this file was staged, though pages of it may be gone. */
+    public boolean isPartlyStaged(int file) {
+        return staging.isPartlyStaged(file);
+    }
+
     /** Readers have closed the first {@code count} of these files, in this order. */
     public void read(int[] files, int count) {
         reportedReads.addAndGet(count);

@@ -3,6 +3,7 @@ package io.clairfs.cache.prefetch;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.fetch.SampleReader;
 import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.source.SourceException;
@@ -209,7 +210,31 @@ final class StagingPrefetcher implements AutoCloseable {
         }
     }
 
+    /** Brings what is missing of a large sample that was staged and lost pages, for the whole would be read from the source once more. */
+    private boolean isMended(StagingTask task) throws SourceException {
+        int file = task.file();
+        if (tree.fileSize(file) < SampleReader.LEAST_IN_PARTS_BYTES || tree.isMade(file) || router.isNear(file)) {
+            return false;
+        }
+        try {
+            boolean mended = task.loading().mend((offset, into) -> router.readPart(file, offset, into));
+            if (mended) {
+                counters.staged.increment();
+            }
+            return mended;
+        } catch (IOException e) {
+            LOG.log(
+                    Level.DEBUG,
+                    "not mended: " + PythonText.show(tree.entry(file).path()),
+                    e);
+            return false;
+        }
+    }
+
     private void push(StagingTask task) throws SourceException {
+        if (isMended(task)) {
+            return;
+        }
         int file = task.file();
         SampleBuffer buffer = task.fetch(router);
         task.fetched();

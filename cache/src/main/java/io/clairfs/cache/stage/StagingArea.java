@@ -1,7 +1,10 @@
 package io.clairfs.cache.stage;
 
+import io.clairfs.cache.source.SourceException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Where a reader finds a sample without a request: on a mount, the kernel's page cache. */
 public interface StagingArea {
@@ -12,18 +15,33 @@ public interface StagingArea {
      */
     Staged stage(int file, MemorySegment bytes) throws IOException;
 
+    /** A part of a file, bytes. */
+    record Part(long offset, long bytes) {}
+
+    /** Reads a part of a file. */
+    @FunctionalInterface
+    interface Parts {
+        /** Fills {@code into} with the bytes from {@code offset} on. */
+        void read(long offset, MemorySegment into) throws SourceException;
+    }
+
     /** A file that was put there, until it is dropped. */
     interface Staged {
         /** Takes the file out and releases what kept it there. */
         void drop();
 
         /**
-         * Puts the same bytes there once more, where that needs nothing but the bytes. Blocks as {@link StagingArea#stage} does.
+         * Puts the same bytes there once more, from {@code offset} on, where that needs nothing but the bytes. Blocks as {@link StagingArea#stage} does.
          *
          * @return false when the caller has to drop it and put it there anew
          */
-        default boolean stageAgain(MemorySegment bytes) throws IOException {
+        default boolean stageAgain(long offset, MemorySegment bytes) throws IOException {
             return false;
+        }
+
+        /** The parts of it that are not there any more, a MiB each at most; null where that cannot be told. */
+        default @Nullable List<Part> missing() {
+            return null;
         }
 
         /** Whether all of it is still there, as far as can be told: the kernel may take back any of it. */

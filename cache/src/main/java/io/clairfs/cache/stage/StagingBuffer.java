@@ -1,5 +1,6 @@
 package io.clairfs.cache.stage;
 
+import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.tier.SampleBuffer;
 import it.unimi.dsi.fastutil.ints.Int2ObjectLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
@@ -94,6 +95,15 @@ public final class StagingBuffer {
         /** Whether a position still wants it. */
         public boolean isWanted() {
             return StagingBuffer.this.isWanted(place);
+        }
+
+        /**
+         * Brings what is missing of a sample that was lost, unless that is more than half of it. Blocks for as long as its source takes.
+         *
+         * @return false when the sample has to be brought as a whole
+         */
+        public boolean mend(StagingArea.Parts from) throws IOException, SourceException {
+            return mine && StagingBuffer.this.mend(place, from);
         }
 
         /** Makes room, and puts the bytes into the staging area. Waits for readers of the leaving files and of this one. */
@@ -223,6 +233,12 @@ public final class StagingBuffer {
         return place != null && place.staged != null;
     }
 
+    /** Whether this file can be read without a request, but for what was lost of it. */
+    public synchronized boolean isPartlyStaged(int file) {
+        Place place = places.get(file);
+        return place != null && (place.staged != null || place.remains != null);
+    }
+
     /** Whether the sample of this place was lost, and no thread brings it yet. */
     public synchronized boolean isToBeBroughtAgain(Place place) {
         return place.state == State.RESERVED && place.remains != null;
@@ -253,6 +269,47 @@ public final class StagingBuffer {
         }
     }
 
+    private boolean mend(Place place, StagingArea.Parts from) throws IOException, SourceException {
+        StagingArea.Staged remains;
+        synchronized (this) {
+            remains = place.remains;
+        }
+        List<StagingArea.Part> missing = remains == null ? null : remains.missing();
+        if (remains == null || missing == null || bytes(missing) > place.bytes / 2) {
+            return false;
+        }
+        for (StagingArea.Part part : missing) {
+            SampleBuffer read = SampleBuffer.allocate(part.bytes());
+            try {
+                from.read(part.offset(), read.bytes());
+                if (!remains.stageAgain(part.offset(), read.bytes())) {
+                    return false;
+                }
+            } finally {
+                read.release();
+            }
+        }
+        synchronized (this) {
+            if (place.state == State.LOADING) { // else the buffer was closed meanwhile, and has dropped it
+                place.remains = null;
+                isStaged(place, remains);
+            }
+        }
+        return true;
+    }
+
+    private static long bytes(List<StagingArea.Part> parts) {
+        return parts.stream().mapToLong(StagingArea.Part::bytes).sum();
+    }
+
+    private void isStaged(Place place, StagingArea.Staged staged) {
+        place.staged = staged;
+        place.state = State.STAGED;
+        if (place.wanted == 0) {
+            keepUnwanted(place);
+        }
+    }
+
     private void stage(Place place, SampleBuffer buffer) throws IOException {
         StagingArea.Staged remains;
         synchronized (this) {
@@ -263,11 +320,7 @@ public final class StagingBuffer {
                 remains != null && isStagedAgain(remains, buffer) ? remains : area.stage(place.file, buffer.bytes());
         synchronized (this) {
             if (place.state == State.LOADING) {
-                place.staged = staged;
-                place.state = State.STAGED;
-                if (place.wanted == 0) {
-                    keepUnwanted(place);
-                }
+                isStaged(place, staged);
                 return;
             }
         }
@@ -278,7 +331,7 @@ public final class StagingBuffer {
     private static boolean isStagedAgain(StagingArea.Staged remains, SampleBuffer buffer) throws IOException {
         boolean done = false;
         try {
-            done = remains.stageAgain(buffer.bytes());
+            done = remains.stageAgain(0, buffer.bytes());
         } finally {
             if (!done) {
                 remains.drop();

@@ -29,13 +29,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Where a reader's bytes come from. Sample 0 is too large to be fetched for a reader of a part of it; the others are small. */
+/** Where a reader's bytes come from. Sample 0 is too large to be fetched for a reader of a part of it, the last has 4 MiB, the others are small. */
 @Timeout(120)
 final class SampleReaderTest {
-    private static final int SAMPLES = 301;
+    private static final int SAMPLES = 302;
     private static final long SMALL = 100;
     private static final long LARGE = SamplesInUse.READERS_BYTES / 4 + 10_000;
     private static final int LARGE_ONE = 0;
+    private static final long MIDDLE = SampleReader.LEAST_IN_PARTS_BYTES;
+    private static final int MIDDLE_ONE = SAMPLES - 1;
     private static final long TIMEOUT_MS = 60_000;
 
     private final FakeDataset dataset;
@@ -49,7 +51,8 @@ final class SampleReaderTest {
     private final SampleReader reader;
 
     SampleReaderTest() throws Exception {
-        dataset = new FakeDataset(SAMPLES, sample -> sample == LARGE_ONE ? LARGE : SMALL);
+        dataset =
+                new FakeDataset(SAMPLES, sample -> sample == LARGE_ONE ? LARGE : sample == MIDDLE_ONE ? MIDDLE : SMALL);
         admission = new Admission(dataset.tree, memory, List.of(disk), LARGE);
         ObservedRates rates = new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime);
         router = new FetchRouter(
@@ -116,6 +119,17 @@ final class SampleReaderTest {
         assertThat(counters.fromSource.bytes()).isEqualTo(1000);
         dataset.fail(true);
         assertThatThrownBy(() -> requireRead(LARGE_ONE, 6000, 1000)).isInstanceOf(SourceFailedException.class);
+    }
+
+    @Test
+    void stagedSampleOfWhichPagesAreGone_isReadByTheirParts_andAnotherAsAWhole() throws Exception {
+        int staged = dataset.file(MIDDLE_ONE);
+        reader.stagedBy(file -> file == staged);
+        requireRead(MIDDLE_ONE, 5000, 1000);
+        assertThat(counters.fromSource.bytes()).isEqualTo(1000);
+        reader.stagedBy(_ -> false);
+        requireRead(MIDDLE_ONE, 5000, 1000);
+        assertThat(counters.fromSource.bytes()).isEqualTo(1000 + MIDDLE);
     }
 
     @Test

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -13,6 +15,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The budget of the staging area, by single cases and by random operations. */
@@ -47,6 +50,68 @@ final class StagingBufferTest {
         buffer.drop(drops);
         assertThat(area.has(1)).isFalse();
         assertThat(buffer.usedBytes()).isEqualTo(600);
+    }
+
+    /** An area that holds one file and has lost parts of it. */
+    private static final class Torn implements StagingArea, StagingArea.Staged {
+        final byte[] content = new byte[600];
+        List<Part> missing = List.of();
+        boolean drops;
+
+        @Override
+        public Staged stage(int file, MemorySegment bytes) {
+            return this;
+        }
+
+        @Override
+        public void drop() {
+            drops = true;
+        }
+
+        @Override
+        public boolean isWhole() {
+            return missing.isEmpty();
+        }
+
+        @Override
+        public List<Part> missing() {
+            return missing;
+        }
+
+        @Override
+        public boolean stageAgain(long offset, MemorySegment bytes) {
+            MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, 0, content, (int) offset, (int) bytes.byteSize());
+            return true;
+        }
+    }
+
+    @ParameterizedTest(name = "{0} of 600 bytes missing")
+    @CsvSource({"300, true", "301, false"})
+    void lostSample_isMendedByItsMissingParts_unlessTheyAreMostOfIt(int second, boolean mended) throws Exception {
+        Torn torn = new Torn();
+        StagingBuffer buffer = new StagingBuffer(torn, CAPACITY, 10);
+        StagingBuffer.Place place = buffer.reserve(1, 600, drops);
+        assertThat(place).isNotNull();
+        stage(buffer, place, 600);
+        torn.missing = List.of(new StagingArea.Part(0, 100), new StagingArea.Part(200, second - 100));
+        assertThat(buffer.isLost(place)).isTrue();
+        assertThat(buffer.isStaged(1)).isFalse();
+        assertThat(buffer.isPartlyStaged(1)).isTrue();
+        List<Long> read = new ArrayList<>();
+        try (StagingBuffer.Loading loading = buffer.load(place, List.of())) {
+            assertThat(loading.mend((offset, into) -> {
+                        read.add(offset);
+                        into.fill((byte) 7);
+                    }))
+                    .isEqualTo(mended);
+        }
+        assertThat(read).isEqualTo(mended ? List.of(0L, 200L) : List.of());
+        assertThat(torn.content[99]).isEqualTo((byte) (mended ? 7 : 0));
+        assertThat(torn.content[100]).isZero();
+        assertThat(buffer.isStaged(1)).isEqualTo(mended);
+        assertThat(torn.drops).as("nobody brought it").isEqualTo(!mended);
+        buffer.close();
+        assertThat(torn.drops).isTrue();
     }
 
     @Test

@@ -15,6 +15,9 @@ import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The kernel's page cache of our own mount as a staging area.
@@ -53,6 +56,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
     private static final Path QUEUE_LENGTH = Path.of("/proc/sys/fs/inotify/max_queued_events");
     private static final long SHORTEST_QUEUE = 4096;
     private static final int NO_PIN = -1;
+    private static final long LARGEST_PART_BYTES = 1 << 20;
 
     /** How many files may be opened at once before one of the threads sees how many are open. */
     private static final int MARGIN = 128;
@@ -157,7 +161,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
             if (status.size() != bytes.byteSize()) {
                 throw new IOException("the mount says " + status.size() + " bytes, the sample has " + bytes.byteSize());
             }
-            push(status.inode(), bytes);
+            push(status.inode(), 0, bytes);
             if (readable == NO_PIN && pin >= firstNotKept) {
                 Posix.close(pin);
                 return new Pages(file, NO_PIN, false, status);
@@ -199,12 +203,12 @@ public final class PageCache implements StagingArea, AutoCloseable {
         }
     }
 
-    private void push(long node, MemorySegment bytes) throws PosixException {
-        for (long offset = 0; offset < bytes.byteSize(); offset += PIECE) {
-            long length = Math.min(PIECE, bytes.byteSize() - offset);
-            store(node, offset, bytes.address() + offset, length);
+    private void push(long node, long offset, MemorySegment bytes) throws PosixException {
+        for (long at = 0; at < bytes.byteSize(); at += PIECE) {
+            long length = Math.min(PIECE, bytes.byteSize() - at);
+            store(node, offset + at, bytes.address() + at, length);
             if (storesTwice) {
-                store(node, offset, bytes.address() + offset, length);
+                store(node, offset + at, bytes.address() + at, length);
             }
         }
     }
@@ -235,16 +239,38 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
         /** Pushes into the open file. Its close would be reported, and could not always be told from a reader's close. */
         @Override
-        public boolean stageAgain(MemorySegment content) throws IOException {
+        public boolean stageAgain(long offset, MemorySegment content) throws IOException {
             if (!readable || !session.enter()) {
                 return false;
             }
             try {
-                push(node, content);
+                push(node, offset, content);
                 return true;
             } finally {
                 session.leave();
             }
+        }
+
+        @Override
+        public synchronized @Nullable List<Part> missing() {
+            if (!readable || dropped) {
+                return null;
+            }
+            List<Part> parts = new ArrayList<>();
+            for (long offset = 0; offset < bytes; offset += PIECE) {
+                long length = Math.min(PIECE, bytes - offset);
+                if (!CachedPages.isCached(pin, offset, length)) {
+                    Part last = parts.isEmpty() ? null : parts.getLast();
+                    if (last != null
+                            && last.offset() + last.bytes() == offset
+                            && last.bytes() + length <= LARGEST_PART_BYTES) {
+                        parts.set(parts.size() - 1, new Part(last.offset(), last.bytes() + length));
+                    } else {
+                        parts.add(new Part(offset, length));
+                    }
+                }
+            }
+            return parts;
         }
 
         @Override

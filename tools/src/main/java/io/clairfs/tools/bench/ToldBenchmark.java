@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -99,6 +100,7 @@ public final class ToldBenchmark {
      * @param firstBatchTold time from the write of the job until the first batch is read
      * @param sourceBytes read from the source by the mount with the job, until its end
      * @param boundBytes S + (E-1) (S-C)
+     * @param lost staged samples that lost pages before they were read, in the mount with the job
      */
     public record Row(
             Cell cell,
@@ -109,7 +111,8 @@ public final class ToldBenchmark {
             double firstBatchAlone,
             double firstBatchTold,
             long sourceBytes,
-            long boundBytes) {}
+            long boundBytes,
+            long lost) {}
 
     /** One epoch: its time and that of its first batch. */
     private record Epoch(double seconds, double firstBatch) {}
@@ -134,7 +137,8 @@ public final class ToldBenchmark {
             List<List<String>> orders = new ArrayList<>();
             warmUp(source.point(), point, options, cell);
             SourceReads before = source.counted();
-            List<Epoch> told = told(source.point(), point, options, cell, orders);
+            LongAdder lost = new LongAdder();
+            List<Epoch> told = told(source.point(), point, options, cell, orders, lost);
             long read = source.counted().since(before).bytes();
             List<Epoch> untold = untold(source.point(), point, options, cell, orders);
             List<Epoch> alone = new ArrayList<>();
@@ -154,7 +158,8 @@ public final class ToldBenchmark {
                     alone.getFirst().firstBatch,
                     told.getFirst().firstBatch,
                     read,
-                    total + (EPOCHS - 1) * (total - total / MEMORY_PART));
+                    total + (EPOCHS - 1) * (total - total / MEMORY_PART),
+                    lost.sum());
         }
     }
 
@@ -169,7 +174,8 @@ public final class ToldBenchmark {
         List<Epoch> _ = untold(source, point, options, cell, List.of(files));
     }
 
-    private static List<Epoch> told(Path source, Path point, List<String> options, Cell cell, List<List<String>> orders)
+    private static List<Epoch> told(
+            Path source, Path point, List<String> options, Cell cell, List<List<String>> orders, LongAdder lost)
             throws IOException, InterruptedException {
         List<Epoch> epochs = new ArrayList<>();
         try (MountedProcess mount = MountedProcess.start(source, point, options)) {
@@ -182,6 +188,7 @@ public final class ToldBenchmark {
                         .toList());
                 epochs.add(read(point, orders.get(epoch), cell, epoch == 0 ? start : System.nanoTime()));
             }
+            lost.add(mount.status().at("/staging/lost").asLong());
         }
         return epochs;
     }
@@ -263,7 +270,7 @@ public final class ToldBenchmark {
     /** The header of a table. */
     public static String head() {
         return String.format(
-                "%10s %6s %10s %8s %10s %16s %16s %6s %16s %12s",
+                "%10s %6s %10s %8s %10s %16s %16s %6s %16s %12s %5s",
                 "file size",
                 "files",
                 "source",
@@ -273,7 +280,8 @@ public final class ToldBenchmark {
                 "told",
                 "worst",
                 "first batch",
-                "source/bound");
+                "source/bound",
+                "lost");
     }
 
     /** One line of a table. */
@@ -281,7 +289,7 @@ public final class ToldBenchmark {
         Cell cell = row.cell;
         return String.format(
                 Locale.ROOT,
-                "%10s %6d %8s/s %8s %8.2f s %16s %16s %6.2f %7.2f, %5.2f s %12.3f",
+                "%10s %6d %8s/s %8s %8.2f s %16s %16s %6.2f %7.2f, %5.2f s %12.3f %5d",
                 ByteSize.show(cell.fileBytes),
                 cell.files,
                 ByteSize.show(cell.bytesPerSecond),
@@ -292,7 +300,8 @@ public final class ToldBenchmark {
                 row.worst,
                 row.firstBatchAlone,
                 row.firstBatchTold,
-                (double) row.sourceBytes / row.boundBytes);
+                (double) row.sourceBytes / row.boundBytes,
+                row.lost);
     }
 
     private static String show(double[] seconds) {

@@ -88,6 +88,7 @@ record MountParts(
                 settings(config, samples.tiers()),
                 context.counters(),
                 context.errors()));
+        samples.reader().stagedBy(prefetcher::isPartlyStaged);
         AutoCloseable mountEnds = pages::leavePages; // before the prefetcher lets go of what it has staged
         context.started(mountEnds);
         ConsumptionWatcher watcher = context.started(new ConsumptionWatcher(

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,6 +42,53 @@ final class StagedAgainTest {
             Files.write(source.resolve(String.format("s%04d", i)), content);
         }
         return source;
+    }
+
+    /** Keeps the files open: a close would count as a read. */
+    private static final String DROP_SOME = """
+            import os, sys, time
+            for name in sys.argv[1:]:
+                fd = os.open(name, os.O_RDONLY)
+                os.posix_fadvise(fd, 3 << 20, 2 << 20, os.POSIX_FADV_DONTNEED)
+            time.sleep(600)
+            """;
+
+    @Test
+    void parts_of_large_samples_that_were_dropped_are_staged_again_without_the_rest() throws Exception {
+        Requirements.cachedPages();
+        Path source = fixture.newDirectory("source");
+        int samples = 4;
+        int bytes = 16 << 20;
+        Random random = new Random(5);
+        for (int i = 0; i < samples; i++) {
+            byte[] content = new byte[bytes];
+            random.nextBytes(content);
+            Files.write(source.resolve("s" + i), content);
+        }
+        LiveMount mount = fixture.mount(source, "--index-rule", "sorted", "--memory", "1MiB", "--staging", "100MiB");
+        mount.awaitReady();
+        mount.job("seed=3 epochs=1 batch=1");
+        JsonNode before =
+                mount.await("staged", s -> s.at("/jobs/0/staged_ahead").asInt() == samples);
+        List<String> drop = new ArrayList<>(List.of("python3", "-c", DROP_SOME));
+        for (int i = 0; i < samples; i++) {
+            drop.add(mount.point().resolve("s" + i).toString());
+        }
+        Process dropper = fixture.start("dropper", drop);
+        mount.await(
+                "staged again",
+                s -> s.at("/staging/lost").asInt() >= 1
+                        && s.at("/jobs/0/staged_ahead").asInt() == samples);
+        for (int i = 0; i < samples; i++) {
+            assertThat(Files.mismatch(source.resolve("s" + i), mount.point().resolve("s" + i)))
+                    .isEqualTo(-1);
+        }
+        JsonNode after = mount.status();
+        dropper.destroyForcibly().waitFor();
+        assertThat(after.at("/fetched/source/bytes").asLong()
+                        - before.at("/fetched/source/bytes").asLong())
+                .as("the parts, not %d bytes for each", bytes)
+                .isBetween(1L << 20, (long) samples * bytes / 2);
     }
 
     // Promise R8
