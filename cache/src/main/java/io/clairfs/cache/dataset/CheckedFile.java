@@ -6,15 +6,23 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedOutputStream;
 
 /** A file that is written whole and then renamed. It ends with a CRC-32C of all bytes before it. */
 final class CheckedFile {
     private static final int BUFFER = 1 << 18;
+    private static final String PREFIX = "index-";
+    private static final String SUFFIX = ".new";
 
     private CheckedFile() {}
 
@@ -24,9 +32,11 @@ final class CheckedFile {
         void write(DataOutputStream out) throws IOException;
     }
 
-    /** Replaces {@code file}. */
+    /** Replaces {@code file}. Removes what processes that were killed while they did so have left beside it. */
     static void write(Path file, Content content) throws IOException {
-        Path fresh = Files.createTempFile(file.toAbsolutePath().getParent(), "index-", ".new");
+        Path directory = Objects.requireNonNull(file.toAbsolutePath().getParent(), "a file is in a directory");
+        removeLeft(directory);
+        Path fresh = Files.createTempFile(directory, PREFIX, SUFFIX);
         try {
             CRC32C crc = new CRC32C();
             try (OutputStream to = Files.newOutputStream(fresh);
@@ -39,6 +49,19 @@ final class CheckedFile {
             Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } finally {
             Files.deleteIfExists(fresh);
+        }
+    }
+
+    private static void removeLeft(Path directory) throws IOException {
+        Instant dayAgo = Instant.now().minus(Duration.ofDays(1));
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(directory, PREFIX + "*" + SUFFIX)) {
+            for (Path each : all) {
+                if (Files.getLastModifiedTime(each).toInstant().isBefore(dayAgo)) {
+                    Files.deleteIfExists(each);
+                }
+            }
+        } catch (DirectoryIteratorException | NoSuchFileException e) {
+            System.getLogger(CheckedFile.class.getName()).log(System.Logger.Level.DEBUG, "left behind", e);
         }
     }
 

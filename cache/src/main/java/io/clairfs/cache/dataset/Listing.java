@@ -215,7 +215,8 @@ public final class Listing {
                 @Nullable Object extra) {
             boolean made = madeBytes != Transform.AS_IT_IS;
             if (nameBytes + name.length > names.length) {
-                names = Arrays.copyOf(names, Math.max(names.length * 2, nameBytes + name.length));
+                int least = Math.addExact(nameBytes, name.length);
+                names = Arrays.copyOf(names, Math.clamp(2L * names.length, least, Integer.MAX_VALUE - 8));
             }
             System.arraycopy(name, 0, names, nameBytes, name.length);
             nameBytes += name.length;

@@ -22,18 +22,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * The listings of an earlier mount of the same source, in a file, so that a large tree need not be walked again.
  *
- * <p>A listing is valid while the directory keeps its inode and modification time: a change of names changes the time. The listed
+ * <p>A listing is valid while the directory keeps its inode and its times: a change of names changes them, and no program can set back the time of its change ({@code ctime}). The listed
  * attributes of a file may be stale; each read checks the file against the listed size and time. A directory that changed less than
  * {@value #RACY_S} s before it was listed is listed again, because it may have changed once more within the same clock tick.
  *
  * <p>The file is written whole and then renamed. It ends with a CRC-32C of all bytes before it, and a damaged file counts as absent. All
- * numbers are big endian: 8 bytes {@code clairix1}, the source's path, the table of attributes, the listings, -1, the checksum.
+ * numbers are big endian: 8 bytes {@code clairix2}, the source's path, the table of attributes, the listings, -1, the checksum.
  *
  * <p>The listings of a view have the sizes of what it makes, and the source's beside them; their file has the view's identity behind the source's
  * path. Where a directory has changed, the sizes of those of its files that have not are taken from the saved listing all the same.
  */
 public final class SavedListings {
-    private static final byte[] MAGIC = "clairix1".getBytes(US_ASCII);
+    private static final byte[] MAGIC = "clairix2".getBytes(US_ASCII);
     private static final int RACY_S = 2;
     private static final long NO_STAMP = Long.MIN_VALUE;
     private static final long GAPS = NO_STAMP + 1;
@@ -84,7 +84,10 @@ public final class SavedListings {
     }
 
     /** The state of a directory when it was listed; in place of the time {@link #NO_STAMP} if it is unreliable, {@link #GAPS} if the listing is. */
-    private record Stamp(long inode, long mtimeNs) {}
+    private record Stamp(long inode, long mtimeNs, long ctimeNs) {
+        static final Stamp UNRELIABLE = new Stamp(0, NO_STAMP, 0);
+        static final Stamp WITH_GAPS = new Stamp(0, GAPS, 0);
+    }
 
     private record Saved(Stamp stamp, StoredListing listing) {}
 
@@ -122,7 +125,7 @@ public final class SavedListings {
         attributes.addAll(StoredListing.readAttributes(in));
         for (int length = in.readInt(); length != END; length = in.readInt()) {
             Name name = new Name(StoredListing.bytes(in, length));
-            Stamp stamp = new Stamp(in.readLong(), in.readLong());
+            Stamp stamp = new Stamp(in.readLong(), in.readLong(), in.readLong());
             saved.put(name, new Saved(stamp, StoredListing.read(in, !view.isRaw())));
         }
         return true;
@@ -163,7 +166,9 @@ public final class SavedListings {
         if (use == Use.TRUSTED) {
             return stamp.mtimeNs != GAPS;
         }
-        return now != null && stamp.mtimeNs != NO_STAMP && stamp.mtimeNs == now.mtimeNs() && stamp.inode == now.inode();
+        return now != null
+                && stamp.mtimeNs != NO_STAMP
+                && stamp.equals(new Stamp(now.inode(), now.mtimeNs(), now.ctimeNs()));
     }
 
     /**
@@ -177,9 +182,13 @@ public final class SavedListings {
         if (use == Use.NONE) {
             return;
         }
-        boolean settled = before != null && before.mtimeNs() < nowNs - TimeUnit.SECONDS.toNanos(RACY_S);
-        Stamp stamp = before == null || !settled ? new Stamp(0, NO_STAMP) : new Stamp(before.inode(), before.mtimeNs());
-        stamps.put(new Name(directory.path()), asItIs ? stamp : new Stamp(0, GAPS));
+        // Stores that have no time of a directory give 0.
+        boolean settled =
+                before != null && before.mtimeNs() > 0 && before.mtimeNs() < nowNs - TimeUnit.SECONDS.toNanos(RACY_S);
+        Stamp stamp = before == null || !settled
+                ? Stamp.UNRELIABLE
+                : new Stamp(before.inode(), before.mtimeNs(), before.ctimeNs());
+        stamps.put(new Name(directory.path()), asItIs ? stamp : Stamp.WITH_GAPS);
         isNews = true;
     }
 
@@ -239,6 +248,7 @@ public final class SavedListings {
         out.write(directory.path());
         out.writeLong(stamp.inode);
         out.writeLong(stamp.mtimeNs);
+        out.writeLong(stamp.ctimeNs);
         StoredListing.write(out, listing, !view.isRaw());
     }
 }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param targets of the links, in the order of the entries
  */
 record StoredListing(Listing.Columns columns, byte[][] targets) {
-    private static final int MOST = 1 << 30;
+    private static final int MOST = Integer.MAX_VALUE - 8;
 
     /** Writes a listing; with the source's sizes beside its own where {@code ofView}. */
     static void write(DataOutputStream out, Listing listing, boolean ofView) throws IOException {

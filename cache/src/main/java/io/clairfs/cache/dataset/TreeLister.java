@@ -1,5 +1,7 @@
 package io.clairfs.cache.dataset;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.Source;
@@ -10,6 +12,8 @@ import io.clairfs.cache.view.Transform;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ForkJoinPool;
@@ -32,6 +36,8 @@ import org.jspecify.annotations.Nullable;
 final class TreeLister implements AutoCloseable {
     private static final Logger LOG = System.getLogger(TreeLister.class.getName());
     private static final int PIECE = 1024;
+    private static final int PATH_MAX = 4096;
+    private static final byte[] RESERVED = ".clairfs".getBytes(US_ASCII);
     private static final int PIECE_WITH_HEADERS = 32;
 
     /** How often a directory is read again at once because files vanish while it is listed. */
@@ -145,7 +151,7 @@ final class TreeLister implements AutoCloseable {
     private Listing read(Directory directory) throws SourceException {
         for (int vanished = 1; ; vanished++) {
             try {
-                return readOnce(directory);
+                return readOnce(directory, vanished > MOST_VANISHED);
             } catch (SourceFailedException e) {
                 if (e.errno() != Errno.ENOENT || vanished > MOST_VANISHED) {
                     throw e;
@@ -154,7 +160,8 @@ final class TreeLister implements AutoCloseable {
         }
     }
 
-    private Listing readOnce(Directory directory) throws SourceException {
+    /** {@code withoutVanished} leaves out names that are gone by now, where names vanish all the time. */
+    private Listing readOnce(Directory directory, boolean withoutVanished) throws SourceException {
         FileStatus before = saved.needsStatus() ? source.status(directory.path()) : null;
         Listing known = saved.find(directory, before, tree);
         if (known != null) {
@@ -162,26 +169,70 @@ final class TreeLister implements AutoCloseable {
         }
         long nowNs = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
         ShownSizes sizes = new ShownSizes(source, tree.view(), saved.outdated(directory), warnings);
-        Listing fresh = readAnew(directory, sizes);
+        Listing fresh = readAnew(directory, sizes, withoutVanished);
         saved.listed(directory, !sizes.hasGaps(), before, nowNs);
         return fresh;
     }
 
-    private Listing readAnew(Directory directory, ShownSizes sizes) throws SourceException {
-        List<byte[]> names = new ArrayList<>(source.names(directory.path()));
-        names.sort(PathOrder.BYTES);
+    /** The names of a directory, in order, each once: some sources tell one that is renamed meanwhile twice. */
+    private List<byte[]> names(Directory directory) throws SourceException {
+        List<byte[]> names = new ArrayList<>();
+        List<byte[]> told = new ArrayList<>(source.names(directory.path()));
+        told.sort(PathOrder.BYTES);
+        for (byte[] name : told) {
+            boolean isNew = names.isEmpty() || !Arrays.equals(names.getLast(), name);
+            if (isNew && !isReserved(directory, name) && !isTooLong(directory, name)) {
+                names.add(name);
+            }
+        }
+        return names;
+    }
+
+    /** The mount has its own entry of this name in its root. */
+    private static boolean isReserved(Directory directory, byte[] name) {
+        return directory.path().length == 0 && Arrays.equals(name, RESERVED);
+    }
+
+    private boolean isTooLong(Directory directory, byte[] name) {
+        boolean tooLong = directory.path().length + 1 + name.length >= PATH_MAX;
+        if (tooLong) {
+            warnings.accept("left out: a path of " + PATH_MAX + " bytes and more in directory "
+                    + PythonText.show(directory.path()));
+        }
+        return tooLong;
+    }
+
+    /** Leaves out names that are gone by now. One that is still told, and is not there, fails the directory: it may be there later. */
+    private void requireGone(Directory directory, List<byte[]> vanished) throws SourceException {
+        if (vanished.isEmpty()) {
+            return;
+        }
+        List<byte[]> now = names(directory);
+        for (byte[] name : vanished) {
+            if (Collections.binarySearch(now, name, PathOrder.BYTES) >= 0) {
+                byte[] path = Directory.join(directory.path(), name);
+                throw new SourceFailedException(PythonText.show(path) + " is listed, but is not there", Errno.EIO);
+            }
+        }
+    }
+
+    private Listing readAnew(Directory directory, ShownSizes sizes, boolean withoutVanished) throws SourceException {
+        List<byte[]> names = names(directory);
+        List<byte[]> vanished = Collections.synchronizedList(new ArrayList<>());
         @Nullable Examined[] examined = new @Nullable Examined[names.size()];
         List<Piece> pieces = new ArrayList<>();
         AtomicReference<@Nullable SourceException> failure = new AtomicReference<>();
         for (int from = 0; from < names.size(); from += pieceNames()) {
             int to = Math.min(from + pieceNames(), names.size());
-            pieces.add(new Piece(directory, names, from, to, sizes, examined, failure));
+            pieces.add(
+                    new Piece(directory, names, from, to, sizes, examined, failure, withoutVanished ? vanished : null));
         }
         ForkJoinTask.invokeAll(pieces);
         SourceException failed = failure.get();
         if (failed != null) {
             throw failed;
         }
+        requireGone(directory, vanished);
         Listing.Builder builder = new Listing.Builder(directory, names.size());
         for (int i = 0; i < examined.length; i++) {
             Examined e = examined[i];
@@ -213,6 +264,7 @@ final class TreeLister implements AutoCloseable {
         private final transient ShownSizes sizes;
         private final transient @Nullable Examined[] into;
         private final transient AtomicReference<@Nullable SourceException> failure;
+        private final transient @Nullable List<byte[]> vanished;
 
         Piece(
                 Directory directory,
@@ -221,7 +273,8 @@ final class TreeLister implements AutoCloseable {
                 int to,
                 ShownSizes sizes,
                 @Nullable Examined[] into,
-                AtomicReference<@Nullable SourceException> failure) {
+                AtomicReference<@Nullable SourceException> failure,
+                @Nullable List<byte[]> vanished) {
             this.directory = directory;
             this.names = names;
             this.from = from;
@@ -229,6 +282,7 @@ final class TreeLister implements AutoCloseable {
             this.sizes = sizes;
             this.into = into;
             this.failure = failure;
+            this.vanished = vanished;
         }
 
         @Override
@@ -237,6 +291,12 @@ final class TreeLister implements AutoCloseable {
                 byte[] path = Directory.join(directory.path(), names.get(i));
                 try {
                     into[i] = examine(path);
+                } catch (SourceFailedException e) {
+                    if (e.errno() == Errno.ENOENT && vanished != null) {
+                        vanished.add(names.get(i));
+                    } else {
+                        failure.compareAndSet(null, e);
+                    }
                 } catch (SourceException e) {
                     failure.compareAndSet(null, e);
                 }

@@ -373,6 +373,11 @@ public final class JobRun {
         return follower.wantsSearch();
     }
 
+    /** The search that {@link #wantsSearch} wanted could not be begun. */
+    public synchronized void searchNotBegun() {
+        follower.searchEnded();
+    }
+
     /**
      * Looks for the trainer as {@link #search} does, though no search is due, unless it is in sync. Returns whether the trainer follows the
      * prediction then.

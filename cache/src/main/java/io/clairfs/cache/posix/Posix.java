@@ -181,20 +181,19 @@ public final class Posix {
         if (rc != 0) {
             throw new PosixException("stat", NativeCall.errno());
         }
-        long seconds = out.get(JAVA_LONG, 0x70);
-        int nanos = out.get(JAVA_INT, 0x78);
         return new FileStatus(
                 Short.toUnsignedInt(out.get(JAVA_SHORT, 0x1c)),
                 out.get(JAVA_INT, 0x14),
                 out.get(JAVA_INT, 0x18),
                 out.get(JAVA_LONG, 0x28),
-                nanosSinceEpoch(seconds, nanos),
-                out.get(JAVA_LONG, 0x20));
+                time(out, 0x70),
+                out.get(JAVA_LONG, 0x20),
+                time(out, 0x60));
     }
 
     /** A file's time. What is beyond the years 1677 to 2262 wraps around: it is compared with others, and stays different from most. */
-    private static long nanosSinceEpoch(long seconds, int nanos) {
-        return seconds * 1_000_000_000L + nanos;
+    private static long time(MemorySegment status, long offset) {
+        return status.get(JAVA_LONG, offset) * 1_000_000_000L + status.get(JAVA_INT, offset + 8);
     }
 
     /** Status of an open descriptor. */

@@ -300,10 +300,18 @@ public final class Prefetcher implements AutoCloseable {
         forEach(jobs, job -> {
             job.traffic(traffic);
             if (job.wantsSearch()) {
-                Thread.ofPlatform().daemon().name("search").start(() -> search(job));
+                beginSearch(job);
             }
         });
         trainersHaveRead(count);
+    }
+
+    private void beginSearch(JobRun job) {
+        try {
+            Thread.ofPlatform().daemon().name("search").start(() -> search(job));
+        } catch (OutOfMemoryError noThread) {
+            job.searchNotBegun(); // it is tried again
+        }
     }
 
     /** So many samples, so there may be room for as many. A loader that finds work wakes another. */

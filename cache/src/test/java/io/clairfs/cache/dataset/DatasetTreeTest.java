@@ -29,6 +29,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
@@ -63,6 +64,57 @@ final class DatasetTreeTest {
             assertThat(tree.fileBytes()).isEqualTo(5);
             assertThat(tree.entry(leaf.number())).isEqualTo(leaf);
             assertThat(warnings).isEmpty();
+        }
+    }
+
+    /** A source of one directory {@code a} that always tells one more name, which is gone when it is examined, or stays. */
+    private static final class Vanishing extends ForwardingSource {
+        private final AtomicInteger told = new AtomicInteger();
+        private final boolean stays;
+
+        Vanishing(Source source, boolean stays) {
+            super(source);
+            this.stays = stays;
+        }
+
+        @Override
+        public List<byte[]> names(byte[] path) throws SourceException {
+            List<byte[]> names = new ArrayList<>(super.names(path));
+            names.addAll(super.names(path)); // as some tell each that is renamed twice
+            if (path.length > 0) {
+                names.add(("tmp" + (stays ? 0 : told.incrementAndGet())).getBytes(UTF_8));
+            }
+            return names;
+        }
+    }
+
+    @Test
+    void directoryInWhichNamesVanishAllTheTime_isListedWithoutThem_andNamesThatAreToldTwiceAreOne() throws Exception {
+        Files.createDirectories(directory.resolve("a"));
+        Files.writeString(directory.resolve("a/1"), "hello");
+        Files.createDirectories(directory.resolve(".clairfs"));
+        try (Vanishing source = new Vanishing(new DirectorySource(directory), false);
+                DatasetTree tree = new DatasetTree(source, 2, _ -> {})) {
+            tree.complete().join();
+            assertThat(tree.fileCount()).isEqualTo(1);
+            assertThat(tree.entryCount()).as("a and a/1").isEqualTo(2);
+            assertThat(tree.find("a/1".getBytes(UTF_8), TIMEOUT_MS)).isNotNull();
+        }
+    }
+
+    // Promise E4
+    @Test
+    void nameThatIsToldButNotThere_failsItsDirectoryForTheTimeBeing() throws Exception {
+        Files.createDirectories(directory.resolve("a"));
+        Files.writeString(directory.resolve("a/1"), "hello");
+        try (Vanishing source = new Vanishing(new DirectorySource(directory), true);
+                DatasetTree tree = new DatasetTree(source, 2, _ -> {})) {
+            assertThatThrownBy(() -> tree.find("a/1".getBytes(UTF_8), TIMEOUT_MS))
+                    .hasMessageContaining("is listed, but is not there");
+            assertThat(tree.failures()).contains("it is tried again");
+            Files.writeString(directory.resolve("a/tmp0"), "came");
+            tree.complete().join();
+            assertThat(tree.fileCount()).isEqualTo(2);
         }
     }
 

@@ -152,10 +152,23 @@ final class SavedListingsTest {
         mount(Use.VERIFIED);
         Files.move(dataset.resolve("a"), directory.resolve("old"));
         Files.createDirectory(dataset.resolve("a"));
-        age();
+        for (Path changed : List.of(dataset, dataset.resolve("a"))) {
+            Files.setLastModifiedTime(changed, FileTime.from(LONG_AGO));
+        }
+        Mounted second = mount(Use.VERIFIED);
+        assertThat(second.listings).isEqualTo(2);
+        assertThat(second.shown).noneMatch(line -> line.startsWith("a/"));
+    }
+
+    // Promise C5
+    @Test
+    void directoryWhoseTimeWasSetBack_isListedAgain() throws Exception {
+        mount(Use.VERIFIED);
+        Files.writeString(dataset.resolve("b/c/new"), "new");
+        Files.setLastModifiedTime(dataset.resolve("b/c"), FileTime.from(LONG_AGO));
         Mounted second = mount(Use.VERIFIED);
         assertThat(second.listings).isEqualTo(1);
-        assertThat(second.shown).noneMatch(line -> line.startsWith("a/"));
+        assertThat(second.shown).anyMatch(line -> line.startsWith("b/c/new FILE 3 "));
     }
 
     @Test

@@ -52,7 +52,7 @@ public final class LineContent implements ControlContent {
         int copied = 0;
         while (line < count && copied < into.byteSize()) {
             byte[] text = lines.apply(line);
-            int from = (int) Math.max(0, offset + copied - at); // the line may begin or end before the offset
+            int from = Math.clamp(offset + copied - at, 0, text.length); // the line may begin or end before the offset
             int length = (int) Math.clamp(text.length - from, 0L, into.byteSize() - copied);
             if (length > 0) {
                 MemorySegment.copy(text, from, into, JAVA_BYTE, copied, length);

@@ -164,6 +164,9 @@ public final class DatasetMount implements NodeFilesystem {
         int hidden = directory == ROOT ? listing.find(CONTROL, 0, CONTROL.length) : -1;
         boolean room = true;
         for (long index = first; room; index++) {
+            if (index >= listing.count()) {
+                return;
+            }
             int at = (int) (hidden >= 0 && index >= hidden ? index + 1 : index);
             if (at >= listing.count()) {
                 return;

@@ -36,6 +36,11 @@ public final class ReadAccounting {
         return asked.remove(file);
     }
 
+    /** Closes were not reported: files that readers have closed would count as open for ever. */
+    void reportsLost() {
+        asked.clear();
+    }
+
     void answered(long bytes) {
         counters.readRequestBytes.add(bytes);
     }

@@ -22,6 +22,7 @@ public record ReadReports(ReadAccounting accounting, SamplesInUse inUse, Prefetc
 
     @Override
     public void reportsLost() {
+        accounting.reportsLost();
         prefetcher.reportsLost();
     }
 }

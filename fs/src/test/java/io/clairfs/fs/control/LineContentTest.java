@@ -61,6 +61,13 @@ final class LineContentTest {
         assertThat(made.get()).isBetween(LINES, LINES + pieces);
     }
 
+    @ParameterizedTest
+    @ValueSource(longs = {1L << 31, 3L << 30, 1L << 32, (1L << 32) + 7, Long.MAX_VALUE})
+    void farBehindTheEnd_isNothing(long offset) {
+        LineContent content = new LineContent(LINES, LineContentTest::line, 0);
+        assertThat(content.read(offset, MemorySegment.ofArray(new byte[10]))).isZero();
+    }
+
     @Test
     void noLines_isEmpty() {
         LineContent content = new LineContent(0, LineContentTest::line, 0);

@@ -39,7 +39,9 @@ record AfterListing(
         }
         if (takeover == null) {
             steps.run("starting the jobs that waited", control.jobs()::startWaiting);
-            steps.run("finding what the disks hold", samples.tiers()::recover);
+            steps.run(
+                    "finding what the disks hold",
+                    () -> samples.tiers().recover(samples.saved().mayBeOld(tree)));
         }
         steps.run("planning", mount.prefetcher()::tiersChanged);
         LOG.log(

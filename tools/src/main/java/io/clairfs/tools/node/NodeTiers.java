@@ -12,6 +12,7 @@ import io.clairfs.cache.plan.model.StorageClass;
 import io.clairfs.cache.plan.request.PlanLimits;
 import io.clairfs.cache.posix.NativeMemory;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.tier.AsListedTier;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.Tier;
 import io.clairfs.cache.tier.ssd.SsdTier;
@@ -30,21 +31,35 @@ final class NodeTiers implements AutoCloseable {
     private final MountConfig config;
     private final DatasetTree tree;
     private final List<SsdTier> ssds;
+    private final List<AsListedTier> compared;
     private final Admission admission;
 
-    private NodeTiers(MountConfig config, DatasetTree tree, List<SsdTier> ssds, Admission admission) {
+    private NodeTiers(
+            MountConfig config,
+            DatasetTree tree,
+            List<SsdTier> ssds,
+            List<AsListedTier> compared,
+            Admission admission) {
         this.config = config;
         this.tree = tree;
         this.ssds = ssds;
+        this.compared = compared;
         this.admission = admission;
     }
 
     /**
      * Opens the configured tiers. Fails if an SSD cannot be used.
      *
+     * @param comparison of files whose samples are found on the SSDs, where {@link #recover} wants it
      * @param inherited whether this process goes on for one that has died, which may keep the SSDs locked for a while
      */
-    static NodeTiers open(MountConfig config, DatasetTree tree, boolean inherited, ErrorLog errors) throws IOException {
+    static NodeTiers open(
+            MountConfig config,
+            DatasetTree tree,
+            AsListedTier.Comparison comparison,
+            boolean inherited,
+            ErrorLog errors)
+            throws IOException {
         List<SsdTier> ssds = new ArrayList<>();
         try {
             for (SsdConfig ssd : config.ssds()) {
@@ -56,11 +71,14 @@ final class NodeTiers implements AutoCloseable {
         }
         MemoryTier memory = new MemoryTier(config.memoryBytes());
         NativeMemory.touchAhead();
+        List<AsListedTier> compared =
+                ssds.stream().map(ssd -> new AsListedTier(ssd, comparison)).toList();
         return new NodeTiers(
                 config,
                 tree,
                 ssds,
-                new Admission(tree, memory, ssds, config.areas().queueBytes()));
+                compared,
+                new Admission(tree, memory, compared, config.areas().queueBytes()));
     }
 
     private static SsdTier open(MountConfig config, SsdConfig ssd, boolean inherited, ErrorLog errors)
@@ -76,8 +94,15 @@ final class NodeTiers implements AutoCloseable {
         return admission;
     }
 
-    /** Finds the samples that the disks still hold. Takes seconds for millions of samples. The dataset must be listed. */
-    void recover() {
+    /**
+     * Finds the samples that the disks still hold. Takes seconds for millions of samples. The dataset must be listed.
+     *
+     * @param compare whether each is compared with the source before its first use, for the listing may be an earlier mount's
+     */
+    void recover(boolean compare) {
+        if (compare) {
+            compared.forEach(tier -> tier.compareAll(tree.entryCount()));
+        }
         ssds.forEach(ssd -> ssd.recover(tree));
     }
 

@@ -8,10 +8,13 @@ import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.fetch.SampleReader;
 import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.ChangeNotice;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.Source;
+import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.tier.AsListedTier;
 import io.clairfs.cache.view.View;
 import io.clairfs.peer.Secret;
 import io.clairfs.tools.node.cluster.PeerGroup;
@@ -28,12 +31,14 @@ import org.jspecify.annotations.Nullable;
  * What brings samples from the source, the tiers and the peers to readers.
  *
  * @param disksFound completes when a daemon that goes on knows what its disks hold; a new one finds out when the dataset is listed
+ * @param saved the kept listing
  * @param group null for a node alone
  */
 record SampleParts(
         DatasetTree tree,
         NodeTiers tiers,
         CompletableFuture<@Nullable Void> disksFound,
+        SavedIndex saved,
         SamplesInUse inUse,
         @Nullable PeerGroup group,
         FetchRouter router,
@@ -44,16 +49,18 @@ record SampleParts(
         MountConfig config = context.config();
         ErrorLog errors = context.errors();
         View view = config.view().open().keeping(KeptFormChoice.atMount(config.viewCache(), config.group() != null));
-        SavedIndex saved = new SavedIndex(config.indexCache(), config.source(), view, errors::add);
+        SavedIndex saved =
+                new SavedIndex(config.indexCache(), config.source(), view, context.takeover() == null, errors::add);
         Source source = context.started(new ChangeNotice(new DirectorySource(config.source()), saved::fileChanged));
         DatasetTree tree = context.started(tree(context, source, view, saved));
         if (context.takeover() == null) {
             saved.saveWhenComplete(tree);
         }
-        NodeTiers tiers = context.started(NodeTiers.open(config, tree, context.takeover() != null, errors));
+        AsListedTier.Comparison comparison = file -> isAsListed(tree.entry(file).file(), source, saved);
+        NodeTiers tiers = context.started(NodeTiers.open(config, tree, comparison, context.takeover() != null, errors));
         CompletableFuture<@Nullable Void> disksFound = context.takeover() == null
                 ? CompletableFuture.completedFuture(null)
-                : findDisksAgain(context, tree, tiers);
+                : findDisksAgain(context, tree, tiers, saved);
         SamplesInUse inUse = context.started(new SamplesInUse(config.areas().readersBytes()));
         PeerGroup group = group(context, tree, tiers.admission());
         FetchRouter router = new FetchRouter(
@@ -66,7 +73,17 @@ record SampleParts(
                 System::nanoTime);
         SampleReader reader = context.started(
                 new SampleReader(tree, source, router, inUse, context.counters(), errors, config.readTimeoutMs()));
-        return new SampleParts(tree, tiers, disksFound, inUse, group, router, reader);
+        return new SampleParts(tree, tiers, disksFound, saved, inUse, group, router, reader);
+    }
+
+    private static boolean isAsListed(Source.SourceFile listed, Source source, SavedIndex saved)
+            throws SourceException {
+        FileStatus now = source.status(listed.path());
+        boolean same = now.isRegular() && now.size() == listed.size() && now.mtimeNs() == listed.mtimeNs();
+        if (!same) {
+            saved.fileChanged();
+        }
+        return same;
     }
 
     private static DatasetTree tree(DaemonContext context, Source source, View view, SavedIndex saved)
@@ -84,12 +101,12 @@ record SampleParts(
      * they would read from the source what is there.
      */
     private static CompletableFuture<@Nullable Void> findDisksAgain(
-            DaemonContext context, DatasetTree tree, NodeTiers tiers) {
+            DaemonContext context, DatasetTree tree, NodeTiers tiers, SavedIndex saved) {
         KeptFormChoice.decide(
                 tree, tiers.admission().residents().tiers(), context.config().model());
         LateSteps steps = context.lateSteps();
         return CompletableFuture.runAsync(
-                () -> steps.run("finding what the disks hold", tiers::recover),
+                () -> steps.run("finding what the disks hold", () -> tiers.recover(saved.mayBeOld(tree))),
                 task -> Thread.ofPlatform().daemon().name("disk-finder").start(task));
     }
 

@@ -27,7 +27,6 @@ import java.util.function.Consumer;
 final class SavedIndex {
     private static final Logger LOG = System.getLogger(SavedIndex.class.getName());
 
-    /** A smaller tree is listed about as fast as its index is read, unless a header is read of each file. */
     private static final int FEWEST_ENTRIES = 10_000;
 
     private static final int NAME_BYTES = 16;
@@ -36,19 +35,26 @@ final class SavedIndex {
     private final byte[] source;
     private final View view;
     private final SavedListings.Use use;
+    private final boolean isNew;
     private final SavedListings listings;
     private final Consumer<String> warnings;
     private final AtomicBoolean outdated = new AtomicBoolean();
 
-    /** Reads the file that an earlier mount of {@code source} in this view left, if there is one. */
-    SavedIndex(IndexCache cache, Path source, View view, Consumer<String> warnings) {
+    /**
+     * Reads the file that an earlier mount of {@code source} in this view left, if there is one.
+     *
+     * @param isNew whether this is a new mount; a process that goes on with one knows the listing already
+     */
+    SavedIndex(IndexCache cache, Path source, View view, boolean isNew, Consumer<String> warnings) {
         this.source = source.toString().getBytes(UTF_8);
         this.view = view;
         this.warnings = warnings;
         use = cache.use();
         file = cache.directory().resolve(name(view.distinguish(this.source)));
-        listings =
-                use == SavedListings.Use.NONE ? SavedListings.none() : SavedListings.read(file, this.source, view, use);
+        this.isNew = isNew;
+        listings = use == SavedListings.Use.NONE || !isNew
+                ? SavedListings.none()
+                : SavedListings.read(file, this.source, view, use);
     }
 
     private static String name(byte[] source) {
@@ -71,9 +77,18 @@ final class SavedIndex {
                         all -> Thread.ofPlatform().daemon().name("index-writer").start(() -> save(all)));
     }
 
+    /** Whether files may have been rewritten since {@code tree} was listed, unseen, for at least a part of it is an earlier mount's listing. */
+    boolean mayBeOld(DatasetTree tree) {
+        return use == SavedListings.Use.VERIFIED && (isNew ? listings.isUsed() : isKept(tree));
+    }
+
+    /** Whether its listing is kept; one that is small is listed as fast as read, unless a header is read of each file. */
+    private boolean isKept(DatasetTree tree) {
+        return !view.isRaw() || tree.entryCount() >= FEWEST_ENTRIES;
+    }
+
     private void save(DatasetTree tree) {
-        boolean small = view.isRaw() && tree.entryCount() < FEWEST_ENTRIES;
-        if (use == SavedListings.Use.NONE || !listings.isNews() || small) {
+        if (use == SavedListings.Use.NONE || !listings.isNews() || !isKept(tree)) {
             listings.forget();
             return;
         }
@@ -100,8 +115,8 @@ final class SavedIndex {
         } catch (IOException e) {
             LOG.log(Level.DEBUG, "the saved index stays: " + e.getMessage());
         }
-        if (listings.isUsed()) {
-            warnings.accept("a file has changed since the saved index was written, which is removed: "
+        if (listings.isUsed() || !isNew) {
+            warnings.accept("a file has changed since it was listed, and the saved index is removed: "
                     + "unmount and mount again to see the files as they are now");
         }
     }

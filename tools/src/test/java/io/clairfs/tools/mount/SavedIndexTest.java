@@ -78,7 +78,6 @@ final class SavedIndexTest {
 
         Files.writeString(source.resolve("d1/new"), "new");
         Files.writeString(source.resolve("d2/f7"), "longer than it was");
-        Files.setLastModifiedTime(source.resolve("d2"), LONG_AGO);
         LiveMount second = mount();
         assertThat(second.status().at("/samples").asInt()).isEqualTo(files + 1);
         assertThat(second.point().resolve("d1/new")).hasContent("new");
@@ -92,6 +91,48 @@ final class SavedIndexTest {
 
         LiveMount third = mount();
         assertThat(third.point().resolve("d2/f7")).hasContent("longer than it was");
+    }
+
+    // Promise C2, C5
+    @Test
+    void copyOnADisk_ofAFileThatWasRewrittenInPlace_isNotServed_thoughTheListingIsKept() throws Exception {
+        Path ssd = FIXTURE.newDirectory("ssd");
+        String[] disk = {"--ssd", ssd + ":64MiB", "--ssd-reserve", "1MiB", "--memory", "4KiB", "--index-rule", "sorted"
+        };
+        LiveMount first = mount(disk);
+        awaitKept();
+        first.job("seed=1 epochs=2 subset=d0");
+        first.await(
+                "on the disk",
+                s -> s.path("tiers")
+                        .valueStream()
+                        .anyMatch(tier -> tier.path("name").asString().equals("ssd")
+                                && tier.path("samples").asInt() == FILES));
+        FIXTURE.clairfs("umount", first.point()).succeeded();
+
+        String before = Files.readString(source.resolve("d0/f8"));
+        Files.writeString(source.resolve("d0/f8"), "another content");
+        LiveMount second = mount(disk);
+        second.await(
+                "found on the disk",
+                s -> s.path("tiers")
+                        .valueStream()
+                        .anyMatch(tier -> tier.path("name").asString().equals("ssd")
+                                && tier.path("samples").asInt() == FILES));
+        assertThat(second.point().resolve("d0/f9")).hasContent("content 9");
+        assertThat(second.status().at("/fetched/ssd/count").asInt())
+                .as("one that is as it was comes from the disk")
+                .isEqualTo(1);
+        assertThatThrownBy(() -> Files.readString(second.point().resolve("d0/f8")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("Stale file handle");
+        assertThat(second.lines("errors")).anyMatch(line -> line.contains("unmount and mount again"));
+        FIXTURE.clairfs("umount", second.point()).succeeded();
+
+        LiveMount third = mount(disk);
+        assertThat(third.point().resolve("d0/f8")).hasContent("another content");
+        FIXTURE.clairfs("umount", third.point()).succeeded();
+        Files.writeString(source.resolve("d0/f8"), before);
     }
 
     @Test

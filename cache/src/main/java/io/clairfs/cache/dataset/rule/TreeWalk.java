@@ -4,8 +4,11 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.Directory;
 import io.clairfs.cache.dataset.Entry;
 import io.clairfs.cache.dataset.Listing;
+import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.source.SourceFailedException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,8 +18,14 @@ final class TreeWalk {
     /** Listings are complete when a rule runs; this only bounds a bug. */
     private static final long TIMEOUT_MS = 60_000;
 
+    /** A walk meets a directory by more paths than this, on average, only where links lead in circles: two of them make a path for each number below 2^40. */
+    private static final long MOST_PATHS = 40;
+
+    private static final long LEAST_MOST = 1_000;
+
     private final DatasetTree tree;
     private final LinkResolver links;
+    private long met;
 
     TreeWalk(DatasetTree tree) {
         this.tree = tree;
@@ -49,6 +58,17 @@ final class TreeWalk {
         return visit(Directory.join(parent.path(), listing.name(at)), end.directory(), end.links());
     }
 
+    /** As {@link #enter}, on a walk to all that is below. */
+    @Nullable
+    Visit enterAll(Visit parent, int at) throws SourceException {
+        Visit child = enter(parent, at);
+        if (child != null && met++ > LEAST_MOST + MOST_PATHS * (tree.entryCount() - tree.fileCount())) {
+            throw new SourceFailedException(
+                    PythonText.show(child.path()) + ": links to directories lead in circles", Errno.ELOOP);
+        }
+        return child;
+    }
+
     /** The tree number of the file at an entry, links followed, or {@link SampleIndex#NO_FILE}. */
     int file(Visit visit, int at) throws SourceException {
         LinkResolver.End end = links.follow(new Entry(visit.listing(), at), visit.linksOnPath());
@@ -63,7 +83,7 @@ final class TreeWalk {
         for (int next = 0; next < found.size(); next++) {
             Visit parent = found.get(next);
             for (int at = 0; at < parent.listing().count(); at++) {
-                Visit child = enter(parent, at);
+                Visit child = enterAll(parent, at);
                 if (child != null) {
                     found.add(child);
                 }
@@ -98,7 +118,7 @@ final class TreeWalk {
     /** Recursion is as deep as a path has names; PATH_MAX allows 2,048. */
     private void addLeavesFirst(Visit visit, List<Visit> found) throws SourceException {
         for (int at = 0; at < visit.listing().count(); at++) {
-            Visit child = enter(visit, at);
+            Visit child = enterAll(visit, at);
             if (child != null) {
                 addLeavesFirst(child, found);
             }

@@ -30,7 +30,7 @@ final class YoloRule implements IndexRule {
                     visit,
                     (v, at) -> isVisible(v, at) && IMAGES.matches(v.listing().name(at)));
             for (int at = 0; at < visit.listing().count(); at++) {
-                TreeWalk.Visit below = isVisible(visit, at) ? walk.enter(visit, at) : null;
+                TreeWalk.Visit below = isVisible(visit, at) ? walk.enterAll(visit, at) : null;
                 if (below != null) {
                     waiting.add(below);
                 }

@@ -56,6 +56,13 @@ class IndexRuleTest {
                         "a-1/x.jpg", "a/link.jpg", "a/x.jpg", "a/x.jpg.gz", "b/__kept.PNG", "b/x.jpg", "root.webp");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"imagefolder", "yolo", "timm", "keras-follow-links"})
+    void linksThatLeadInCircles_areRefusedInTime(String rule) {
+        tree.file("a/x.jpg").link("a/l1", ".").link("a/l2", ".").link("a/l3", "..");
+        assertThatThrownBy(() -> tree.paths(rule)).hasMessageContaining("links to directories lead in circles");
+    }
+
     @Test
     void hfImagefolder_withMetadata_isRefused() {
         tree.file("a/x.jpg").file("metadata.csv");

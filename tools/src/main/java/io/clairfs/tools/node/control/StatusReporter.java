@@ -116,7 +116,7 @@ public final class StatusReporter {
         boolean ready = indexes.isListed();
         if (ready) {
             try {
-                samples = indexes.of("").size();
+                samples = indexes.ofLately("").size();
             } catch (DatasetException | TimeoutException e) {
                 indexError = e.getMessage();
             }

@@ -74,7 +74,7 @@ public final class WhereFiles {
 
     private int sampleOf(int file) {
         try {
-            return indexes.isListed() ? indexes.of("").sampleOf(file) : NO_SAMPLE;
+            return indexes.isListed() ? indexes.ofLately("").sampleOf(file) : NO_SAMPLE;
         } catch (DatasetException | TimeoutException noIndex) {
             return NO_SAMPLE;
         }

@@ -23,13 +23,29 @@ import org.jspecify.annotations.Nullable;
 public final class Indexes {
     private static final long LISTED_ALREADY_MS = 1_000;
     private static final int MOST_SUBSETS = 64;
+    private static final long REFUSAL_LASTS_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final DatasetTree tree;
     private final IndexRule rule;
     private final ConsumptionWatcher watcher;
     private final ErrorLog errors;
     private final long patienceMs;
-    private final Map<String, SampleIndex> built = new LinkedHashMap<>();
+    private final Map<String, Built> built = new LinkedHashMap<>();
+
+    /** What the rule made of a subset: an index, or the reason why it has none. */
+    private record Built(
+            @Nullable SampleIndex index, @Nullable DatasetException refusal, long atNs) {
+        boolean isOutdated(long refusalLastsNs) {
+            return index == null && System.nanoTime() - atNs >= refusalLastsNs;
+        }
+
+        SampleIndex get() throws DatasetException {
+            if (index == null) {
+                throw new DatasetException(refusal == null ? "no index" : String.valueOf(refusal.getMessage()));
+            }
+            return index;
+        }
+    }
 
     /** {@code patienceMs} bounds the wait of {@link #awaitListing}. */
     public Indexes(DatasetTree tree, IndexRule rule, ConsumptionWatcher watcher, ErrorLog errors, long patienceMs) {
@@ -62,6 +78,15 @@ public final class Indexes {
      * @throws DatasetException when the rule refuses it, or the source could not list all of it
      */
     public SampleIndex of(String subset) throws DatasetException, TimeoutException {
+        return of(subset, 0);
+    }
+
+    /** As {@link #of(String)}, for who asks again and again: a rule that has just refused a subset is not asked anew, for each time it walks through all names. */
+    public SampleIndex ofLately(String subset) throws DatasetException, TimeoutException {
+        return of(subset, REFUSAL_LASTS_NS);
+    }
+
+    private SampleIndex of(String subset, long refusalLastsNs) throws DatasetException, TimeoutException {
         if (!isListed()) {
             String failures = failures();
             if (failures != null) {
@@ -70,23 +95,28 @@ public final class Indexes {
             throw new TimeoutException("the dataset is still being listed");
         }
         synchronized (built) {
-            SampleIndex index = built.get(subset);
-            if (index == null) {
-                index = build(subset);
-                built.put(subset, index);
+            Built known = built.get(subset);
+            if (known == null || known.isOutdated(refusalLastsNs)) {
+                known = build(subset);
+                built.put(subset, known);
                 if (built.size() > MOST_SUBSETS) {
-                    built.remove(built.keySet().iterator().next());
+                    built.keySet().stream()
+                            .filter(other -> !other.isEmpty())
+                            .findFirst()
+                            .ifPresent(built::remove);
                 }
             }
-            return index;
+            return known.get();
         }
     }
 
-    private SampleIndex build(String subset) throws DatasetException {
+    private Built build(String subset) {
         try {
-            return rule.index(tree, directory(subset));
+            return new Built(rule.index(tree, directory(subset)), null, 0);
+        } catch (DatasetException e) {
+            return new Built(null, e, System.nanoTime());
         } catch (SourceException e) { // a rule reads listings only
-            throw incomplete("cannot list " + e.getMessage());
+            return new Built(null, incomplete("cannot list " + e.getMessage()), System.nanoTime());
         }
     }
 
