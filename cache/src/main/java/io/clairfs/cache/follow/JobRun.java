@@ -108,7 +108,7 @@ public final class JobRun {
         this.staging = staging;
         this.orders = orders;
         EpochOrder first = orders.epoch(spec.startEpoch());
-        usualLength = (int) Math.min(index.size(), first.length(spec.firstRank()) + spec.skippedByTheLoader());
+        usualLength = Math.clamp(first.length(spec.firstRank()) + spec.skippedByTheLoader(), 0, Integer.MAX_VALUE);
         start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
         for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
             int at = rank - spec.firstRank();

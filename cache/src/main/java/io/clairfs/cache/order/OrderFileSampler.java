@@ -72,6 +72,9 @@ public final class OrderFileSampler implements Sampler {
                     awaited.putIfAbsent(file, Look.ABSENT);
                     return false;
                 }
+                if (isFresh(file, epoch)) {
+                    return false; // it is no longer fresh a moment later
+                }
             } catch (IOException | IllegalArgumentException e) {
                 return true; // reading it tells what is wrong
             }

@@ -137,6 +137,8 @@ class OrderFileTest {
             long hours = epoch == 2 ? -1 : 1; // of a writer whose clock is ahead
             Files.setLastModifiedTime(written, FileTime.from(Instant.now().plus(hours, ChronoUnit.HOURS)));
         }
+        assertThat(sampler.isReady(1)).isFalse();
+        assertThat(sampler.isReady(2)).isTrue();
         assertThat(sampler.epoch(0).length(0)).as("was there with the job").isEqualTo(1);
         assertThat(sampler.epoch(2).length(0)).as("is old").isEqualTo(1);
         assertThatThrownBy(() -> sampler.epoch(1))

@@ -16,6 +16,7 @@ import io.clairfs.cache.tier.SampleBuffer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -409,6 +410,7 @@ final class LoaderSharesTest {
         int many = 2 * StreamWindow.RECOGNISED_AHEAD;
         FakeDataset large = new FakeDataset(many, _ -> 0);
         write(directory.resolve("order-1"), many + 1);
+        Files.setLastModifiedTime(directory.resolve("order-1"), FileTime.fromMillis(0)); // nobody writes it any more
         JobRun bad = ofWrittenOrders(large, directory, many);
         LoaderShares shares = shares(new Numbers(true, 1), bad);
         int[] claimed = new int[1];
