@@ -38,10 +38,8 @@ find_jdk() {
 
 # Java takes names of files in the encoding of the locale; they are UTF-8 whatever the locale is.
 use_utf8() {
-    case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in
-        *.UTF-8 | *.utf8) ;;
-        *) export LC_ALL=C.UTF-8 ;;
-    esac
+    local letter=$'\xc3\xa4' # two bytes; one character where the locale is UTF-8 and is installed, whatever its name says
+    [ ${#letter} = 1 ] || export LC_ALL=C.UTF-8
 }
 
 # Not grep -q: it closes the pipe early, and pipefail would take that for a failure.

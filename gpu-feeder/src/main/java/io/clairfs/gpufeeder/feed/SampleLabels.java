@@ -1,7 +1,9 @@
 package io.clairfs.gpufeeder.feed;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.cache.dataset.PathOrder;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -39,7 +41,7 @@ public final class SampleLabels {
      */
     static SampleLabels ofDirectories(SamplePaths paths, String subset) {
         int root = subset.isEmpty() ? 0 : subset.getBytes(UTF_8).length + 1;
-        Map<String, Integer> found = new HashMap<>();
+        Map<String, Integer> found = new HashMap<>(); // names of bytes, a character each
         int[] directory = new int[paths.size()];
         for (int sample = 0; sample < directory.length; sample++) {
             byte[] path = paths.path(sample);
@@ -49,10 +51,10 @@ public final class SampleLabels {
             }
             directory[sample] = end >= path.length
                     ? -1
-                    : found.computeIfAbsent(new String(path, root, end - root, UTF_8), _ -> found.size());
+                    : found.computeIfAbsent(new String(path, root, end - root, ISO_8859_1), _ -> found.size());
         }
         long[] label = new long[found.size()];
-        Map<String, Integer> sorted = new TreeMap<>(SampleLabels::byCodePoint);
+        Map<String, Integer> sorted = new TreeMap<>(SampleLabels::asPythonSorts);
         sorted.putAll(found);
         int next = 0;
         for (int number : sorted.values()) {
@@ -62,8 +64,8 @@ public final class SampleLabels {
                 Arrays.stream(directory).mapToLong(d -> d < 0 ? NONE : label[d]).toArray());
     }
 
-    private static int byCodePoint(String a, String b) {
-        return Arrays.compare(a.codePoints().toArray(), b.codePoints().toArray());
+    private static int asPythonSorts(String a, String b) {
+        return PathOrder.CODE_POINTS.compare(a.getBytes(ISO_8859_1), b.getBytes(ISO_8859_1));
     }
 
     /** A file with a whole number for each sample, one on a line. */

@@ -101,7 +101,7 @@ final class DoctorCommand implements Callable<Integer> {
         }
         Path source = running != null && running.status().has("source")
                 ? Path.of(running.status().path("source").asString())
-                : paths.size() == 2 ? MountCheck.real(paths.getFirst()) : null;
+                : paths.size() == 2 ? resolved(paths.getFirst()) : null;
         Wanted wanted = options.wanted(spec.commandLine(), source, point);
         SourceSurvey survey = source == null ? null : survey(source);
         findings.addAll(Doctor.examine(new Examined(Machine.here(), wanted, survey, running)));
@@ -129,6 +129,16 @@ final class DoctorCommand implements Callable<Integer> {
         findings.add(new Finding("daemon", Verdict.PROBLEM, reason, "clairfs umount " + point + ", then mount again"));
         long pid = MountProcess.of(point).stream().findFirst().orElse(0L);
         return new Running(pid, MissingNode.getInstance());
+    }
+
+    /** The real path of a source; as it was given where it does not answer, which {@link #survey} then says. */
+    private static Path resolved(Path source) {
+        try {
+            SourceProbe.requireAnswer(source);
+            return MountCheck.real(source);
+        } catch (IOException e) {
+            return source.toAbsolutePath().normalize();
+        }
     }
 
     private static SourceSurvey survey(Path source) {

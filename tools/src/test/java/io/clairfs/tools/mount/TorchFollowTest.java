@@ -140,6 +140,29 @@ final class TorchFollowTest {
     }
 
     // Promise J19
+    @Test
+    void what_a_training_reads_is_never_changed_by_looking_at_its_datasets() throws Exception {
+        LiveMount mount = mountImages(61, 10);
+        List<String> command = new ArrayList<>(List.of("run", mount.point().toString(), "--"));
+        command.addAll(fixture.pythonCommand("followed_oddities.py", mount.point()));
+        Ended ended = Ended.run(Clairfs.command(command.toArray(String[]::new)), environment());
+
+        JsonNode said = JSON.readTree(ended.succeeded());
+        for (String each : List.of("equal", "soon", "odd", "length")) {
+            assertThat(said.path(each).asBoolean()).as(each).isTrue();
+        }
+        assertThat(said.path("loaded").asInt())
+                .as("samples that were loaded beside the workers")
+                .isZero();
+        assertThat(said.path("passes").asInt())
+                .as("through what the training put around a pass")
+                .isEqualTo(2);
+        assertThat(said.path("job").asString())
+                .as("of a training that Slurm gave another number")
+                .contains("name=train ", "subset=train");
+    }
+
+    // Promise J19
     @Tag("exhaustive")
     @Test
     void first_training_loader_gets_the_job_and_none_reads_otherwise() throws Exception {

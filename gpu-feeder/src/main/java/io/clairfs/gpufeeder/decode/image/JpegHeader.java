@@ -140,7 +140,7 @@ record JpegHeader(int width, int height, ColorSpace colors) {
         ColorSpace colors = switch (components) {
             case 1 -> ColorSpace.GREY;
             case 3 -> threeColors(file, frame, jfif, adobe);
-            case 4 -> adobe == 2 ? ColorSpace.YCCK : ColorSpace.CMYK;
+            case 4 -> adobe == NONE || adobe == 0 ? ColorSpace.CMYK : ColorSpace.YCCK; // as libjpeg takes unknown ones
             default ->
                 throw new BadSampleException("JPEG file of " + components + " components: 1, 3 or 4 are decoded");
         };

@@ -62,6 +62,8 @@ final class TriangleWeights {
             int weight = (int) (0.5 + share * (1 << PRECISION_BITS));
             if (weight == 0 && used == skipped) {
                 skipped++;
+                used++;
+                continue;
             }
             weights[base + used++ - skipped] = weight;
         }

@@ -2,6 +2,7 @@ package io.clairfs.tools.node.control;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
@@ -133,7 +134,17 @@ public final class OrderFiles {
         return ControlContent.of(ControlFiles.line(index.path(sample)));
     }
 
-    private static ControlContent paths(SampleIndex index) {
+    /** A path with a line break would be two lines, and every later sample would have the path of another. */
+    private ControlContent paths(SampleIndex index) throws UnavailableException {
+        for (int sample = 0; sample < index.size(); sample++) {
+            byte[] path = index.path(sample);
+            for (byte each : path) {
+                if (each == '\n') {
+                    errors.add("the list of samples: " + PythonText.show(path) + " has a line break: rename it");
+                    throw new UnavailableException(Errno.EIO);
+                }
+            }
+        }
         return new LineContent(index.size(), sample -> ControlFiles.line(index.path(sample)), 0);
     }
 

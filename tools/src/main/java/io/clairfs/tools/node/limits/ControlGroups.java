@@ -1,5 +1,8 @@
 package io.clairfs.tools.node.limits;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,7 +43,7 @@ record ControlGroups(Path root, String process) {
                 for (String mount : mounts) {
                     Mounted mounted = mounted(mount);
                     if (mounted != null && mounted.second == second) {
-                        least = Math.min(least, available(mounted, fields[2]));
+                        least = Math.min(least, available(mounted, utf8(fields[2])));
                     }
                 }
             }
@@ -50,7 +53,7 @@ record ControlGroups(Path root, String process) {
 
     private List<String> lines(String file) {
         try {
-            return Files.readAllLines(root.resolve(file));
+            return Files.readAllLines(root.resolve(file), ISO_8859_1); // a name that is not UTF-8 would hide all others
         } catch (IOException none) {
             return List.of();
         }
@@ -70,10 +73,15 @@ record ControlGroups(Path root, String process) {
     }
 
     private static String unescape(String text) {
-        return text.replace("\\040", " ")
+        String bytes = text.replace("\\040", " ")
                 .replace("\\011", "\t")
                 .replace("\\012", "\n")
                 .replace("\\134", "\\");
+        return utf8(bytes);
+    }
+
+    private static String utf8(String bytes) {
+        return new String(bytes.getBytes(ISO_8859_1), UTF_8);
     }
 
     private long available(Mounted mounted, String group) {

@@ -423,21 +423,20 @@ class _Loader:
         batches = iter(self._feed)
         if self._feed._device is not None:
             return self._on_feeders_device(batches)
-        return self._on_cpu(batches) if self._device is None else self._on_device(batches)
+        return _Made(batches, self._tensors) if self._device is None else _Ahead(self, batches)
 
     def _tensors(self, arrays):
         return tuple(self._torch.from_numpy(array) for array in (arrays if self._indices else arrays[:2]))
-
-    def _on_cpu(self, batches):
-        for arrays in batches:
-            yield self._tensors(arrays)
 
     def _on_feeders_device(self, batches):
         """Views of the feeder's memory, made once for each slot."""
         torch = self._torch
         torch.cuda.init()
         link, known = None, {}
-        for batch, labels, indices in batches:
+
+        def views(arrays):
+            nonlocal link, known
+            batch, labels, indices = arrays
             if link is not self._feed._link:
                 link, known = self._feed._link, {}
             there = known.get(batch)
@@ -446,35 +445,79 @@ class _Loader:
                 if len(batch) == link.batch:
                     known[batch] = there
             there = tuple(tensor.detach() for tensor in there)
-            yield there + (torch.from_numpy(indices),) if self._indices else there
+            return there + (torch.from_numpy(indices),) if self._indices else there
 
-    def _on_device(self, batches):
-        """One batch ahead: its transfer runs while the script works on the batch before. A slot is given back when its transfer has ended."""
-        cuda = self._torch.cuda
-        with cuda.device(self._device):
+        return _Made(batches, views)
+
+
+class _Made:
+    """What is made of each batch. An iterator that goes on after a SampleError, as a generator would not."""
+
+    def __init__(self, batches, make):
+        self._batches, self._make = batches, make
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self._make(next(self._batches))
+
+
+class _Ahead:
+    """Batches on a device, one ahead: its transfer runs while the script works on the batch before. A slot is given back when its transfer has
+    ended, also of a batch that the script does not come for. Goes on after a SampleError."""
+
+    def __init__(self, loader, batches):
+        self._feed, self._torch, self._device = loader._feed, loader._torch, loader._device
+        self._tensors, self._batches = loader._tensors, batches
+        self._ahead = self._failure = None
+        with self._torch.cuda.device(self._device):
             self._feed.pin()
-            stream = cuda.Stream()
-            ahead = None
-            for arrays in batches:
-                give_back = self._feed._keep()
-                with cuda.stream(stream):
-                    copies = tuple(tensor.to(self._device, non_blocking=True) for tensor in self._tensors(arrays))
-                    copied = cuda.Event()
-                    copied.record(stream)
-                if ahead is not None:
-                    yield self._hand_over(*ahead)
-                ahead = (copies, copied, give_back)
-            if ahead is not None:
-                yield self._hand_over(*ahead)
+            self._stream = self._torch.cuda.Stream()
 
-    def _hand_over(self, copies, copied, give_back):
-        current = self._torch.cuda.current_stream()
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._ahead is None:
+            self._raise()
+            self._ahead = self._begin()
+        copies, copied, give_back = self._ahead
+        self._ahead = None
+        try:
+            self._ahead = self._begin()
+        except Exception as e:  # it is of the next batch; this one is good
+            self._failure = e
+        current = self._torch.cuda.current_stream(self._device)
         current.wait_event(copied)
         for tensor in copies:
             tensor.record_stream(current)  # its memory is not reused before the script's kernels have read it
         copied.synchronize()
         give_back()
         return copies
+
+    def _raise(self):
+        failure = self._failure
+        if failure is not None:
+            self._failure = None if not isinstance(failure, StopIteration) else failure
+            raise failure
+
+    def _begin(self):
+        arrays = next(self._batches)
+        give_back = self._feed._keep()
+        cuda = self._torch.cuda
+        with cuda.device(self._device), cuda.stream(self._stream):
+            copies = tuple(tensor.to(self._device, non_blocking=True) for tensor in self._tensors(arrays))
+            copied = cuda.Event()
+            copied.record(self._stream)
+        return copies, copied, give_back
+
+    def __del__(self):
+        ahead = getattr(self, "_ahead", None)
+        if ahead is not None:
+            self._ahead = None
+            ahead[1].synchronize()
+            ahead[2]()
 
 
 class _Pinned:

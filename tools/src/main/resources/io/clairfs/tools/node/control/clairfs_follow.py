@@ -115,7 +115,11 @@ def install(kind=DataLoader):
     """Has loaders of this class tell of each pass before it begins."""
     if getattr(kind.__iter__, "_of_clairfs", False):
         return
-    own_iter = getattr(kind.__iter__, "_own_iter", kind.__iter__)
+    kind.__iter__ = telling(getattr(kind.__iter__, "_own_iter", kind.__iter__))
+
+
+def telling(own_iter):
+    """A loader's __iter__ that tells of each pass before it begins."""
 
     def __iter__(self):
         job = _quietly(_before, self)
@@ -124,9 +128,9 @@ def install(kind=DataLoader):
         return iterator
 
     __iter__._of_clairfs = True
-    kind.__iter__ = __iter__
     if not hasattr(dataloader._BaseDataLoaderIter.__next__, "_of_clairfs"):
         _count_batches(dataloader._BaseDataLoaderIter)
+    return __iter__
 
 
 def _count_batches(kind):

@@ -154,7 +154,7 @@ class Followed:
 
     def _stop(self, reading):
         line = self.mount.line_of(self.name)
-        if clairfs_torch._local_rank(reading.rank) == 0 and line and line.get("by") == WRITTEN_BY:
+        if clairfs_torch._local_rank(reading.rank, reading.world) == 0 and line and line.get("by") == WRITTEN_BY:
             clairfs_torch._write(self.mount, "stop=" + self.name)
 
 
@@ -190,8 +190,8 @@ _said = set()
 
 def say(text, reading=None, mount=None):
     """Tells the user once, by the process of local rank 0: on stderr, and in the status of the mount if it is given."""
-    rank = reading.rank if reading is not None else clairfs_torch._rank()
-    if text not in _said and clairfs_torch._local_rank(rank) == 0:
+    rank, world = (reading.rank, reading.world) if reading is not None else (clairfs_torch._rank(), clairfs_torch._world())
+    if text not in _said and clairfs_torch._local_rank(rank, world) == 0:
         _said.add(text)
         print("clairfs:", text, file=sys.stderr, flush=True)
         if mount is not None:

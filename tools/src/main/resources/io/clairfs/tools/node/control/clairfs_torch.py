@@ -21,6 +21,7 @@ then how many workers are enough, and the exact accelerator utilisation.
 """
 
 import array
+import collections.abc
 import errno
 import json
 import os
@@ -29,7 +30,7 @@ import time
 import weakref
 
 import torch.distributed as distributed
-from torch.utils.data import IterableDataset, get_worker_info
+from torch.utils.data import Dataset, IterableDataset, get_worker_info
 from torch.utils.data.sampler import Sampler
 
 __all__ = ["OrderError", "OrderSampler", "follow", "report"]
@@ -287,7 +288,12 @@ def _order_under_run(sampler):
         return None
     mount = _Mount(os.environ["CLAIRFS_MOUNT"])
     name = os.environ["CLAIRFS_JOB"]
-    inside = _place(mount, sampler.dataset)
+    try:
+        inside = _place(mount, sampler.dataset)
+    except OrderError:
+        raise
+    except Exception:  # an attribute of the user's that is not what its name says
+        return None
     if inside is None:
         return None
     if not is_given(mount, name):
@@ -614,12 +620,9 @@ def _paths(dataset):
     count = len(dataset)
     chosen = []
     for _ in range(WRAPPERS_FOLLOWED):
-        named = [getattr(dataset, name, None) for name in ("samples", "imgs", "paths", "files")]
-        for items in named + list(getattr(dataset, "__dict__", {}).values()):
-            if not hasattr(items, "__getitem__") or not hasattr(items, "__len__") or isinstance(items, (str, bytes, dict)):
-                continue
-            if (chosen or len(items) == count) and _first(items, root) is not None:
-                return lambda index: _path(items[_through(chosen, index)], root)
+        for items in _lists(dataset):
+            if (chosen or _length(items) == count) and _first(items, root) is not None:
+                return lambda index: _entry(items, chosen, index, root)
         if hasattr(dataset, "indices"):
             chosen = chosen + [dataset.indices]
         dataset = _inner(dataset)
@@ -628,9 +631,36 @@ def _paths(dataset):
     return None
 
 
-def _first(items, root):
+def _lists(dataset):
+    """What may list the files of a dataset. Another dataset does not: to index it is to load a sample, which may draw from a generator."""
+    for name in ("samples", "imgs", "paths", "files"):
+        try:
+            items = getattr(dataset, name, None)
+        except Exception:  # a property of the user's
+            continue
+        if hasattr(items, "__getitem__") and not isinstance(items, (type, str, bytes, dict, Dataset)):
+            yield items
+    for items in list(getattr(dataset, "__dict__", {}).values()):
+        if isinstance(items, (str, bytes, type, Dataset)):
+            continue
+        if isinstance(items, collections.abc.Sequence) or hasattr(type(items), "__array__"):
+            yield items
+
+
+def _length(items):
     try:
-        return _path(items[0], root)
+        return len(items)
+    except Exception:  # an array without dimensions
+        return None
+
+
+def _first(items, root):
+    return _entry(items, [], 0, root)
+
+
+def _entry(items, chosen, index, root):
+    try:
+        return _path(items[_through(chosen, index)], root)
     except Exception:  # not a list of files
         return None
 
@@ -655,7 +685,10 @@ def _path(item, root):
     return path if os.path.lexists(path) else None
 
 
-def _local_rank(rank):
+def _local_rank(rank, world):
+    """The number of this process among those of its training on this node. Slurm numbers trainings of one process, too."""
+    if world is None or world <= 1:
+        return 0
     return int(os.environ.get("LOCAL_RANK", os.environ.get("SLURM_LOCALID", rank)))
 
 
@@ -665,7 +698,7 @@ def _write_job(mount, line, rank, world, longest_s=PATIENCE_S):
     keys.setdefault("name", "train")
     if world is not None and world > 1:
         keys.setdefault("world", str(world))
-    local_rank = _local_rank(rank)
+    local_rank = _local_rank(rank, world)
     here = int(os.environ.get("LOCAL_WORLD_SIZE", 0))
     if world is not None and 0 < here < world and "ranks" not in keys:
         keys["ranks"] = "%d-%d" % (rank - local_rank, rank - local_rank + here - 1)

@@ -32,10 +32,22 @@ def _change_sampler(module):
         return own_iter(self) if order is None else iter(order.of(self.epoch))
 
     def __len__(self):
-        order = _order_of(self)
+        order = _order_of(self) if type(self).__iter__ is __iter__ else None  # a class with an order of its own has its length, too
         return own_len(self) if order is None else order.length(self.epoch)
 
     sampler.__iter__, sampler.__len__ = __iter__, __len__
+
+
+def _followed(kind, own_iter):
+    """The pass that tells of itself, for who calls it in a pass of its own; None where it cannot be made."""
+    try:
+        _find_ours()
+        import clairfs_follow
+
+        return clairfs_follow.telling(own_iter)
+    except Exception as e:
+        print("clairfs: no job follows the DataLoaders:", e, file=sys.stderr)
+        return None
 
 
 def _change_loader(kind):
@@ -43,6 +55,8 @@ def _change_loader(kind):
     own_iter = kind.__iter__
 
     def __iter__(self):
+        if kind.__iter__ is not __iter__:  # the training's own has been put around it since
+            return (_followed(kind, own_iter) or own_iter)(self)
         kind.__iter__ = own_iter
         try:
             _find_ours()

@@ -3,6 +3,7 @@ package io.clairfs.tools.node.limits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +40,17 @@ final class ControlGroupsTest {
     private void process(String groups, String... mounts) throws IOException {
         write("proc/self/cgroup", groups);
         write("proc/self/mountinfo", String.join("\n", mounts));
+    }
+
+    @Test
+    void nameThatIsNotUtf8_hidesNoLimit() throws IOException {
+        process("0::/job", V2_MOUNT);
+        Path mounts = root.resolve("proc/self/mountinfo");
+        String odd = "99 22 8:1 / /media/caf\u00e9 rw,relatime - ext4 /dev/sda1 rw\n";
+        Files.writeString(mounts, odd + Files.readString(mounts), StandardCharsets.ISO_8859_1);
+        write(V2 + "/job/memory.max", Long.toString(8 * GIB));
+        write(V2 + "/job/memory.current", "0");
+        assertThat(new ControlGroups(root, "self").availableBytes()).isLessThanOrEqualTo(8 * GIB);
     }
 
     private void first(String group, String limit, long used, long pages) throws IOException {
