@@ -9,10 +9,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** The process that serves a mount, as /proc shows it, for mounts that do not answer. */
 public final class MountProcess {
+    private static final long RESOLVE_TIMEOUT_MS = 2_000;
     private static final Path PROC = Path.of("/proc");
     private static final String PROGRAM = "io.clairfs.tools.cli.Main";
     private static final String COMMAND = "mount";
@@ -95,11 +97,26 @@ public final class MountProcess {
             List<String> given = arguments.subList(at + 2, arguments.size());
             Path here = Files.readSymbolicLink(process.resolve("cwd"));
             return given.stream().anyMatch(FOREGROUND::contains)
-                    && given.stream()
-                            .anyMatch(a -> MountCheck.real(here.resolve(a)).equals(mountPoint));
+                    && (given.stream().anyMatch(a -> here.resolve(a).normalize().equals(mountPoint))
+                            || isReally(given.stream().map(here::resolve).toList(), mountPoint));
         } catch (IOException | RuntimeException goneOrNotOurs) {
             return false;
         }
+    }
+
+    /** Whether one of these paths leads to {@code mountPoint}. One that leads to a source that does not answer is waited for a moment only. */
+    private static boolean isReally(List<Path> paths, Path mountPoint) {
+        CompletableFuture<Boolean> found = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().name("resolver").start(() -> {
+            try {
+                found.complete(
+                        paths.stream().anyMatch(path -> MountCheck.real(path).equals(mountPoint)));
+            } catch (RuntimeException e) {
+                found.complete(false);
+            }
+        });
+        return found.completeOnTimeout(false, RESOLVE_TIMEOUT_MS, TimeUnit.MILLISECONDS)
+                .join();
     }
 
     private static List<String> arguments(Path process) throws IOException {
