@@ -198,15 +198,20 @@ final class FetchRouterTest extends FetchRouterFixture {
         assertThat(router.isUnderWay(dataset.file(5))).isFalse();
     }
 
-    // Promise W2
-    @Test
-    void fetchThatIsLost_isMadeAnew_andNobodyWaitsForIt() throws Exception {
-        FetchRouter impatient = new FetchRouter(
+    /** A router for which each fetch is lost at once. */
+    private FetchRouter impatient() {
+        return new FetchRouter(
                 new FetchPlaces(dataset.tree, dataset, admission, inUse, peers),
                 FetchLimits.DEFAULT.withLostNs(1),
                 router.rates(),
                 counters,
                 System::nanoTime);
+    }
+
+    // Promise W2
+    @Test
+    void fetchThatIsLost_isMadeAnew_andNobodyWaitsForIt() throws Exception {
+        FetchRouter impatient = impatient();
         CountDownLatch lost = dataset.hang();
         FutureTask<SampleBuffer> first = new FutureTask<>(() -> impatient.fetch(dataset.file(5), false));
         Thread.ofPlatform().daemon().start(first);
@@ -228,12 +233,7 @@ final class FetchRouterTest extends FetchRouterFixture {
     @Test
     void diskThatHangs_isNotAskedAgainForTheSample() throws Exception {
         putOnDisk(5);
-        FetchRouter impatient = new FetchRouter(
-                new FetchPlaces(dataset.tree, dataset, admission, inUse, peers),
-                FetchLimits.DEFAULT.withLostNs(1),
-                router.rates(),
-                counters,
-                System::nanoTime);
+        FetchRouter impatient = impatient();
         CountDownLatch hangs = new CountDownLatch(1);
         disk.hangUntil(hangs);
         FutureTask<SampleBuffer> first = new FutureTask<>(() -> impatient.fetch(dataset.file(5), false));

@@ -99,11 +99,14 @@ final class DoctorCommand implements Callable<Integer> {
         if (pid != null) {
             options = WantedOptions.among(MountProcess.given(pid), MountProcess.directory(pid));
         }
-        Path source = running != null && running.status().has("source")
+        Path served = running != null && running.status().has("source")
                 ? Path.of(running.status().path("source").asString())
-                : paths.size() == 2 ? resolved(paths.getFirst()) : null;
+                : null;
+        Path given = served == null && paths.size() == 2 ? paths.getFirst() : null;
+        boolean isSilent = given != null && !answers(given);
+        Path source = given == null ? served : resolved(given, isSilent);
         Wanted wanted = options.wanted(spec.commandLine(), source, point);
-        SourceSurvey survey = source == null ? null : survey(source);
+        SourceSurvey survey = source == null ? null : survey(source, isSilent);
         findings.addAll(Doctor.examine(new Examined(Machine.here(), wanted, survey, running)));
         System.out.print(json ? asJson(findings) : asText(findings, verbose, Ansi.AUTO, width()));
         if (bundle != null) {
@@ -131,23 +134,22 @@ final class DoctorCommand implements Callable<Integer> {
         return new Running(pid, MissingNode.getInstance());
     }
 
-    /** The real path of a source; as it was given where it does not answer, which {@link #survey} then says. */
-    private static Path resolved(Path source) {
+    private static boolean answers(Path source) {
         try {
             SourceProbe.requireAnswer(source);
-            return MountCheck.real(source);
+            return true;
         } catch (IOException e) {
-            return source.toAbsolutePath().normalize();
+            return false;
         }
     }
 
-    private static SourceSurvey survey(Path source) {
-        try {
-            SourceProbe.requireAnswer(source);
-        } catch (IOException e) {
-            return SourceSurvey.failed("does not answer");
-        }
-        return SourceSurvey.of(source, LOOK);
+    /** The real path of a source; as it was given where it does not answer. */
+    private static Path resolved(Path source, boolean isSilent) {
+        return isSilent ? source.toAbsolutePath().normalize() : MountCheck.real(source);
+    }
+
+    private static SourceSurvey survey(Path source, boolean isSilent) {
+        return isSilent || !answers(source) ? SourceSurvey.failed("does not answer") : SourceSurvey.of(source, LOOK);
     }
 
     private static String asText(List<Finding> findings, boolean all, Ansi colours, int width) {

@@ -125,7 +125,7 @@ public final class Restarts implements AutoCloseable {
         NumberedListings.write(made.listing(), tree);
     }
 
-    /** Removes the directory that nothing was started from. */
+    /** Removes the directory, from which nothing is started any more. */
     private void forget() throws IOException {
         RestartDirectory used = directory;
         RestartLock held = lock;
