@@ -170,6 +170,14 @@ final class FindSeedTest {
         assertThat(orderFolders()).as("order files that were left").isEmpty();
     }
 
+    /** The jobs that a daemon goes on with which is started again. */
+    private String keptJobs() throws IOException {
+        try (Stream<Path> all = Files.walk(fixture.directory().resolve("clairfs"))) {
+            Path jobs = all.filter(each -> each.endsWith("jobs")).findFirst().orElse(null);
+            return jobs == null ? "" : Files.readString(jobs);
+        }
+    }
+
     private List<Path> orderFolders() throws IOException {
         Path all = fixture.directory().resolve("clairfs").resolve("orders");
         try (Stream<Path> folders = Files.list(all)) {
@@ -197,6 +205,30 @@ final class FindSeedTest {
         status = mount.status();
         assertThat(status.path("jobs").size()).isEqualTo(1);
         assertThat(status.at("/jobs/0/in_sync").asBoolean()).isTrue();
+
+        read(mount, source, "shuffled", SAMPLES, 1);
+        awaitContradiction(mount);
+    }
+
+    // Promise S4
+    @Test
+    void daemon_that_is_started_again_goes_on_with_what_was_found_until_reads_contradict_it() throws Exception {
+        Path source = makeSource();
+        LiveMount mount = mount(source, "--restarts", "3");
+        mount.awaitSupervisor();
+        Path order = file(OrderSpec.parse("samples=" + SAMPLES + " sampler=torch-distributed seed=7 epoch=0")
+                .indices());
+        read(mount, source, order, SAMPLES / 2, 1);
+        mount.await("found", s -> state(s).equals("found"));
+        Waiting.until("the job is kept", () -> keptJobs().contains("found "));
+        long killed = mount.pid();
+        ProcessHandle.of(killed).orElseThrow().destroyForcibly();
+        mount.awaitNext(killed);
+
+        JsonNode status = mount.await("found, by another daemon", s -> state(s).equals("found"));
+        assertThat(status.at("/find_seed/line").asString()).isEqualTo("sampler=torch-distributed seed=7");
+        assertThat(status.at("/jobs/0/found").asBoolean()).isTrue();
+        assertThat(mount.read("status")).contains("found: torch-distributed seed=7, epoch 0");
 
         read(mount, source, "shuffled", SAMPLES, 1);
         awaitContradiction(mount);

@@ -91,6 +91,31 @@ record LiveMount(Path point) {
         return await("ready", s -> s.path("ready").asBoolean());
     }
 
+    /** Until then a daemon that is killed stays dead: the supervisor starts when the dataset is listed. */
+    void awaitSupervisor() throws Exception {
+        Waiting.until("there is a supervisor", () -> {
+            try {
+                return !lines("upgrade").isEmpty();
+            } catch (IOException notYet) {
+                return false;
+            }
+        });
+    }
+
+    /** Waits for the daemon that takes over from process {@code pid}. Returns its process. */
+    long awaitNext(long pid) throws Exception {
+        long[] next = new long[1];
+        Waiting.until("another daemon answers", () -> {
+            try {
+                next[0] = pid();
+                return next[0] != pid && status().path("ready").asBoolean();
+            } catch (IOException notYet) {
+                return false;
+            }
+        });
+        return next[0];
+    }
+
     /** The sample indices that a rank of a job reads in an epoch. */
     List<String> order(String job, int epoch, int rank) throws IOException {
         return lines("order/" + job + "/" + epoch + "/" + rank);

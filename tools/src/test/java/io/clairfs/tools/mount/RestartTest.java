@@ -83,20 +83,9 @@ final class RestartTest {
                 Integer.toString(restarts));
         mount.awaitReady();
         if (restarts > 0) {
-            awaitSupervisor(mount);
+            mount.awaitSupervisor();
         }
         return mount;
-    }
-
-    /** Until then a daemon that is killed stays dead: the supervisor starts when the dataset is listed. */
-    private static void awaitSupervisor(LiveMount mount) throws Exception {
-        Waiting.until("there is a supervisor", () -> {
-            try {
-                return !mount.lines("upgrade").isEmpty();
-            } catch (IOException notYet) {
-                return false;
-            }
-        });
     }
 
     private Process train(LiveMount mount, int epochs) throws IOException {
@@ -122,20 +111,7 @@ final class RestartTest {
     /** Kills the daemon and waits for the one that takes over. Returns its process. */
     private long killAndAwaitNext(LiveMount mount, long pid) throws Exception {
         ProcessHandle.of(pid).orElseThrow().destroyForcibly();
-        return awaitNext(mount, pid);
-    }
-
-    private static long awaitNext(LiveMount mount, long pid) throws Exception {
-        long[] next = new long[1];
-        Waiting.until("another daemon answers", () -> {
-            try {
-                next[0] = mount.pid();
-                return next[0] != pid && mount.status().path("ready").asBoolean();
-            } catch (IOException notYet) {
-                return false;
-            }
-        });
-        return next[0];
+        return mount.awaitNext(pid);
     }
 
     /** Until the daemon has seen the trainer in the job's order beyond where the one before saw it last. */
@@ -286,7 +262,7 @@ final class RestartTest {
             Path source = fixture.newDirectory("source");
             Files.writeString(source.resolve("file"), "of " + point);
             LiveMount mount = fixture.mountAt(point, source, "--memory", "64MiB", "--restarts", "3");
-            awaitSupervisor(mount);
+            mount.awaitSupervisor();
             mounts.add(mount);
         }
         assertThat(restartDirectories()).hasSize(2);
@@ -498,7 +474,7 @@ final class RestartTest {
                 })
                 .mount(2);
         for (LiveMount node : group.nodes()) {
-            awaitSupervisor(node);
+            node.awaitSupervisor();
             node.job("name=both seed=3 world=2 epochs=5 batch=4 ranks="
                     + group.nodes().indexOf(node));
         }
@@ -635,7 +611,7 @@ final class RestartTest {
                         .isEqualTo(-1);
             }
             long again = (source.bytesBelow("train") - before) / SAMPLE_BYTES;
-            long _ = awaitNext(mount, pid);
+            long _ = mount.awaitNext(pid);
             boolean wasLate = fixture.logs().contains("before it is known what the disks hold"); // a very busy machine
             assertThat(again)
                     .as("read again, beside those for which the disk was too slow")
@@ -687,9 +663,9 @@ final class RestartTest {
                 dataset,
                 "--restarts",
                 "9");
-        awaitSupervisor(mount);
+        mount.awaitSupervisor();
         killAndAwaitNext(mount, mount.pid());
-        awaitSupervisor(mount);
+        mount.awaitSupervisor();
         assertThat(cat(mount, 1).succeeded()).isNotEmpty();
         fixture.clairfs("umount", mount.point()).succeeded();
         Waiting.until("nothing is left", () -> fixture.processes().isEmpty());

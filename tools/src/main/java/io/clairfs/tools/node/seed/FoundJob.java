@@ -8,8 +8,12 @@ import io.clairfs.cache.seed.FoundOrder;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.tools.node.job.JobTable;
 import java.io.IOException;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +27,9 @@ final class FoundJob {
     /** A job looks for its trainer by itself when it is out of sync, which takes moments. */
     private static final long OUT_OF_SYNC_NS = TimeUnit.SECONDS.toNanos(2);
 
-    private static final String ORDER_FILE = "sampler=order-file";
+    private static final String SAMPLER = "sampler=";
+    private static final String ORDER_FILE = SAMPLER + "order-file";
+    private static final Set<String> NOT_OF_THE_LINE = Set.of("sampler", "subset", "name", "start_epoch");
 
     private final JobTable jobs;
     private final OrderFolder folder;
@@ -83,6 +89,33 @@ final class FoundJob {
         return order != null;
     }
 
+    /** Takes over the job that a daemon before this one found, and this one goes on with. */
+    void takeOver() {
+        JobRun run = jobs.found();
+        if (order != null || run == null) {
+            return;
+        }
+        JobSpec spec = run.spec();
+        String keys = keys(spec);
+        line = withSubset(keys, spec.subset());
+        origin = line;
+        outOfSyncSinceNs = 0;
+        order = new FoundOrder(keys, spec.startEpoch(), 0, 0, 0);
+    }
+
+    /** The keys of a found order's line, from its job: without the root, the name and the epochs. */
+    private static String keys(JobSpec spec) {
+        Map<String, String> others = new TreeMap<>(spec.keys());
+        others.keySet().removeAll(NOT_OF_THE_LINE);
+        return others.entrySet().stream()
+                .map(key -> " " + key.getKey() + "=" + key.getValue())
+                .collect(Collectors.joining("", SAMPLER + spec.sampler(), ""));
+    }
+
+    private static String withSubset(String keys, String subset) {
+        return subset.isEmpty() ? keys : keys + " subset=" + subset;
+    }
+
     /** A user's job goes first. */
     void forget() {
         order = null;
@@ -95,7 +128,7 @@ final class FoundJob {
      * @param subset the root of the dataset, as the job key
      */
     boolean begin(FoundOrder found, String subset, int epoch, int[] read) {
-        String keys = subset.isEmpty() ? found.line() : found.line() + " subset=" + subset;
+        String keys = withSubset(found.line(), subset);
         order = null;
         outOfSyncSinceNs = 0;
         jobs.dropFound();

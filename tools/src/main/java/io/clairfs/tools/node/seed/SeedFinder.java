@@ -186,7 +186,9 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
                 learner.begin();
             }
         }
+        job.takeOver();
         if (job.hasBegun() && isFollowed()) {
+            state = State.FOUND;
             return LOOK_NS;
         }
         if (state == State.FOUND) { // it was stopped
