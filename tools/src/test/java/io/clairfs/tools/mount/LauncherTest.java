@@ -179,6 +179,25 @@ final class LauncherTest {
     }
 
     @Test
+    void run_becomes_the_command_also_for_a_path_below_a_mount_point_of_any_name() throws Exception {
+        point = fixture.newDirectory("a mount\tpoint\\");
+        Files.createDirectory(source.resolve("below"));
+        mount().succeeded();
+        Process running = fixture.start(
+                "run",
+                command(
+                        "run",
+                        point.resolve("below"),
+                        "--",
+                        "sh",
+                        "-c",
+                        "printf '%s\\n' \"$$ $CLAIRFS_JOB $CLAIRFS_MOUNT\""));
+        assertThat(running.waitFor()).isZero();
+        assertThat(Files.readString(fixture.said("run"))).isEqualTo(running.pid() + " train " + point + "\n");
+        assertThat(run("umount", point).succeeded()).isEmpty();
+    }
+
+    @Test
     void run_that_cannot_is_one_line_and_a_path_below_the_mount_will_do() throws Exception {
         assertThat(run("run", point, "--", "true").complainedWith(1)).contains("is not on a clairfs mount");
         mount().succeeded();
