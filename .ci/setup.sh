@@ -215,11 +215,14 @@ make_program() {
     "$JAVA_HOME/bin/java" "${short_flags[@]}" -cp "$(<"$fresh/class-path")" io.clairfs.tools.cli.CacheableJars "$fresh" || true
 }
 
+# Whether a mount runs a program, also one on another machine or in another container: its process holds a lock (see ProgramLock).
+is_locked() { [ -e "$1/begun" ] && ! flock -n "$1/begun" true 2>/dev/null; }
+
 # Removes the programs of former builds that no process runs. A mount's process is started again from its own if it dies.
 remove_unused() {
     local each
     for each in "$1"/target/program-*; do
-        [ "$each" = "$2" ] || grep -qsF -- "/${each##*/}/" /proc/[0-9]*/cmdline || rm -rf -- "$each"
+        [ "$each" = "$2" ] || is_locked "$each" || grep -qsF -- "/${each##*/}/" /proc/[0-9]*/cmdline || rm -rf -- "$each"
     done
 }
 

@@ -39,6 +39,8 @@ public final class Posix {
 
     private static final int STATX_BASIC_STATS = 0x7ff;
     private static final int STATX_SIZE = 256;
+    private static final int LOCK_SH = 1;
+    private static final int LOCK_NB = 4;
     private static final int F_SETFL = 4;
     private static final int F_DUPFD_CLOEXEC = 1030;
 
@@ -48,6 +50,7 @@ public final class Posix {
     private static final NativeFunction PREAD = NativeFunction.of("pread");
     private static final NativeFunction DUP2 = NativeFunction.of("dup2");
     private static final NativeFunction FCNTL = NativeFunction.of("fcntl");
+    private static final NativeFunction FLOCK = NativeFunction.of("flock");
     private static final NativeFunction STATX = NativeFunction.of("statx");
     private static final NativeFunction GETDENTS = NativeFunction.of("getdents64");
     private static final NativeFunction READLINKAT = NativeFunction.of("readlinkat");
@@ -150,6 +153,17 @@ public final class Posix {
         int rc = (int) FCNTL.call(fd, F_SETFL, O_RDWR | O_NONBLOCK);
         if (rc < 0) {
             throw new PosixException("fcntl", NativeCall.errno());
+        }
+    }
+
+    /**
+     * Takes a shared lock of the open file of {@code fd}, as the command {@code flock} knows it, unless somebody has it alone. The kernel gives it up
+     * with the last descriptor. NFS passes it on to its server, so other machines see it.
+     */
+    public static void lockShared(int fd) throws PosixException {
+        int rc = (int) FLOCK.call(fd, LOCK_SH | LOCK_NB);
+        if (rc != 0) {
+            throw new PosixException("lock", NativeCall.errno());
         }
     }
 

@@ -49,6 +49,7 @@ public final class Daemon implements AutoCloseable {
 
     private Daemon(MountConfig config, @Nullable Takeover takeover) throws IOException {
         this.config = config;
+        ProgramLock.hold();
         try {
             DaemonContext context = DaemonContext.of(config, takeover, parts);
             SampleParts samples = SampleParts.start(context);
