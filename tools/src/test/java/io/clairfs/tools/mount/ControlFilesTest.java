@@ -209,7 +209,7 @@ class ControlFilesTest {
         Requirements.torch();
         mount.job("name=torch seed=1");
         String script = """
-                import os, sys, time
+                import os, pickle, sys, time
                 sys.path.insert(0, sys.argv[1] + "/.clairfs/python")
                 import clairfs_torch
                 from torch.utils.data import DataLoader, Dataset, Subset
@@ -234,6 +234,8 @@ class ControlFilesTest {
                     loader = DataLoader(Files(sys.argv[1]), batch_size=8, num_workers=workers)
                     if report:
                         clairfs_torch.report(loader, job="torch")
+                        copy = pickle.loads(pickle.dumps(loader.dataset))
+                        assert type(copy) is Files and copy.paths == loader.dataset.paths
                     return [[b.tolist() for b in batch] for _ in range(times) for batch in loader]
 
                 plain = epoch(0, 1, False)

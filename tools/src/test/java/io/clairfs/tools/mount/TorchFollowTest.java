@@ -157,6 +157,9 @@ final class TorchFollowTest {
         assertThat(said.path("passes").asInt())
                 .as("through what the training put around a pass")
                 .isEqualTo(2);
+        assertThat(said.path("kept").asBoolean(true))
+                .as("a loader that the training has dropped")
+                .isFalse();
         assertThat(said.path("job").asString())
                 .as("of a training that Slurm gave another number")
                 .contains("name=train ", "subset=train");

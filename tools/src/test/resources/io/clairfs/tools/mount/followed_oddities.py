@@ -3,9 +3,11 @@
 Prints a line of JSON: what was read, and whether that is what would be read without clairfs.
 """
 
+import gc
 import json
 import os
 import sys
+import weakref
 
 os.environ["SLURM_LOCALID"] = "1"  # a training of one process beside others, as srun starts them
 os.environ.pop("WORLD_SIZE", None)
@@ -82,6 +84,9 @@ first = read(loader)
 second = read(loader)
 with open(mount + "/.clairfs/job") as file:
     job = file.read()
+known = weakref.ref(loader)
+del loader
+gc.collect()
 odd = DistributedSampler(Odd(), num_replicas=1, rank=0)
 print(
     json.dumps(
@@ -90,6 +95,7 @@ print(
             "loaded": Augmented.loaded,
             "passes": passes,
             "job": job,
+            "kept": known() is not None,
             "odd": list(odd) == torch.randperm(7, generator=torch.Generator().manual_seed(0)).tolist(),
         }
     )

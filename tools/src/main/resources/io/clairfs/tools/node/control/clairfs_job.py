@@ -116,7 +116,7 @@ class Followed:
             left = self.epochs if reading.clock is not None and not self.fixed else self.epochs - self.passes
             if left > keys.get("start_epoch", 0):
                 keys["epochs"] = left
-        checked = self.reading is not None and self.reading.dataset is reading.dataset
+        checked = self.reading is reading or (self.reading is not None and self.reading.dataset is reading.dataset)
         directories = [self.subset] if checked else subsets(self.mount, reading.dataset)
         failure = None
         for subset in directories:

@@ -1,10 +1,19 @@
 """What a loader reads from one moment on: the epoch of its sampler, or the state of its generator, as keys of a job."""
 
 import base64
+import weakref
 
 import torch
 
 from clairfs_generator import VERSION, unread
+
+
+def weak(thing):
+    """A function that gives the thing while somebody else has it; always, where it cannot be referred to weakly, such as a list."""
+    try:
+        return weakref.ref(thing)
+    except TypeError:
+        return lambda: thing
 
 
 class Reading:
@@ -12,12 +21,28 @@ class Reading:
 
     The moment is what changes from epoch to epoch: the number of the epoch (clock: a sampler with `epoch`), or the state of the generator. It is
     None where all epochs are alike. holder: what draws from the generator: "loader", "sampler" or "nobody", as in sampler=torch-state.
+
+    It keeps neither the loader, whose workers may persist, nor the dataset or the sampler alive: these are None when the training has dropped them.
     """
 
     def __init__(self, loader, keys, world=1, rank=0, shuffled=True, clock=None, generator=None, holder=None):
-        self.loader, self.dataset = loader, loader.dataset
+        self._loader, self._dataset, self._clock = weak(loader), weak(loader.dataset), weak(clock)
+        self.samples = len(loader.dataset)
         self.keys, self.world, self.rank, self.shuffled = keys, world, rank, shuffled
-        self.clock, self.generator, self.holder = clock, generator, holder
+        self.generator, self.holder = generator, holder
+
+    @property
+    def loader(self):
+        return self._loader()
+
+    @property
+    def dataset(self):
+        dataset, loader = self._dataset(), self._loader()
+        return loader.dataset if dataset is None and loader is not None else dataset
+
+    @property
+    def clock(self):
+        return self._clock()
 
     def moment(self):
         if self.clock is not None:
@@ -68,7 +93,7 @@ class Reading:
         if self.holder == "nobody":
             torch.empty((), dtype=torch.int64).random_(generator=g)
             return g.get_state()
-        count, n = len(self.dataset), int(self.keys.get("num_samples", len(self.dataset)))
+        count, n = self.samples, int(self.keys.get("num_samples", self.samples))
         if "replacement" in self.keys:
             for _ in range(n // 32):
                 torch.randint(high=count, size=(32,), dtype=torch.int64, generator=g)

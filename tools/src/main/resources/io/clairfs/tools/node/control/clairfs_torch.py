@@ -22,6 +22,7 @@ then how many workers are enough, and the exact accelerator utilisation.
 
 import array
 import collections.abc
+import copyreg
 import errno
 import json
 import os
@@ -194,7 +195,7 @@ class _Reporter:
         self.time(get_worker_info().dataset)
 
     def time(self, dataset):
-        """Times the samples of this dataset in this process: its class becomes one of the same name that measures."""
+        """Times the samples of this dataset in this process: its class becomes one of the same name that measures. Copies are not timed."""
         reporter, kind = self, type(dataset)
         self.since, self.queued = time.monotonic(), _queued()
 
@@ -204,7 +205,14 @@ class _Reporter:
         def __getitems__(timed, indices):
             return reporter.timed(len(indices), kind.__getitems__, timed, indices)
 
-        methods = {"__getitem__": __getitem__, "__module__": kind.__module__, "__doc__": kind.__doc__}
+        def __reduce_ex__(timed, protocol):
+            made = kind.__reduce_ex__(timed, protocol)
+            if not isinstance(made, tuple):
+                return made
+            make = kind.__new__ if made[0] is copyreg.__newobj__ else made[0]  # for pickle compares the class of that one
+            return (make, tuple(kind if part is type(timed) else part for part in made[1])) + made[2:]
+
+        methods = {"__getitem__": __getitem__, "__reduce_ex__": __reduce_ex__, "__module__": kind.__module__, "__doc__": kind.__doc__}
         if callable(getattr(kind, "__getitems__", None)):
             methods["__getitems__"] = __getitems__
         try:
