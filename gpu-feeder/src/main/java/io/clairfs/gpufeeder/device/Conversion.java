@@ -85,7 +85,7 @@ public record Conversion(ElementType type, List<Double> mean, List<Double> std, 
         if (planes == null) {
             throw new InvalidSpecException("samples of " + from.type().typestr() + " " + from.shape()
                     + " are no images of uint8: a height, a width and up to " + MOST_CHANNELS
-                    + " channels, the channels first or last");
+                    + " channels, the channels first or last, and more pixels than that in each line and column");
         }
         for (List<Double> each : List.of(mean, std)) {
             if (each.size() != 1 && each.size() != planes.channels()) {
@@ -138,11 +138,13 @@ public record Conversion(ElementType type, List<Double> mean, List<Double> std, 
             if (format.type() != ElementType.UINT8 || shape.size() != 3 || Collections.max(shape) > 1 << 15) {
                 return null;
             }
-            if (shape.getFirst() <= MOST_CHANNELS) {
-                return new Planes(shape.getFirst(), shape.get(1), shape.get(2), 1, shape.get(1) * shape.get(2));
+            boolean first = shape.getFirst() <= MOST_CHANNELS;
+            boolean last = shape.getLast() <= MOST_CHANNELS;
+            if (first == last) { // none are channels, or nobody can tell which
+                return null;
             }
-            return shape.getLast() > MOST_CHANNELS
-                    ? null
+            return first
+                    ? new Planes(shape.getFirst(), shape.get(1), shape.get(2), 1, shape.get(1) * shape.get(2))
                     : new Planes(shape.getLast(), shape.get(0), shape.get(1), shape.getLast(), 1);
         }
     }

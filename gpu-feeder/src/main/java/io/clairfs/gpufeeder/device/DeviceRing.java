@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The slots of a ring once more, in a device's memory: a batch that is complete in its slot on the host is copied to the slot of the same
  * number on the device, and converted there if that is wanted.
  *
- * <p>One allocation holds all slots, since a handle names a whole allocation. The host's slots are pinned once, one by one (a registration takes
- * at most 2 GiB), so each copy is one transfer by the device. A batch may be handed out only after {@link #finish} has returned; then the
+ * <p>One allocation holds all slots, since a handle names a whole allocation. The host's slots are pinned once, one by one,
+ * so each copy is one transfer by the device. A batch may be handed out only after {@link #finish} has returned; then the
  * trainer needs no event of ours. Its own kernels may read a slot after its program let go of the batch: it gives the slot back when its event
  * says that they are done.
  *

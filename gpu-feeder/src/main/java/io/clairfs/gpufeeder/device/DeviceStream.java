@@ -63,9 +63,11 @@ final class DeviceStream implements AutoCloseable {
         return memory;
     }
 
-    /** Pins memory of the host, so that the device copies from it by itself. Begins and ends at pages; at most 2 GiB. */
+    /** Pins memory of the host, so that the device copies from it by itself. Begins and ends at pages. */
     Pointer pin(MemorySegment memory) throws CudaException {
-        Pointer pointer = Pointer.to(memory.asByteBuffer());
+        long inBuffer =
+                Math.min(memory.byteSize(), Integer.MAX_VALUE); // a buffer holds no more, and tells the address alone
+        Pointer pointer = Pointer.to(memory.asSlice(0, inBuffer).asByteBuffer());
         check(JCudaDriver.cuMemHostRegister(pointer, memory.byteSize(), 0), "cuMemHostRegister");
         releases.push(() -> JCudaDriver.cuMemHostUnregister(pointer));
         return pointer;

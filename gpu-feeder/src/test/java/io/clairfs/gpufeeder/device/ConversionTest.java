@@ -70,8 +70,11 @@ final class ConversionTest {
     @Test
     void samples_that_are_no_images_are_refused() throws Exception {
         Conversion three = Conversion.parse("dtype=float16,mean=1:2:3");
-        for (SampleFormat format :
-                List.of(bytes(30), bytes(20, 30, 40), new SampleFormat(ElementType.FLOAT32, List.of(3, 20, 30)))) {
+        for (SampleFormat format : List.of(
+                bytes(30),
+                bytes(20, 30, 40),
+                bytes(3, 30, 4),
+                new SampleFormat(ElementType.FLOAT32, List.of(3, 20, 30)))) {
             assertThatThrownBy(() -> three.requireFits(format, 5)).hasMessageContaining("are no images of uint8");
         }
         assertThatThrownBy(() -> three.requireFits(bytes(1, 20, 30), 5))

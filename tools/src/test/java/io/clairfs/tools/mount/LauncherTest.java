@@ -220,6 +220,27 @@ final class LauncherTest {
     }
 
     @Test
+    void a_checkout_that_was_moved_runs_whatever_the_locale_is() throws Exception {
+        Path program = launcher.resolveSibling("target/program");
+        String libraries = Files.readString(program.resolve("class-path"));
+        List<String> before = new ArrayList<>();
+        for (String each : libraries.split(":", -1)) {
+            Path library = Path.of(each);
+            Files.createSymbolicLink(program.resolve(library.getFileName()), library);
+            before.add("/before/it/was/moved/" + library.getFileName());
+        }
+        Files.writeString(program.resolve("class-path"), String.join(":", before));
+        Files.deleteIfExists(program.resolve(BuiltProgram.STARTUP_CACHE)); // it knows the jars by their paths
+        fixture.environment("LC_ALL", "xx_XX.ISO-8859-1");
+        Path named = Files.createDirectory(source.resolve("\u00fc"));
+
+        assertThat(run("--version").succeeded()).startsWith("clairfs ");
+        assertThat(run("mount", named, point, "--memory", "64MiB").succeeded()).isEmpty();
+        assertThat(run("status", point).succeeded()).startsWith("clairfs ");
+        run("umount", point).succeeded();
+    }
+
+    @Test
     void the_help_of_mount_is_what_it_prints() throws Exception {
         Ended help = run("mount", "--help");
         assertThat(help.succeeded()).contains("--memory").doesNotContain("launcher-log");
