@@ -4,9 +4,9 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
-import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.stage.StagedCount;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
@@ -54,7 +54,7 @@ public final class JobRun {
     /** The position where the job begins. */
     private final long start;
 
-    /** How many samples a rank reads in the first epoch. */
+    /** How many samples a rank reads in an epoch. */
     private final int usualLength;
 
     private final TrainerFollower follower;
@@ -64,6 +64,7 @@ public final class JobRun {
 
     private boolean closed;
     private boolean followsRequests;
+    private volatile int lastEpoch;
 
     private record Asked(int file, IntPredicate isInMemory) {}
 
@@ -107,8 +108,7 @@ public final class JobRun {
         this.index = index;
         this.staging = staging;
         this.orders = orders;
-        EpochOrder first = orders.epoch(spec.startEpoch());
-        usualLength = Math.clamp(first.length(spec.firstRank()) + spec.skippedByTheLoader(), 0, Integer.MAX_VALUE);
+        usualLength = usualLength(positions);
         start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
         for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
             int at = rank - spec.firstRank();
@@ -121,6 +121,26 @@ public final class JobRun {
                 .toList();
         staged = windows.size() == 1 ? stagedOf.getFirst() : new StagedCount(windows, clockNs);
         follower = new TrainerFollower(spec, index, windows, usualLength, positions.length > 0, clockNs);
+        lastEpoch = spec.startEpoch();
+        int _ = epoch();
+    }
+
+    /**
+     * That of the epoch in which the trainers begin, or are: those before it may be gone, as finished epochs of order files. Where the order of one
+     * that has begun is not there for a moment, it is an even share of the samples.
+     */
+    private int usualLength(long[] positions) throws InvalidSpecException {
+        long at = Arrays.stream(positions).min().orElse(AccessStream.END);
+        int epoch = at == AccessStream.END ? spec.startEpoch() : Math.max(spec.startEpoch(), AccessStream.epoch(at));
+        try {
+            long skipped = epoch == spec.startEpoch() ? spec.skippedByTheLoader() : 0;
+            return Math.clamp(orders.epoch(epoch).length(spec.firstRank()) + skipped, 0, Integer.MAX_VALUE);
+        } catch (OrderNotReadyException e) {
+            if (positions.length == 0) {
+                throw e;
+            }
+            return Math.ceilDiv(index.size(), spec.world());
+        }
     }
 
     /** Extends all windows epoch by epoch, so that each order is computed once for all ranks, however many epochs a window covers. */
@@ -148,13 +168,25 @@ public final class JobRun {
         return orders;
     }
 
+    /** How many samples a rank reads in an epoch. */
+    public int usualLength() {
+        return usualLength;
+    }
+
+    /** As {@link #epoch}, when something was read last. Takes no lock. */
+    public int lastEpoch() {
+        return lastEpoch;
+    }
+
     /** The epoch that the first rank is in; the number of epochs when all is read. Where no rank reads here, the start epoch. */
     public synchronized int epoch() {
         if (windows.isEmpty()) {
             return spec.startEpoch();
         }
         long position = windows.getFirst().position();
-        return position == AccessStream.END ? spec.epochs() : AccessStream.epoch(position);
+        int epoch = position == AccessStream.END ? spec.epochs() : AccessStream.epoch(position);
+        lastEpoch = epoch;
+        return epoch;
     }
 
     /** When a rank that reads here reads this file next, within the next epochs; null when none does. */
@@ -308,7 +340,9 @@ public final class JobRun {
         if (!closed) {
             heedAsked();
         }
-        return follower.read(file);
+        boolean expected = follower.read(file);
+        int _ = epoch();
+        return expected;
     }
 
     /**
@@ -400,7 +434,9 @@ public final class JobRun {
      * @return whether it was found
      */
     public boolean search() throws InvalidSpecException {
-        return new StreamSearch(this, spec.startEpoch(), spec.epochs(), orders, windows, follower).run();
+        boolean found = new StreamSearch(this, spec.startEpoch(), spec.epochs(), orders, windows, follower).run();
+        int _ = epoch();
+        return found;
     }
 
     /**

@@ -30,6 +30,10 @@ public final class Admission implements AutoCloseable {
     private final TierRoom room;
     private final Eviction eviction;
     private volatile LocalPlan plan = LocalPlan.NONE;
+
+    /** A tier whose queue refused what another one was to give up, or {@link LocalPlan#NOWHERE}. */
+    private volatile int crowded = LocalPlan.NOWHERE;
+
     private volatile boolean planned;
     private volatile IntConsumer queued = _ -> {};
 
@@ -114,7 +118,21 @@ public final class Admission implements AutoCloseable {
     public boolean takesMore(int tier) {
         return residents.tier(tier).isWritable()
                 && planned
-                && residents.queue(tier).takesMore();
+                && residents.queue(tier).takesMore()
+                && !isCrowded(tier);
+    }
+
+    /** Whether what this tier would give up for more is to go to another that takes no more for the moment. */
+    private boolean isCrowded(int tier) {
+        int other = crowded;
+        if (other == LocalPlan.NOWHERE || other == tier) {
+            return false;
+        }
+        if (residents.queue(other).takesMore()) {
+            crowded = LocalPlan.NOWHERE;
+            return false;
+        }
+        return true;
     }
 
     /**
@@ -141,7 +159,7 @@ public final class Admission implements AutoCloseable {
         if (wanted == LocalPlan.ANYWHERE) {
             keepWhereRoom(now, file, sample);
         } else if (wanted != LocalPlan.NOWHERE) {
-            keepIn(wanted, now, file, sample);
+            boolean _ = keepIn(wanted, now, file, sample);
         } else if (!keepCopy(file, sample) && !keepForHome(file, sample) && byReader && !keepBetween(file, sample)) {
             keepRecent(file, sample);
         }
@@ -178,13 +196,13 @@ public final class Admission implements AutoCloseable {
             return;
         }
         room.awaitQueue(tier, sample.size());
-        keepIn(tier, now, file, sample);
+        boolean _ = keepIn(tier, now, file, sample);
     }
 
     private void keepWhereRoom(LocalPlan by, int file, SampleBuffer sample) {
         for (int tier = 0; tier < residents.tiers().size() && !residents.isHere(file); tier++) {
             if (room.isFor(file, tier, sample.size())) {
-                keepIn(tier, by, file, sample);
+                boolean _ = keepIn(tier, by, file, sample);
             }
         }
     }
@@ -201,7 +219,7 @@ public final class Admission implements AutoCloseable {
             if (tier == LocalPlan.NOWHERE) {
                 return false;
             }
-            keepIn(tier, now, file, sample);
+            boolean _ = keepIn(tier, now, file, sample);
             return true;
         }
     }
@@ -223,7 +241,7 @@ public final class Admission implements AutoCloseable {
         synchronized (between) { // else another thread might evict meanwhile what is kept here
             boolean keep = between.offer(file, this::letGoBetween);
             if (keep) {
-                keepIn(MEMORY, now, file, sample);
+                boolean _ = keepIn(MEMORY, now, file, sample);
             }
             return keep;
         }
@@ -248,13 +266,17 @@ public final class Admission implements AutoCloseable {
         }
     }
 
-    /** Keeps a sample where {@code by}, which may have been replaced meanwhile, wants it. */
-    private void keepIn(int tier, LocalPlan by, int file, SampleBuffer sample) {
+    /** Keeps a sample where {@code by}, which may have been replaced meanwhile, wants it. Returns false if the queue of a slower tier is full. */
+    private boolean keepIn(int tier, LocalPlan by, int file, SampleBuffer sample) {
         if (tier == MEMORY) {
             put(tier, by, file, sample);
-        } else if (!residents.tier(tier).contains(file) && residents.queue(tier).offer(file, sample)) {
+        } else if (!residents.tier(tier).contains(file)) {
+            if (!residents.queue(tier).offer(file, sample)) {
+                return false;
+            }
             queued.accept(tier);
         }
+        return true;
     }
 
     @SuppressWarnings("ReferenceEquality") // the same plan, not one that is alike
@@ -295,21 +317,30 @@ public final class Admission implements AutoCloseable {
         return copies == null ? Eviction.NONE : copies.giveUp(tier, residents::isElsewhere);
     }
 
-    /** Evicts a sample. It moves to the tier where the plan wants it, if any, which saves a second fetch. */
-    private void evict(int file, int tier) {
+    /**
+     * Evicts a sample. It moves to the tier where the plan wants it, if any, which saves a second fetch. Returns false where that one takes no more now:
+     * then it stays.
+     */
+    private boolean evict(int file, int tier) {
         LocalPlan now = plan;
         int wanted = now.tierOf(file);
         if (wanted >= MEMORY && wanted != tier && !residents.isIn(wanted, file)) {
             SampleBuffer sample = tier == MEMORY ? residents.fromMemory(file) : residents.get(tier, file);
             if (sample != null) {
                 try {
-                    keepIn(wanted, now, file, sample);
+                    if (!keepIn(wanted, now, file, sample)
+                            && residents.tier(wanted).isWritable()) {
+                        crowded = wanted;
+                        eviction.leftover(file, tier);
+                        return false;
+                    }
                 } finally {
                     sample.release();
                 }
             }
         }
         residents.evict(tier, file);
+        return true;
     }
 
     /** The outcome of copying a sample to a slower tier as well. */

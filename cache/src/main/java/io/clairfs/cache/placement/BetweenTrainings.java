@@ -117,7 +117,7 @@ public final class BetweenTrainings {
         long position = training.position();
         return position == AccessStream.END
                 ? Long.MAX_VALUE
-                : (long) AccessStream.epoch(position) * training.index().size()
+                : (long) AccessStream.epoch(position) * training.usualLength() * training.streams()
                         + (long) AccessStream.step(position) * training.streams();
     }
 

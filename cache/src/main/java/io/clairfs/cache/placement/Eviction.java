@@ -39,10 +39,10 @@ final class Eviction {
         boolean isUnwanted(int file, int tier);
     }
 
-    /** Takes a file out of a tier. */
+    /** Takes a file out of a tier. Returns whether it did. */
     @FunctionalInterface
     interface Evictor {
-        void evict(int file, int tier);
+        boolean evict(int file, int tier);
     }
 
     /** Gives up a replica that a tier holds, and another node too. Returns its file, or {@link #NONE}. */
@@ -82,21 +82,23 @@ final class Eviction {
 
     /** A file that a tier holds has become a leftover, which the search may have passed: it goes when another node has it, or there is none. */
     void leftover(int file, int tier) {
-        leftovers.get(tier).last.add(file);
+        Leftovers of = leftovers.get(tier);
+        if (file < of.looked.get()) { // else the search still comes to it
+            of.last.add(file);
+        }
     }
 
     /**
-     * Tries until a sample of so many bytes is kept. Evicts one sample of the tier per try, while there are any that it is worth.
+     * Tries until a sample of so many bytes is kept. Evicts one sample of the tier per try, while there are any that it is worth and that can go.
      *
      * @param worth asked if there are no leftovers
      */
     void makeRoom(int tier, long bytes, Supplier<Worth> worth, BooleanSupplier keep) {
         while (!keep.getAsBoolean()) {
             int old = couldTake(tier, bytes) ? next(tier, worth) : NONE;
-            if (old == NONE) {
+            if (old == NONE || !evictor.evict(old, tier)) {
                 return;
             }
-            evictor.evict(old, tier);
         }
     }
 

@@ -24,6 +24,7 @@ import io.clairfs.cache.plan.request.PlanLimits;
 import io.clairfs.cache.plan.request.PlanRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
@@ -124,10 +125,14 @@ public final class NodePlanner implements JobPlanner {
         for (JobRun job : jobs) {
             int epoch = Math.min(job.epoch(), job.spec().epochs());
             int end = knownEnd(job, epoch);
-            needs.add(need(job, epoch, end, now, IntUnaryOperator.identity(), readsEverythingHere(job, epoch)));
+            Need need = need(job, epoch, end, now, IntUnaryOperator.identity(), readsEverythingHere(job, epoch));
+            needs.add(need);
             readings.add(FillOrders.Reading.here(job, AccessStream.position(epoch, 0)));
             if (end < job.spec().epochs()) {
                 cuts.add(() -> job.epoch() >= end - 1 && job.orders().isReady(end));
+            } else if (!need.sameInEveryEpoch() && epoch + limits.epochs(need) < end) {
+                int last = epoch + limits.epochs(need) - 1; // of those that the plan looks at
+                cuts.add(() -> job.epoch() >= last);
             }
         }
         int files = tree.entryCount();
@@ -309,7 +314,7 @@ public final class NodePlanner implements JobPlanner {
                 request.sizes(),
                 here.withCapacities(room),
                 uses,
-                job::epoch,
+                job::lastEpoch, // readers may wait for this
                 epoch,
                 job.spec().epochs(),
                 job.orders()::isReady);
@@ -358,10 +363,13 @@ public final class NodePlanner implements JobPlanner {
             return false;
         }
         EpochOrder order = job.orders().peek(epoch);
-        long reads = 0;
+        BitSet read = new BitSet(job.index().size()); // with replacement some are read twice, and others not at all
         for (int rank = 0; rank < spec.world(); rank++) {
-            reads += order.length(rank);
+            int length = order.length(rank);
+            for (int step = 0; step < length; step++) {
+                read.set(order.sample(rank, step));
+            }
         }
-        return reads >= job.index().size();
+        return read.cardinality() >= job.index().size();
     }
 }

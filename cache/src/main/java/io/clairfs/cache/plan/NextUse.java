@@ -2,6 +2,7 @@ package io.clairfs.cache.plan;
 
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.plan.request.Need;
 import java.util.Arrays;
 
@@ -19,7 +20,7 @@ public final class NextUse {
     public static final int NEVER = Integer.MAX_VALUE;
 
     private final int firstEpoch;
-    private final int endEpoch;
+    private int endEpoch;
     private final long[] uses;
 
     private NextUse(int firstEpoch, int endEpoch, int samples) {
@@ -43,7 +44,18 @@ public final class NextUse {
         NextUse[] tables = new NextUse[nodes.length];
         Arrays.setAll(tables, i -> new NextUse(firstEpoch, endEpoch, samples));
         for (int epoch = firstEpoch; epoch < endEpoch; epoch++) {
-            EpochOrder order = need.orders().epoch(epoch);
+            EpochOrder order;
+            try {
+                order = need.orders().epoch(epoch);
+            } catch (OrderNotReadyException e) {
+                if (epoch == firstEpoch) {
+                    throw e;
+                }
+                for (NextUse table : tables) {
+                    table.endEpoch = epoch;
+                }
+                break;
+            }
             for (int rank = 0; rank < need.nodeOfRank().length; rank++) {
                 for (int i = 0; i < nodes.length; i++) {
                     if (need.nodeOfRank()[rank] == nodes[i]) {

@@ -25,6 +25,7 @@ public final class Posix {
     public static final int O_RDWR = 02;
     public static final int O_CREAT = 0100;
     public static final int O_EXCL = 0200;
+    public static final int O_APPEND = 02000;
     public static final int O_NONBLOCK = 04000;
     public static final int O_CLOEXEC = 02000000;
     public static final int O_PATH = 010000000;

@@ -109,7 +109,7 @@ final class AheadQueue implements AutoCloseable {
     private void abandonAll() {
         for (Queue<StagingTask> tasks : List.of(aside, answered, left)) {
             for (StagingTask task = tasks.poll(); task != null; task = tasks.poll()) {
-                task.abandon();
+                task.close();
             }
         }
     }

@@ -49,6 +49,8 @@ public final class Prefetcher implements AutoCloseable {
     /** As many as may wait at once; they are passed on every few milliseconds. */
     private static final int MOST_WAITED = 65_536;
 
+    private static final int MOST_REACHED = 65_536;
+
     private static final long FAILURE_PAUSE_MS = 200;
 
     private final DatasetTree tree;
@@ -71,6 +73,11 @@ public final class Prefetcher implements AutoCloseable {
     private final LinkedBlockingQueue<Waited> waited = new LinkedBlockingQueue<>(MOST_WAITED);
 
     private record Waited(int file, long startNs, long endNs) {}
+
+    /** Files that readers asked for and whose closes are not reported; when it is full, further ones are dropped. */
+    private final ArrayBlockingQueue<Integer> reached = new ArrayBlockingQueue<>(MOST_REACHED);
+
+    private final Worker follower;
 
     /** Wakes loaders. */
     private final WorkSignal signal = new WorkSignal();
@@ -140,6 +147,8 @@ public final class Prefetcher implements AutoCloseable {
                         ofTier);
             }
         }
+        follower = new Worker("follower-by-requests", this::heedReached, errors);
+        workers.add(follower);
         StagedSampleChecker checker = new StagedSampleChecker(staging, counters, System::nanoTime);
         workers.add(new Worker("staged-checker", () -> check(checker), errors));
         admission.onQueued(tier -> tierSignals.get(tier).wake(1));
@@ -256,19 +265,23 @@ public final class Prefetcher implements AutoCloseable {
     }
 
     private boolean remove(String name) {
-        Optional<JobRun> run = job(name);
-        run.ifPresent(found -> {
-            jobs.remove(found);
-            shares.remove(found);
-            found.close();
-        });
-        return run.isPresent();
+        return job(name).map(this::remove).orElse(false);
     }
 
+    private boolean remove(JobRun job) {
+        if (!jobs.remove(job)) {
+            return false;
+        }
+        shares.remove(job);
+        job.close();
+        return true;
+    }
+
+    /** Ends a job, unless it was replaced meanwhile. */
     private void fail(JobRun job, String reason) {
-        if (jobs.contains(job)) {
+        if (remove(job)) {
             errors.add("job " + job.spec().name() + " ended: " + reason);
-            stop(job.spec().name());
+            planning.jobsChanged();
         }
     }
 
@@ -371,15 +384,31 @@ public final class Prefetcher implements AutoCloseable {
         return job.times();
     }
 
-    /** A reader had to ask for this file, and its close will not be reported. */
+    /** A reader had to ask for this file, and its close will not be reported. Takes no lock of a job, as {@link #asked}. */
     public void reached(int file) {
+        if (!jobs.isEmpty()) {
+            boolean _ = reached.offer(file);
+            follower.unpark();
+        }
+    }
+
+    private void heedReached() {
         heedWaited();
         NodeTraffic traffic = NodeTraffic.of(counters);
-        forEach(attribution.jobsOf(file), job -> {
-            job.reached(file);
-            job.traffic(traffic);
-        });
-        trainersHaveRead(1);
+        int count = 0;
+        for (Integer file = reached.poll(); file != null; file = reached.poll()) {
+            int read = file;
+            forEach(attribution.jobsOf(read), job -> {
+                job.reached(read);
+                job.traffic(traffic);
+            });
+            count++;
+        }
+        if (count == 0) {
+            LockSupport.park();
+        } else {
+            trainersHaveRead(count);
+        }
     }
 
     /** Reports of reads were lost. */

@@ -53,7 +53,9 @@ final class StagingTask implements Stager, AutoCloseable {
 
     /** The sample with a reference for the caller. */
     SampleBuffer fetch(FetchRouter router) throws SourceException {
-        return ahead == null ? router.fetch(file(), claim.number(), this) : ahead.end();
+        FetchAhead sent = ahead;
+        ahead = null;
+        return sent == null ? router.fetch(file(), claim.number(), this) : sent.end();
     }
 
     @Override
@@ -72,18 +74,18 @@ final class StagingTask implements Stager, AutoCloseable {
         return shares.spareSeconds(claim);
     }
 
-    /** Nobody brings it any more. */
-    void abandon() {
-        try (this) {
-            if (ahead != null) {
-                ahead.abandon();
-            }
-        }
-    }
-
+    /** Gives up what a peer was asked for, if that was not fetched. */
     @Override
     public void close() {
-        fetched();
-        loading.close();
+        FetchAhead sent = ahead;
+        ahead = null;
+        try {
+            if (sent != null) {
+                sent.abandon();
+            }
+        } finally {
+            fetched();
+            loading.close();
+        }
     }
 }

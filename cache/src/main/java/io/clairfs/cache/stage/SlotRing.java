@@ -16,6 +16,9 @@ final class SlotRing {
     /** Its length is a power of two. */
     private Slot[] ring;
 
+    /** The number of the oldest position that was not overwritten. */
+    private long oldest;
+
     SlotRing(int room) {
         ring = new Slot[room];
     }
@@ -24,17 +27,18 @@ final class SlotRing {
         return ring[(int) (sequence & (ring.length - 1))];
     }
 
-    /** Whether a position before {@code tail} has not been overwritten. */
-    boolean has(long sequence, long tail) {
-        return tail - sequence <= ring.length;
+    /** Whether a position that was appended has not been overwritten. */
+    boolean has(long sequence) {
+        return sequence >= oldest;
     }
 
     /** Adds the position behind the last; {@code head} is the oldest that is still of use. */
     void append(Slot slot, long head) {
         if (slot.sequence - head == ring.length) {
-            grow(head, slot.sequence);
+            grow(slot.sequence);
         }
         ring[(int) (slot.sequence & (ring.length - 1))] = slot;
+        oldest = Math.max(oldest, slot.sequence + 1 - ring.length);
         if (slot.file != SampleIndex.NO_FILE) {
             chain(slot);
         }
@@ -50,9 +54,9 @@ final class SlotRing {
         }
     }
 
-    private void grow(long head, long tail) {
+    private void grow(long tail) {
         Slot[] larger = new Slot[ring.length * 2];
-        for (long s = head; s < tail; s++) {
+        for (long s = oldest; s < tail; s++) {
             larger[(int) (s & (larger.length - 1))] = at(s);
         }
         ring = larger;

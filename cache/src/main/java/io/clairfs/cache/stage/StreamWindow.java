@@ -96,7 +96,7 @@ public final class StreamWindow {
         @Nullable
         Slot later;
 
-        private Slot(long sequence, long position, int file) {
+        Slot(long sequence, long position, int file) {
             this.sequence = sequence;
             this.position = position;
             this.file = file;
@@ -352,7 +352,7 @@ public final class StreamWindow {
 
     /** Makes the position with this number unread and to be staged again, for another reader than the trainer read it. */
     public void unread(long sequence) {
-        if (sequence < begin || sequence >= tail || !slots.has(sequence, tail)) {
+        if (sequence < begin || sequence >= tail || !slots.has(sequence)) {
             return;
         }
         Slot slot = slot(sequence);

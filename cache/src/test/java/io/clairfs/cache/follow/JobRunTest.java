@@ -13,7 +13,11 @@ import io.clairfs.cache.stage.StreamWindow;
 import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.testing.SmallDataset;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -89,47 +93,39 @@ final class JobRunTest {
     @CsvSource({"1, 500", "1, 1100", "2, 0", "3, 40", "3, 700"})
     void jobOfAnotherProcess_isFollowedFromWhereItsTrainerIs(int epoch, int step) throws Exception {
         String line = "seed=5 epochs=5 batch=16";
-        JobSpec spec = JobSpec.parse(line);
-        JobRun run = new JobRun(
-                spec,
-                dataset.index,
-                dataset.tree,
-                new StagingBuffer(new RecordingArea(), 1 << 20, 64),
-                new EpochOrders(spec.sampler(dataset.index), SAMPLES, System::nanoTime),
-                System::nanoTime,
-                new long[] {AccessStream.position(1, 400)});
-        assertThat(run.positions()).containsExactly(AccessStream.position(1, 400));
-
-        for (int e = epoch; e < 5; e++) {
-            List<Integer> order = epoch(line, e, 0);
-            read(run, e == epoch ? order.subList(step, SAMPLES) : order);
-            if (e > epoch || step < SAMPLES / 2) {
-                assertThat(run.progress().inSync())
-                        .as(run.progress().toString())
-                        .isTrue();
-            }
-        }
-        assertThat(run.progress().done()).isTrue();
-        assertThat(run.progress().astray()).isNull();
-        assertThat(run.positions()).containsExactly(AccessStream.END);
-    }
-
-    @Test
-    void trainingThatBeginsAgain_isFound_howeverManyEpochsItGoesBack() throws Exception {
-        String line = "seed=5 epochs=1000 batch=16";
-        JobSpec spec = JobSpec.parse(line);
-        JobRun run = new JobRun(
-                spec,
-                dataset.index,
-                dataset.tree,
-                new StagingBuffer(new RecordingArea(), 1 << 20, 64),
-                new EpochOrders(spec.sampler(dataset.index), SAMPLES, System::nanoTime),
-                System::nanoTime,
-                new long[] {AccessStream.position(500, 10)});
+        JobRun run = goOn(line, AccessStream.position(500, 10));
 
         read(run, epoch(line, 0, 0).subList(0, SAMPLES / 2));
         assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
         assertThat(run.progress().epoch()).isZero();
+    }
+
+    @Test
+    void jobThatGoesOn_needsNoOrderFilesOfFinishedEpochs_andWaitsForThatOfItsOwn(@TempDir Path orders)
+            throws Exception {
+        List<Integer> order = epoch("seed=4", 0, 0);
+        ByteBuffer numbers = ByteBuffer.allocate(order.size() * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        order.forEach(numbers::putLong);
+        Files.setLastModifiedTime(Files.write(orders.resolve("3.i64"), numbers.array()), FileTime.fromMillis(0));
+        String line = "sampler=order-file epochs=9 file=" + orders + "/{epoch}.i64";
+
+        JobRun run = goOn(line, AccessStream.position(3, 10));
+        read(run, order.subList(10, SAMPLES / 2));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.positions()).containsExactly(AccessStream.position(3, SAMPLES / 2));
+        assertThat(goOn(line, AccessStream.position(5, 10)).awaitedOrder()).contains("5.i64");
+    }
+
+    private JobRun goOn(String line, long position) throws InvalidSpecException {
+        JobSpec spec = JobSpec.parse(line);
+        return new JobRun(
+                spec,
+                dataset.index,
+                dataset.tree,
+                new StagingBuffer(new RecordingArea(), 1 << 20, 64),
+                new EpochOrders(spec.sampler(dataset.index), SAMPLES, System::nanoTime),
+                System::nanoTime,
+                new long[] {position});
     }
 
     @Test

@@ -474,6 +474,24 @@ final class AdmissionTest {
     }
 
     @Test
+    void leftoverThatIsWantedInAnotherTier_staysWhileThatTakesNoMore() {
+        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY, 6, DISK, 7, DISK));
+        fetched(0, 1, 2, 6, 7);
+        plan(Map.of(0, DISK, 1, DISK, 2, MEMORY, 3, MEMORY, 4, MEMORY, 6, DISK, 7, DISK));
+        fetched(3);
+        assertThat(in(memory)).containsExactly(0, 1, 2);
+        assertThat(admission.takesMore(MEMORY))
+                .as("more would be fetched in vain")
+                .isFalse();
+        writeAll();
+        assertThat(admission.takesMore(MEMORY)).isTrue();
+        fetched(3, 4);
+        writeAll();
+        assertThat(in(memory)).containsExactly(2, 3, 4);
+        assertThat(in(disk)).containsExactly(0, 1, 6, 7);
+    }
+
+    @Test
     void readersSample_takesTheRoomOfALeftover() {
         plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
         fetched(0, 1, 2);

@@ -97,6 +97,52 @@ final class NodePlannerTest {
         disk.close();
     }
 
+    private NodePlanner withRoomForAll() {
+        MemoryTier large = new MemoryTier(2 * SAMPLES * SIZE);
+        NodeStorage storage = NodeStorage.of(StorageClass.memory(2 * SAMPLES * SIZE));
+        return NodePlanner.alone(
+                dataset.tree,
+                new Admission(dataset.tree, large, List.of(), SIZE),
+                () -> storage,
+                PerformanceModel.unmeasured(),
+                PlacementPolicy.CLAIRFS,
+                PlanLimits.DEFAULT);
+    }
+
+    private JobRun run(String line) throws Exception {
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
+        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, System::nanoTime);
+    }
+
+    @Test
+    void plan_whereSamplesAreDrawnWithReplacement_isForThoseOfAllEpochs() throws Exception {
+        LocalPlan plan =
+                withRoomForAll().plan(List.of(run("sampler=torch-generator replacement=true seed=1 epochs=90")));
+        assertThat(plannedFor(plan, 0)).hasSize(SAMPLES);
+    }
+
+    @Test
+    void plan_thatLooksAtPartOfTheEpochs_isOverInTheLastOfThem() throws Exception {
+        JobRun few = run("seed=1 world=30 ranks=0");
+        NodePlanner large = withRoomForAll();
+        LocalPlan plan = large.plan(List.of(few));
+        assertThat(plannedFor(plan, 0)).hasSizeLessThan(SAMPLES);
+        int epochs = PlanLimits.DEFAULT.epochsWhenEndless();
+        for (int epoch = 0; epoch < epochs - 1; epoch++) {
+            assertThat(plan.isStale()).as("in epoch %d", epoch).isFalse();
+            EpochOrder order = few.orders().epoch(epoch);
+            for (int step = 0; step < order.length(0); step++) {
+                few.read(dataset.file(order.sample(0, step)));
+            }
+        }
+        assertThat(few.epoch()).isEqualTo(epochs - 1);
+        assertThat(plan.isStale()).isTrue();
+        LocalPlan next = large.plan(List.of(few));
+        EpochOrder later = few.orders().epoch(epochs + 5);
+        assertThat(next.tierOf(dataset.file(later.sample(0, 0)))).isZero();
+        assertThat(next.isStale()).isFalse();
+    }
+
     @Test
     void refilled_fillsFirstWhatATrainerReadsNextThatWasFoundElsewhere() throws Exception {
         LocalPlan plan = planner.plan(List.of(job));

@@ -1,9 +1,11 @@
 package io.clairfs.cache.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.plan.request.EpochSource;
 import io.clairfs.cache.plan.request.Need;
 import org.junit.jupiter.api.Test;
@@ -47,6 +49,21 @@ final class NextUseTest {
             }
         }
         return NextUse.NEVER;
+    }
+
+    @Test
+    void endEpoch_isWhereTheOrdersEndForNow() throws InvalidSpecException {
+        EpochSource all = PlanCases.torchDistributed(50, 2, 4);
+        EpochSource written = epoch -> {
+            if (epoch >= 5) {
+                throw new OrderNotReadyException("no file of epoch " + epoch);
+            }
+            return all.epoch(epoch);
+        };
+        NextUse nextUse = NextUse.of(new Need(written, 0, Integer.MAX_VALUE, new int[] {0, 1}), 50, 1, 2);
+        assertThat(nextUse.endEpoch()).isEqualTo(5);
+        assertThatThrownBy(() -> NextUse.of(new Need(written, 0, 9, new int[] {0, 1}), 50, 1, 5))
+                .isInstanceOf(OrderNotReadyException.class);
     }
 
     @Test

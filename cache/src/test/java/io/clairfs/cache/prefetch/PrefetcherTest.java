@@ -33,6 +33,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -235,7 +236,22 @@ final class PrefetcherTest {
             node.prefetcher.start(JobSpec.parse("seed=1 epochs=1"), node.dataset.index, false);
             long started = node.prefetcher.newsForLoaders();
             node.prefetcher.reached(1);
-            assertThat(node.prefetcher.newsForLoaders()).isGreaterThan(started);
+            Await.until("woken", () -> node.prefetcher.newsForLoaders() > started);
+        }
+    }
+
+    @Test
+    void readerWhoseCloseIsNotReported_doesNotWaitForAnOrderThatIsComputed() throws Exception {
+        try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
+            JobRun run = node.prefetcher.start(JobSpec.parse("seed=1 epochs=1"), node.dataset.index, false);
+            int first = node.dataset.index.file(run.orders().epoch(0).sample(0, 0));
+            Thread reader = new Thread(() -> node.prefetcher.reached(first));
+            synchronized (run) { // as a thread that computes one
+                reader.start();
+                reader.join(TimeUnit.SECONDS.toMillis(30));
+                assertThat(reader.isAlive()).isFalse();
+            }
+            Await.until("followed", () -> run.hasBegun());
         }
     }
 
