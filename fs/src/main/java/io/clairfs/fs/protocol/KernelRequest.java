@@ -39,6 +39,11 @@ final class KernelRequest {
         return bytes.get(JAVA_LONG, 8);
     }
 
+    /** Whether another process took it before, and died: see {@link UnansweredRequests}. */
+    boolean isRepeated() {
+        return unique() < 0; // FUSE_UNIQUE_RESEND
+    }
+
     long node() {
         return bytes.get(JAVA_LONG, 16);
     }

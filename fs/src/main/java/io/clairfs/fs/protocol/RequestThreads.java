@@ -137,7 +137,7 @@ final class RequestThreads {
         while (true) {
             long n = read(buffer, wait);
             if (n >= KernelRequest.HEADER_BYTES) {
-                taken();
+                taken(request.isRepeated());
                 answer(request);
                 if (!isStillNeeded()) {
                     return;
@@ -178,9 +178,10 @@ final class RequestThreads {
         return n == -Errno.ENOENT || n == -Errno.EINTR;
     }
 
-    private synchronized void taken() {
+    /** The kernel puts all that it repeats in its queue at once, and wakes one thread for it: a further one looks for the next. */
+    private synchronized void taken(boolean repeated) {
         idle--;
-        if (idle == 0 && threads < most && !over) {
+        if ((idle == 0 || repeated) && threads < most && !over) {
             startOne();
         }
     }

@@ -51,9 +51,12 @@ record AfterListing(
                         + ": " + tree.fileCount() + " files");
         said.run();
         MountLog.watch(config.mountPoint());
-        steps.run(
-                "having this process started again if it dies",
-                () -> control.restarts().begin(tree, takeover, sessions.all()));
+        if (takeover == null) {
+            steps.run(
+                    "having this process started again if it dies",
+                    () -> control.restarts().begin(tree, null, sessions.all()));
+        }
+        steps.run("keeping the jobs", control.restarts()::keepJobsFromNowOn);
         PeerGroup group = samples.group();
         if (group != null) {
             if (takeover != null) {

@@ -37,6 +37,9 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
     /** How long a write of job lines and an open of the index wait for the listing. */
     private static final long LISTING_PATIENCE_MS = 2_000;
 
+    /** How long the jobs of a mount that goes on may wait for its disks. */
+    private static final long DISKS_BEFORE_JOBS_MS = 60_000;
+
     /** Starts them. The control files answer last: whoever sees one sees a mount that is whole. */
     static ControlParts start(DaemonContext context, SampleParts samples, MountParts mount, MountedSessions sessions)
             throws IOException {
@@ -92,7 +95,7 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
                         new WhereFiles(samples.tree(), indexes, prefetcher),
                         () -> Filled.now(samples.tree(), samples.tiers().admission(), prefetcher.jobs())),
                 context.clock());
-        goOn(context, samples, jobs);
+        goOn(context, samples, jobs, restarts, sessions);
         context.started(sessions.add(mounted(context, mount, control)));
         return new ControlParts(indexes, jobs, restarts);
     }
@@ -120,10 +123,17 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
     }
 
     /** Before there are control files, which would show no jobs. The disks first, or the jobs would have fetched anew what they hold. */
-    private static void goOn(DaemonContext context, SampleParts samples, JobTable jobs) {
+    private static void goOn(
+            DaemonContext context, SampleParts samples, JobTable jobs, Restarts restarts, MountedSessions sessions) {
         Takeover takeover = context.takeover();
         if (takeover != null) {
-            samples.disksFound().join();
+            context.lateSteps()
+                    .run(
+                            "having this process started again if it dies",
+                            () -> restarts.begin(samples.tree(), takeover, sessions.all()));
+            if (!samples.awaitDisks(DISKS_BEFORE_JOBS_MS)) {
+                context.errors().add("the disks do not answer: the jobs go on without what they hold");
+            }
             context.lateSteps()
                     .run(
                             "going on with the jobs",

@@ -53,6 +53,27 @@ public final class MountLog {
         return log.resolveSibling(log.getFileName() + "." + age);
     }
 
+    /**
+     * Goes on with the log of a mount whose process has died, if standard error is that log or an older one: a supervisor keeps what it was started
+     * with, which may have been replaced since.
+     */
+    public static void rejoin(Path mountPoint) throws IOException {
+        Path now = target(STDERR);
+        if (!now.getFileName().toString().startsWith(name(mountPoint) + ".")) {
+            return;
+        }
+        int fresh = Posix.openAt(
+                Posix.AT_FDCWD,
+                now.resolveSibling(name(mountPoint)).toString().getBytes(UTF_8),
+                Posix.O_WRONLY | Posix.O_APPEND | Posix.O_CREAT | Posix.O_NOFOLLOW,
+                FOR_OWNER);
+        try {
+            Posix.replace(STDERR, fresh);
+        } finally {
+            Posix.close(fresh);
+        }
+    }
+
     /** From now on replaces the log when it is long, if standard error is the log of this mount. */
     static void watch(Path mountPoint) {
         Thread.ofPlatform().daemon().name("log-watcher").start(() -> {

@@ -23,11 +23,6 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 
 /** The mount of the dataset: what answers the kernel, pushes into its page cache, and learns what was read. */
 record MountParts(
@@ -67,7 +62,9 @@ record MountParts(
                         ? ControlPoint.of(config.mountPoint())
                         : takeover.mount().control());
         DatasetMount mount = new DatasetMount(samples.tree(), requests, controlPoint.link(), config.readTimeoutMs());
-        awaitFor(samples.disksFound(), DISKS_FIRST_MS);
+        if (!samples.awaitDisks(DISKS_FIRST_MS)) {
+            LOG.log(Level.INFO, "readers are answered before it is known what the disks hold");
+        }
         ProtocolSession session = context.started(sessions.add(
                 takeover == null
                         ? ProtocolSession.mount(config.mountPoint(), options(config), mount, errnos)
@@ -109,18 +106,6 @@ record MountParts(
             }
             context.errors().add(operation + " " + PythonText.show(path) + ": " + reason);
         });
-    }
-
-    private static void awaitFor(CompletableFuture<@Nullable Void> step, long mostMs) {
-        try {
-            step.get(mostMs, TimeUnit.MILLISECONDS);
-        } catch (TimeoutException late) {
-            LOG.log(Level.INFO, "readers are answered before it is known what the disks hold");
-        } catch (ExecutionException e) {
-            throw new AssertionError("steps catch what fails", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     private static List<String> options(MountConfig config) {

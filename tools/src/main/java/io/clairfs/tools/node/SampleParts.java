@@ -24,7 +24,9 @@ import io.clairfs.tools.node.job.LateSteps;
 import io.clairfs.tools.node.restart.Takeover;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,6 +76,21 @@ record SampleParts(
         SampleReader reader = context.started(
                 new SampleReader(tree, source, router, inUse, context.counters(), errors, config.readTimeoutMs()));
         return new SampleParts(tree, tiers, disksFound, saved, inUse, group, router, reader);
+    }
+
+    /** Waits until it is known what the disks hold, if this daemon goes on with a mount; so many milliseconds at most. Returns whether it is known. */
+    boolean awaitDisks(long mostMs) {
+        try {
+            disksFound.get(mostMs, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException late) {
+            return false;
+        } catch (ExecutionException e) {
+            throw new AssertionError("steps catch what fails", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     private static boolean isAsListed(Source.SourceFile listed, Source source, SavedIndex saved)

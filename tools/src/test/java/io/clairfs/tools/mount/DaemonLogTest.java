@@ -63,8 +63,8 @@ final class DaemonLogTest {
     @Test
     void long_log_is_replaced_and_what_is_written_then_is_in_the_new_one() throws Exception {
         Path source = source();
-        LiveMount mount = fixture.mount(source, "--find-seed", "off");
-        mount.awaitReady();
+        LiveMount mount = fixture.mount(source, "--find-seed", "off", "--restarts", "3");
+        mount.awaitSupervisor();
         String name = MountLog.name(mount.point());
         Path log = fixture.directory().resolve("clairfs").resolve(name);
         Files.write(log, new byte[11 << 20], StandardOpenOption.APPEND);
@@ -82,6 +82,14 @@ final class DaemonLogTest {
             Thread.sleep(20); // the line follows the reader's error
         }
         assertThat(Files.readString(log)).contains(gone);
+
+        long killed = mount.pid();
+        ProcessHandle.of(killed).orElseThrow().destroyForcibly();
+        long next = mount.awaitNext(killed);
+        Waiting.until(
+                "the daemon that was started again writes to the same log",
+                () -> Files.readString(log).contains("process " + next + ", serves "));
+        assertThat(Files.readString(older)).doesNotContain("process " + next + ", serves ");
     }
 
     // Promise E7

@@ -167,7 +167,7 @@ final class FindSeedTest {
 
         read(mount, source, "shuffled", MANY, 2);
         awaitContradiction(mount);
-        assertThat(orderFolders()).as("order files that were left").isEmpty();
+        Waiting.until("no order file is left", () -> orderFolders().isEmpty()); // they go right after the job
     }
 
     /** The jobs that a daemon goes on with which is started again. */

@@ -20,12 +20,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Has this process started again if it dies: keeps what that needs, and has a supervisor.
  *
- * <p>Life cycle: the daemon makes it, calls {@link #begin} when the dataset is listed, and closes it before all else, so that the supervisor knows of the end. Its
- * lock guards that a closed one begins nothing.
+ * <p>Life cycle: the daemon makes it, calls {@link #begin} when the dataset is listed, then {@link #keepJobsFromNowOn}, and closes it before all else, so that the
+ * supervisor knows of the end. Its lock is held while something is written, which may take as long as the user's home does not answer; {@link #close} tells the
+ * supervisor without it.
  */
 public final class Restarts implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Restarts.class.getName());
     private static final long PAUSE_MS = 1_000;
+    private static final long LONGEST_FORGETTING_MS = 2_000;
 
     /** Within this time the writer of the control file has its answer. */
     private static final long ANSWERED_MS = 100;
@@ -38,13 +40,13 @@ public final class Restarts implements AutoCloseable {
     private final ErrorLog errors;
     private final Worker keeper;
     private @Nullable RestartDirectory directory;
-    private @Nullable Supervisor supervisor;
+    private volatile @Nullable Supervisor supervisor;
 
     /** Null before there is a directory, and while the process before this one still has it. */
     private @Nullable RestartLock lock;
 
     private String kept = "";
-    private boolean closed;
+    private volatile boolean closed;
 
     /**
      * Keeps nothing yet.
@@ -62,7 +64,8 @@ public final class Restarts implements AutoCloseable {
     }
 
     /**
-     * Keeps what a restart needs, and starts the supervisor. Does nothing where restarts are not wanted, or not possible.
+     * Keeps what a restart needs but the jobs, and starts the supervisor. Does nothing where restarts are not wanted, or not possible. A process that takes a mount
+     * over calls it as soon as it answers readers: until then the supervisor of the one before waits, for a minute at most.
      *
      * @param before the mount that this process has taken over; null for a new mount
      * @param sessions all of this process; no watchdog ends them from then on
@@ -73,7 +76,6 @@ public final class Restarts implements AutoCloseable {
             if (!closed && config.mostInAMinute() > 0 && session.canBeTakenOver()) {
                 keepAll(tree, before);
                 sessions.forEach(MountedSession::unwatch);
-                keeper.start();
             }
         } finally {
             if (before != null) {
@@ -82,10 +84,21 @@ public final class Restarts implements AutoCloseable {
         }
     }
 
+    /** Keeps the jobs, too. Before the jobs of a process before this one run again, they would be lost by it. */
+    public synchronized void keepJobsFromNowOn() {
+        if (!closed && supervisor != null) {
+            keeper.start();
+        }
+    }
+
     private void keepAll(DatasetTree tree, @Nullable Takeover before) throws IOException {
         RestartDirectory into = before == null ? makeDirectory(tree) : goOn(before.directory());
         directory = into;
-        supervisor = session.supervise(into.path(), config.mostInAMinute());
+        Supervisor started = session.supervise(into.path(), config.mostInAMinute());
+        supervisor = started;
+        if (closed) { // meanwhile
+            started.close();
+        }
     }
 
     /** Goes on with the directory of the process before this one. What it has does as well where nothing can be written. */
@@ -197,18 +210,27 @@ public final class Restarts implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException {
-        Supervisor told;
-        synchronized (this) {
-            closed = true;
-            told = supervisor;
-        }
+    public void close() {
+        closed = true;
+        Supervisor told = supervisor;
         if (told != null) {
             told.close();
             keeper.close();
         }
-        synchronized (this) {
+        Thread forgetting =
+                Thread.ofPlatform().daemon().name("restart-forgetter").start(this::forgetOnce);
+        try {
+            forgetting.join(LONGEST_FORGETTING_MS); // the mount is still to be ended
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void forgetOnce() {
+        try {
             forget();
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "what a restart would have needed is left: " + e.getMessage());
         }
     }
 }

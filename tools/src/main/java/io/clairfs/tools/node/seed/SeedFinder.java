@@ -172,7 +172,11 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     /** Does what there is to do. Returns how long to pause then, nanoseconds. */
     private long look() {
         if (jobs.isWrittenFollowed()) {
-            job.forget();
+            if (jobs.found() == null) {
+                job.forget();
+            } else {
+                job.drop(); // the trainer of the user's job has come back to it
+            }
             learner.stop();
             note = OFF_FOR_JOB;
             state = State.OFF;
