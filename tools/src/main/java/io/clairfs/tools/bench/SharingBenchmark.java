@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -215,14 +214,17 @@ public final class SharingBenchmark {
                     row.waits[1],
                     row.slower));
         }
-        double[] slower = rows.stream().mapToDouble(Row::slower).toArray();
+        double fixed = rows.getFirst().slower;
+        double balanced = rows.getLast().slower;
+        if (fixed == 0) {
+            return text.append("no rank waits").append(System.lineSeparator()).toString();
+        }
+        double less = 100 * (fixed - balanced) / fixed;
         return text.append(String.format(
                         Locale.ROOT,
-                        "the slower rank waits %.0f %% less%n",
-                        100
-                                * (1
-                                        - Arrays.stream(slower).min().orElse(0)
-                                                / Arrays.stream(slower).max().orElse(1))))
+                        "the slower rank waits %.0f %% %s%n",
+                        Math.abs(less),
+                        less < 0 ? "longer" : "less"))
                 .toString();
     }
 }

@@ -1,14 +1,15 @@
 package io.clairfs.tools.calibrate;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.clairfs.cache.posix.NativeMemory;
-import io.clairfs.cache.posix.Posix;
 import io.clairfs.tools.config.ModelFile.Device;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -73,28 +74,36 @@ final class SourceSpeed {
                 }
                 return found.size() < MOST_FILES ? FileVisitResult.CONTINUE : FileVisitResult.TERMINATE;
             }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException unreadable) throws IOException {
+                if (file.equals(source)) {
+                    throw unreadable;
+                }
+                return FileVisitResult.CONTINUE; // such as lost+found
+            }
         });
         return found;
     }
 
-    /** Seconds from open to the first byte, median. */
+    /** Seconds from open to the first byte, median. Files that cannot be opened are passed over. */
     private double latency() throws IOException {
         long[] ns = new long[LATENCY_FILES];
-        MemorySegment first = NativeMemory.allocate(1);
-        try {
-            for (int i = 0; i < ns.length; i++) {
-                byte[] path = files.get(next.getAndIncrement()).toString().getBytes(UTF_8);
-                long start = System.nanoTime();
-                int fd = Posix.openAt(Posix.AT_FDCWD, path, Posix.O_RDONLY);
-                try {
-                    long _ = Posix.pread(fd, first, 0);
-                } finally {
-                    Posix.close(fd);
-                }
-                ns[i] = System.nanoTime() - start;
+        ByteBuffer first = ByteBuffer.allocateDirect(1);
+        for (int i = 0; i < ns.length; ) {
+            if (next.get() >= files.size()) {
+                throw new IOException(
+                        files.getFirst() + " and the others of the source cannot be read, or too few of them");
             }
-        } finally {
-            NativeMemory.free(first);
+            Path file = files.get(next.getAndIncrement());
+            long start = System.nanoTime();
+            try (FileChannel channel = FileChannel.open(file)) {
+                int _ = channel.read(first.clear(), 0);
+                ns[i] = System.nanoTime() - start;
+                i++;
+            } catch (AccessDeniedException | NoSuchFileException passedOver) {
+                assert i < ns.length : "another one takes its place";
+            }
         }
         Arrays.sort(ns);
         return ns[ns.length / 2] / NANOS_PER_SECOND;
@@ -110,23 +119,20 @@ final class SourceSpeed {
         };
     }
 
+    /** The bytes read; none of a file that cannot be opened. */
     private static long readWhole(Path file) throws IOException {
-        int fd = Posix.openAt(Posix.AT_FDCWD, file.toString().getBytes(UTF_8), Posix.O_RDONLY);
-        try {
-            long size = Math.min(Posix.stat(fd).size(), LARGEST_READ);
+        try (FileChannel channel = FileChannel.open(file)) {
+            long size = Math.min(channel.size(), LARGEST_READ);
             MemorySegment into = NativeMemory.allocate(size);
             try {
-                long at = 0;
-                long n;
-                while (at < size && (n = Posix.pread(fd, into.asSlice(at), at)) > 0) {
-                    at += n;
-                }
-                return at;
+                ByteBuffer rest = into.asByteBuffer();
+                while (rest.hasRemaining() && channel.read(rest, rest.position()) > 0) {}
+                return rest.position();
             } finally {
                 NativeMemory.free(into);
             }
-        } finally {
-            Posix.close(fd);
+        } catch (AccessDeniedException | NoSuchFileException passedOver) {
+            return 0;
         }
     }
 }

@@ -58,12 +58,18 @@ final class BackgroundMount {
                 .redirectErrorStream(true);
         daemon.environment().putIfAbsent(JavaCommand.ALLOCATION_VARIABLE, JavaCommand.ALLOCATION);
         Process process = daemon.start();
+        Thread end = new Thread(process::destroy);
         try {
+            Runtime.getRuntime().addShutdownHook(end); // who ends the command wants no mount
             awaitReady(process, config.mountPoint(), log, READY_TIMEOUT_MS);
+            Runtime.getRuntime().removeShutdownHook(end);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             process.destroy();
             throw new CommandFailedException("interrupted while mounting");
+        } catch (IllegalStateException ending) {
+            process.destroy();
+            throw new CommandFailedException("ended while mounting");
         }
     }
 

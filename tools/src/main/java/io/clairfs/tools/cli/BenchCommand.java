@@ -28,6 +28,8 @@ final class BenchCommand implements Runnable {
     private record Size(long bytes, int files, int batch, long stepUs) {}
 
     private static final int EPOCHS = 2;
+    private static final int MOST_THREADS = 64;
+    private static final String ONE_ROUND = "--rounds must be at least 1";
     private static final List<Size> SIZES = List.of(
             new Size(1_000, 30_000, 32, 50), new Size(110_000, 16_000, 32, 150), new Size(16_000_000, 110, 4, 20_000));
 
@@ -39,6 +41,12 @@ final class BenchCommand implements Runnable {
     public void run() {
         throw new picocli.CommandLine.ParameterException(
                 spec.commandLine(), "say what to measure: read, sharing, told, untold, wire or pipeline");
+    }
+
+    private void require(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new picocli.CommandLine.ParameterException(spec.commandLine(), otherwise);
+        }
     }
 
     @Command(
@@ -55,6 +63,9 @@ final class BenchCommand implements Runnable {
             @Option(names = "--threads", split = ",", defaultValue = "1,2", description = "Default: ${DEFAULT-VALUE}.")
                     List<Integer> threads)
             throws IOException, InterruptedException {
+        require(
+                threads.stream().allMatch(each -> each >= 1 && each <= MOST_THREADS),
+                "--threads must be 1 to " + MOST_THREADS);
         List<ReadBenchmark.Row> rows = new ArrayList<>();
         int measured = 0;
         try (Progress progress = Progress.begin("measuring", SIZES.size())) {
@@ -82,6 +93,7 @@ final class BenchCommand implements Runnable {
             @Option(names = "--rounds", defaultValue = "3", description = "Rounds of each (default: ${DEFAULT-VALUE}).")
                     int rounds)
             throws IOException, InterruptedException {
+        require(rounds >= 1, ONE_ROUND);
         List<SharingBenchmark.Row> rows;
         AtomicInteger done = new AtomicInteger();
         try (Scratch work = Scratch.in(directory);
@@ -118,6 +130,9 @@ final class BenchCommand implements Runnable {
                     @Nullable
                     List<Integer> loaders)
             throws IOException, InterruptedException {
+        require(
+                !large || (sizes == null && sources == null && loaders == null),
+                "--large has cases of its own: it takes no --sizes, --sources or --loaders");
         List<ToldBenchmark.Cell> cells = large
                 ? ToldBenchmark.LARGE
                 : ToldBenchmark.grid(
@@ -158,6 +173,7 @@ final class BenchCommand implements Runnable {
             @Option(names = "--rounds", defaultValue = "7", description = "Rounds of each (default: ${DEFAULT-VALUE}).")
                     int rounds)
             throws IOException, InterruptedException {
+        require(rounds >= 1, ONE_ROUND);
         List<FirstReadsBenchmark.Row> rows;
         AtomicInteger done = new AtomicInteger();
         try (Scratch work = Scratch.in(directory);
@@ -187,10 +203,9 @@ final class BenchCommand implements Runnable {
                     @Nullable
                     Integer part)
             throws IOException, InterruptedException {
-        if (part != null && (part < 1 || part > WireBenchmark.parts())) {
-            throw new picocli.CommandLine.ParameterException(
-                    spec.commandLine(), "--part must be 1 to " + WireBenchmark.parts());
-        }
+        require(
+                part == null || (part >= 1 && part <= WireBenchmark.parts()),
+                "--part must be 1 to " + WireBenchmark.parts());
         int first = part == null ? 0 : part - 1;
         int end = part == null ? WireBenchmark.parts() : part;
         List<WireRow> rows = new ArrayList<>();
@@ -234,10 +249,9 @@ final class BenchCommand implements Runnable {
             @Option(names = "--rounds", defaultValue = "3", description = "Rounds of each (default: ${DEFAULT-VALUE}).")
                     int rounds)
             throws InterruptedException {
-        if (threads < 4 || threads > 64 || batches < 1 || rounds < 1) {
-            throw new picocli.CommandLine.ParameterException(
-                    spec.commandLine(), "--threads must be 4 to 64, --batches and --rounds at least 1");
-        }
+        require(
+                threads >= 4 && threads <= 64 && batches >= 1 && rounds >= 1,
+                "--threads must be 4 to 64, --batches and --rounds at least 1");
         List<PipelineBenchmark.Row> rows;
         AtomicInteger done = new AtomicInteger();
         try (Progress progress = Progress.begin("measuring", PipelineBenchmark.steps(threads, rounds))) {

@@ -69,7 +69,11 @@ final class CalibrateCommand implements Callable<Integer> {
         if (!Files.isDirectory(source)) {
             throw new CommandFailedException("source " + source + " is not a directory");
         }
-        String text = Calibration.run(source, ssd, memory, operation(), (long) (seconds * MILLIS_PER_SECOND))
+        if (file != null) {
+            Outputs.requireWritable(file);
+        }
+        String text = Calibration.run(
+                        source.toRealPath(), ssd, memory, operation(), (long) (seconds * MILLIS_PER_SECOND))
                 .text();
         if (file == null) {
             System.out.print(text);

@@ -1,5 +1,6 @@
 package io.clairfs.tools.cli;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.dataset.DatasetException;
@@ -65,19 +66,22 @@ record DatasetClasses(List<String> names, int[] of) {
         List<String> names = new ArrayList<>();
         int[] of = new int[index.size()];
         for (int sample = 0; sample < of.length; sample++) {
-            of[sample] = numbers.computeIfAbsent(firstDirectory(index.path(sample)), name -> {
-                names.add(name);
+            byte[] path = index.path(sample);
+            int end = firstDirectory(path);
+            of[sample] = numbers.computeIfAbsent(new String(path, 0, end, ISO_8859_1), _ -> {
+                names.add(end == 0 ? NONE : new String(path, 0, end, UTF_8));
                 return names.size() - 1;
             });
         }
         return new DatasetClasses(names, of);
     }
 
-    private static String firstDirectory(byte[] path) {
+    /** The length of its name; 0 where there is none. */
+    private static int firstDirectory(byte[] path) {
         int end = 0;
         while (end < path.length && path[end] != '/') {
             end++;
         }
-        return end == path.length ? NONE : new String(path, 0, end, UTF_8);
+        return end == path.length ? 0 : end;
     }
 }

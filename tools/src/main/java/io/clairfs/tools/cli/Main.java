@@ -3,8 +3,12 @@ package io.clairfs.tools.cli;
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.Version;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.util.List;
+import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -42,6 +46,7 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
+        Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT); // numbers are read by programs, too
         exit(run(arguments));
     }
 
@@ -81,7 +86,16 @@ public final class Main {
             line.usage(System.out);
             return WRONG_USAGE;
         }
-        return line.execute(arguments);
+        try {
+            return line.execute(arguments);
+        } catch (OutOfMemoryError e) {
+            return say(
+                    "this needs more memory than the "
+                            + ByteSize.show(Runtime.getRuntime().maxMemory())
+                            + " of its JVM: set JDK_JAVA_OPTIONS=-Xmx32g, or what the machine has (" + e.getMessage()
+                            + ")",
+                    FAILED);
+        }
     }
 
     /** The command line with all its commands, to be looked at. */
@@ -108,7 +122,10 @@ public final class Main {
     private static int report(Exception thrown) {
         return switch (thrown) {
             case CommandFailedException e -> say(String.valueOf(e.getMessage()), FAILED);
-            case NoSuchFileException e -> say(e.getMessage() + " does not exist", FAILED);
+            case NoSuchFileException e -> say(e.getFile() + " does not exist", FAILED);
+            case AccessDeniedException e -> say(e.getFile() + ": permission denied", FAILED);
+            case NotDirectoryException e -> say(e.getFile() + " is not a directory", FAILED);
+            case FileAlreadyExistsException e -> say(e.getFile() + " exists already", FAILED);
             case IOException e -> say(String.valueOf(e.getMessage()), FAILED);
             default -> {
                 thrown.printStackTrace();

@@ -29,6 +29,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -208,6 +210,7 @@ final class MountCommand implements Callable<Integer> {
         chooseLog();
         Takeover takeover = restart.takeover();
         if (takeover != null) {
+            MountLog.rejoin(takeover.mount().mountPoint());
             return run(config(takeover.mount().source(), takeover.mount().mountPoint()), takeover);
         }
         SourceProbe.requireAnswer(source);
@@ -236,19 +239,36 @@ final class MountCommand implements Callable<Integer> {
     }
 
     private int serve(MountConfig config, @Nullable Takeover takeover) throws IOException, CommandFailedException {
-        Daemon daemon = Daemon.start(config, takeover);
-        Runtime.getRuntime()
-                .addShutdownHook(Thread.ofPlatform().name("shutdown").unstarted(() -> end(daemon)));
-        if (launcherLog != null) {
-            BackgroundMount.tellLauncher(config.mountPoint());
+        CompletableFuture<Daemon> started = new CompletableFuture<>();
+        Thread atSignal = Thread.ofPlatform().name("shutdown").unstarted(() -> end(started));
+        try {
+            Runtime.getRuntime().addShutdownHook(atSignal); // before there is a mount, which a signal would leave
+        } catch (IllegalStateException signalled) {
+            throw new CommandFailedException("ended before it was mounted");
         }
-        daemon.ended().join();
-        end(daemon);
+        Daemon daemon;
+        try {
+            daemon = Daemon.start(config, takeover);
+        } catch (IOException | RuntimeException | Error e) {
+            started.completeExceptionally(e);
+            throw e;
+        }
+        started.complete(daemon);
+        try {
+            if (launcherLog != null) {
+                BackgroundMount.tellLauncher(config.mountPoint());
+            }
+            daemon.ended().join();
+        } finally {
+            end(started);
+        }
         return Main.DONE;
     }
 
-    /** Closes the daemon. Each part has its bound; this thread bounds all of them together, even if the bound of a part fails. */
-    private static void end(Daemon daemon) {
+    /**
+     * Closes the daemon, as soon as it has started. Each part has its bound; this thread bounds all of them together, even if the bound of a part fails.
+     */
+    private static void end(CompletableFuture<Daemon> started) {
         Thread.ofPlatform().daemon().name("end-watch").start(() -> {
             try {
                 TimeUnit.MILLISECONDS.sleep(END_TIMEOUT_MS);
@@ -256,10 +276,14 @@ final class MountCommand implements Callable<Integer> {
                 Thread.currentThread().interrupt();
             }
             System.err.println("clairfs: did not end within " + END_TIMEOUT_MS / 1000 + " s; what is left is cut off");
-            daemon.cut();
+            var _ = started.thenAccept(Daemon::cut);
             Runtime.getRuntime().halt(Main.FAILED);
         });
-        daemon.close();
+        try {
+            started.join().close();
+        } catch (CompletionException notStarted) {
+            assert notStarted.getCause() != null : "whoever started it has said why not";
+        }
         MountLog.end();
     }
 

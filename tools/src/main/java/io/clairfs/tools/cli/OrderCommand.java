@@ -9,9 +9,12 @@ import io.clairfs.cache.order.spec.Samplers;
 import io.clairfs.tools.cli.OrderExport.Span;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
@@ -39,6 +42,7 @@ import picocli.CommandLine.Spec;
             "with --stats, what the order means for the nodes that read it."
         })
 final class OrderCommand implements Callable<Integer> {
+    private static final String DATASET_ALONE = "--dataset and --index-rule go with --stats";
     private static final String SAMPLES_MISSING = "--samples is missing: how many samples the dataset has";
 
     @Spec
@@ -105,6 +109,7 @@ final class OrderCommand implements Callable<Integer> {
     private int write(String template) throws CommandFailedException {
         check(from == null && !digest && !statistics.areWanted(), "--out takes neither --from, --digest nor --stats");
         check(samples != null, SAMPLES_MISSING);
+        check(!statistics.areIncomplete(), DATASET_ALONE);
         try {
             Keys keys = Keys.parse(String.join(" ", pairs()));
             check(epochs == null || !keys.has("epoch"), "give one of --epoch and --epochs");
@@ -132,8 +137,10 @@ final class OrderCommand implements Callable<Integer> {
     private int print() throws IOException, CommandFailedException {
         check(epochs == null || statistics.areWanted(), "--epochs goes with --out or --stats");
         List<String> pairs = pairs();
-        check(!statistics.areIncomplete(), "--dataset and --index-rule go with --stats");
-        Writer printed = new BufferedWriter(new OutputStreamWriter(System.out, StandardCharsets.UTF_8), 1 << 16);
+        check(!statistics.areIncomplete(), DATASET_ALONE);
+        // not System.out, which says nothing of what cannot be written
+        OutputStream standardOutput = new FileOutputStream(FileDescriptor.out);
+        Writer printed = new BufferedWriter(new OutputStreamWriter(standardOutput, StandardCharsets.UTF_8), 1 << 16);
         try (printed) {
             if (from != null) {
                 check(
@@ -204,6 +211,9 @@ final class OrderCommand implements Callable<Integer> {
                 } catch (InvalidSpecException e) {
                     allGood = false;
                     out.write("error: " + e.getMessage());
+                } catch (OutOfMemoryError e) {
+                    allGood = false;
+                    out.write("error: too little memory: " + e.getMessage());
                 }
                 out.write('\n');
             }
@@ -212,6 +222,9 @@ final class OrderCommand implements Callable<Integer> {
     }
 
     private static InputStream open(String file) throws IOException {
+        if (Files.isDirectory(Path.of(file))) {
+            throw new IOException(file + " is a directory: name a file, or - for standard input");
+        }
         return file.equals("-") ? System.in : Files.newInputStream(Path.of(file));
     }
 

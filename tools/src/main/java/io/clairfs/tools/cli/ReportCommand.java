@@ -66,6 +66,9 @@ final class ReportCommand implements Callable<Integer> {
         if (step != null && !(step > 0 && step <= 86_400)) {
             throw new ParameterException(spec.commandLine(), "--step must be a number of seconds, such as 0.25");
         }
+        if (step != null && calibration == null) {
+            throw new ParameterException(spec.commandLine(), "--step goes with --calibration");
+        }
         ModelFile measured =
                 calibration == null ? null : ConfigFile.read(calibration).modelOrUnmeasured();
         if (measured != null && (measured.source() == null || measured.source().read() == null)) {

@@ -62,7 +62,7 @@ final class SimulateCommand implements Callable<Integer> {
     private boolean list;
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, CommandFailedException {
         if (list) {
             System.out.println("scenarios: " + String.join(", ", ScenarioFile.names()));
             System.out.println("policies: " + Policies.LOWER_BOUND + ", " + String.join(", ", Policies.names()));
@@ -79,18 +79,34 @@ final class SimulateCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
         }
-        Scenario read = ScenarioFile.load(scenario);
-        if (calibration != null) {
-            read = read.calibrated(ConfigFile.read(calibration).modelOrUnmeasured());
+        if (report != null) {
+            Outputs.requireWritable(report);
         }
+        Scenario read = read(scenario);
         SimulationReport result;
+        String page = "";
         try (SimulationBar bar = new SimulationBar()) {
             result = Simulator.run(read, names, bar);
             if (report != null) {
-                Files.writeString(report, HtmlReport.of(result, bar));
+                page = HtmlReport.of(result, bar);
             }
         }
         System.out.print(json ? result.json() : result.text());
+        if (report != null) {
+            Files.writeString(report, page);
+        }
         return Main.DONE;
+    }
+
+    private Scenario read(String nameOrFile) throws IOException, CommandFailedException {
+        Scenario read = ScenarioFile.load(nameOrFile);
+        if (calibration == null) {
+            return read;
+        }
+        try {
+            return read.calibrated(ConfigFile.read(calibration).modelOrUnmeasured());
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailedException(calibration + ": " + e.getMessage());
+        }
     }
 }

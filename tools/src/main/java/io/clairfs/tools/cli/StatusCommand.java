@@ -60,7 +60,9 @@ final class StatusCommand implements Callable<Integer> {
         while (true) {
             String now = client.read(file);
             System.out.print((terminal && !json ? CLEAR_SCREEN : "") + now);
-            System.out.flush();
+            if (System.out.checkError()) {
+                return Main.DONE; // nobody reads it any more, as behind `| head`
+            }
             try {
                 Thread.sleep(REFRESH_MS);
             } catch (InterruptedException e) {

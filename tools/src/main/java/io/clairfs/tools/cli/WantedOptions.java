@@ -11,6 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
 
 /** Those options of {@code clairfs mount} that {@code clairfs doctor} looks at. */
 final class WantedOptions {
@@ -71,8 +73,8 @@ final class WantedOptions {
         MountFile said = configFile == null
                 ? MountFile.EMPTY
                 : ConfigFile.read(configFile).mountOrEmpty();
-        ByteSize reserve = ssdReserve != null ? ssdReserve : size(said.ssdReserve());
-        ByteSize most = memory != null ? memory : size(said.memory());
+        ByteSize reserve = ssdReserve != null ? ssdReserve : size(line, "ssd-reserve", said.ssdReserve());
+        ByteSize most = memory != null ? memory : size(line, "memory", said.memory());
         return new Wanted(
                 source,
                 mountPoint,
@@ -87,7 +89,11 @@ final class WantedOptions {
                 options);
     }
 
-    private static @Nullable ByteSize size(@Nullable String text) {
-        return text == null ? null : ByteSize.parse(text);
+    private @Nullable ByteSize size(CommandLine line, String key, @Nullable String text) {
+        try {
+            return text == null ? null : ByteSize.parse(text);
+        } catch (TypeConversionException e) {
+            throw new ParameterException(line, configFile + ": " + key + ": " + e.getMessage(), e);
+        }
     }
 }

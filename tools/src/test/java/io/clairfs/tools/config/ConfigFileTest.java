@@ -57,6 +57,14 @@ class ConfigFileTest {
     }
 
     @Test
+    void read_whatIsSaidTwice_isRefused() {
+        assertThatThrownBy(() -> read("mount:\n  ssd: [/a:100GB]\n  memory: 1GiB\n  ssd: [/b:200GB]\n"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("line 4")
+                .hasMessageContaining("ssd");
+    }
+
+    @Test
     void read_emptyFile_saysNothing() throws IOException {
         assertThat(read("").mountOrEmpty()).isEqualTo(MountFile.EMPTY);
     }

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(300)
 final class LauncherTest {
     private static final long GENEROUS_S = 60;
+    private static final int MOUNTS_GIVEN_UP = 3;
     private static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
 
     @RegisterExtension
@@ -328,6 +329,22 @@ final class LauncherTest {
         Ended ready = run("status", "--ready", point);
         assertThat(ready.succeeded()).isEmpty();
         assertThat(ready.err()).isEmpty();
+    }
+
+    // Promise L3
+    @Test
+    void a_command_that_is_ended_while_it_mounts_leaves_nothing() throws Exception {
+        for (int attempt = 0; attempt < MOUNTS_GIVEN_UP; attempt++) {
+            Process mounting = fixture.start(
+                    "mounting" + attempt, command("mount", source, point, "--memory", "64MiB", "--restarts", "3"));
+            Waiting.until("the dataset's mount", () -> !fixture.mounts().isEmpty() || !mounting.isAlive());
+            mounting.destroy();
+            if (mounting.waitFor() == 0) { // it was there before the signal
+                run("umount", point).succeeded();
+            }
+            Waiting.until("it is gone", () -> fixture.mounts().isEmpty());
+            Waiting.until("its processes are gone", () -> fixture.processes().isEmpty());
+        }
     }
 
     private Path jdkWhosePrograms(String doThis) throws IOException {

@@ -142,7 +142,7 @@ public final class Figures {
         return mega < 1000
                 ? String.format(Locale.ROOT, "%.3g MB", mega)
                 : mega < 1e6
-                        ? String.format(Locale.ROOT, "%.0f GB", mega / 1e3)
+                        ? String.format(Locale.ROOT, mega < 1e4 && mega % 1e3 != 0 ? "%.3g GB" : "%.0f GB", mega / 1e3)
                         : String.format(Locale.ROOT, "%.1f TB", mega / 1e6);
     }
 }

@@ -16,6 +16,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** A simulation as one self-contained page, designed for the width of a phone. */
 public final class HtmlReport {
+    private static final int MOST_EPOCHS_COUNTED = 90;
     private static final int FEW_SAMPLES = 20_000;
     private static final int REUSE_CLASSES = 60;
     private static final double GIGA = 1e9;
@@ -134,7 +135,7 @@ public final class HtmlReport {
         int divisor = Math.max(1, scenario.dataset().samples() / FEW_SAMPLES);
         Scenario small = scenario.shrunk(divisor);
         Workload load = new Workload(small);
-        int epochs = Math.min(small.epochs(), 90);
+        int epochs = Math.min(small.epochs(), MOST_EPOCHS_COUNTED);
         long[] counted = AccessFrequency.counted(load, epochs);
         int last = counted.length - 1;
         while (last > 1 && counted[last] == 0) {
@@ -156,7 +157,9 @@ public final class HtmlReport {
         }
         page.append("<p><small>Of ")
                 .append(String.format(Locale.ROOT, "%,d", small.dataset().samples()))
-                .append(" samples; the line is what chance gives.</small></p>\n");
+                .append(" samples")
+                .append(epochs < small.epochs() ? ", in " + epochs + " of the " + small.epochs() + " epochs" : "")
+                .append("; the line is what chance gives.</small></p>\n");
     }
 
     private void parameters(Scenario scenario) {

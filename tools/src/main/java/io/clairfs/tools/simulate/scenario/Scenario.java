@@ -291,7 +291,8 @@ public record Scenario(
 
     /** This scenario with the number of samples and the room for them divided by {@code divisor}. The staging buffer is unchanged. */
     public Scenario shrunk(int divisor) {
-        Dataset fewer = new Dataset(Math.max(batch * nodes, dataset.samples / divisor), dataset.mean, dataset.stddev);
+        int least = (int) Math.min(dataset.samples, (long) batch * nodes);
+        Dataset fewer = new Dataset(Math.max(least, dataset.samples / divisor), dataset.mean, dataset.stddev);
         double share = (double) fewer.samples / dataset.samples;
         return with(classes, fewer, epochs)
                 .withCapacities(classes.stream()

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.RecordComponent;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -56,8 +57,13 @@ public final class ScenarioFile {
             return read(nameOrFile, resource(nameOrFile + ".yaml"));
         }
         Path file = Path.of(nameOrFile);
+        if (Files.isDirectory(file)) {
+            throw new InvalidScenarioException(nameOrFile + " is a directory: name a file");
+        }
         try {
             return read(nameOrFile, Files.readString(file));
+        } catch (CharacterCodingException e) {
+            throw new InvalidScenarioException(nameOrFile + ": not YAML: not UTF-8");
         } catch (NoSuchFileException e) {
             throw new InvalidScenarioException("neither a file nor the name of a scenario: " + nameOrFile
                     + "; the names are " + String.join(", ", names()));
