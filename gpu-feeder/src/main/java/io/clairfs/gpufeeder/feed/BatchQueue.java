@@ -199,14 +199,13 @@ final class BatchQueue {
         for (Assembly batch = unsent.peek(); batch != null && batch.isFinished(); batch = unsent.peek()) {
             unsent.remove();
             String reason = batch.failure();
+            isSent[batch.slot] = true; // a bad one, too: else any number could wait for a trainer that does not read
             if (reason == null) {
-                isSent[batch.slot] = true;
                 figures.sent();
                 send(new ToTrainer.Batch(batch.slot, batch.turn, batch.epoch, batch.step, batch.count()));
             } else {
                 figures.failed();
-                send(new ToTrainer.BadBatch(batch.turn, batch.epoch, batch.step, reason));
-                release(batch.slot);
+                send(new ToTrainer.BadBatch(batch.slot, batch.turn, batch.epoch, batch.step, reason));
             }
         }
         publish();

@@ -54,7 +54,12 @@ public final class Feeder {
      * @throws IOException when there is nothing to feed; the trainer was told why
      */
     public void serve(TrainerConnection trainer) throws IOException, InterruptedException {
-        requireRoom();
+        try {
+            requireRoom();
+        } catch (FeedException e) {
+            tell(trainer, e);
+            throw e;
+        }
         int epochs = job.epochs() == JobSpec.UNLIMITED ? -1 : job.epochs();
         BatchRing ring = BatchRing.make(layout(), job.startEpoch(), job.startStep(), epochs);
         List<Thread> threads = new ArrayList<>();
@@ -76,7 +81,15 @@ public final class Feeder {
     private @Nullable DeviceOutlet openDevice(BatchRing ring, TrainerConnection trainer)
             throws IOException, InterruptedException {
         FeedOptions.OnDevice wanted = options.onDevice();
-        return wanted == null ? null : DeviceOutlet.open(wanted, fnv(job.seed()), ring, trainer, figures);
+        if (wanted == null) {
+            return null;
+        }
+        try {
+            return DeviceOutlet.open(wanted, fnv(job.seed()), ring, trainer, figures);
+        } catch (IOException e) {
+            tell(trainer, e);
+            throw e;
+        }
     }
 
     private void serve(TrainerConnection trainer, BatchRing ring, BatchQueue queue, List<Thread> threads)

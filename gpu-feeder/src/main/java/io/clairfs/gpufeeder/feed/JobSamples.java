@@ -67,7 +67,7 @@ public final class JobSamples {
 
     /** The file of the first sample. */
     public Path example() {
-        return Path.of(job.shown(paths.path(0)));
+        return job.file(paths.path(0));
     }
 
     byte[] path(int sample) {

@@ -12,6 +12,7 @@ import io.clairfs.cache.posix.PosixException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.URI;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -144,6 +145,15 @@ public final class MountedJob {
 
     String subset() {
         return line.subset();
+    }
+
+    /** A file below the mount point, whatever the bytes of its name are and the locale is. */
+    Path file(byte[] path) {
+        StringBuilder address = new StringBuilder(mountPoint.toUri().toString().replaceFirst("/*$", "/"));
+        for (byte each : path) {
+            address.append(each == '/' ? "/" : String.format("%%%02x", each));
+        }
+        return Path.of(URI.create(address.toString()));
     }
 
     /** The path of a file below the mount point, for a message. */

@@ -121,8 +121,9 @@ final class SampleLoad implements AutoCloseable {
 
     private void reserve(long bytes) {
         if (buffer.byteSize() < bytes) {
+            MemorySegment larger = NativeMemory.allocate(Math.max(bytes, 2 * buffer.byteSize()));
             NativeMemory.free(buffer);
-            buffer = NativeMemory.allocate(Math.max(bytes, 2 * buffer.byteSize()));
+            buffer = larger;
         }
     }
 

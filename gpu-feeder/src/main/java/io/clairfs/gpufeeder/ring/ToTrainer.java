@@ -26,8 +26,8 @@ public sealed interface ToTrainer {
     /** The slot has a batch. The trainer gives it back. */
     record Batch(int slot, long turn, int epoch, int step, int count) implements ToTrainer {}
 
-    /** There is no batch for this step, because of what the text says. */
-    record BadBatch(long turn, int epoch, int step, String text) implements ToTrainer {}
+    /** There is no batch for this step, because of what the text says. The trainer gives the slot back, which comes as the number of the next one. */
+    record BadBatch(int slot, long turn, int epoch, int step, String text) implements ToTrainer {}
 
     /** The job has no such epoch: {@code epoch} is the number of its epochs. */
     record Done(long turn, int epoch) implements ToTrainer {}
@@ -42,8 +42,8 @@ public sealed interface ToTrainer {
             case Epoch(long turn, int epoch, int steps) -> write(into, 2, 0, turn, epoch, 0, 0, steps, "");
             case Batch(int slot, long turn, int epoch, int step, int count) ->
                 write(into, 3, slot, turn, epoch, step, count, 0, "");
-            case BadBatch(long turn, int epoch, int step, String text) ->
-                write(into, 4, 0, turn, epoch, step, 0, 0, text);
+            case BadBatch(int slot, long turn, int epoch, int step, String text) ->
+                write(into, 4, slot + 1, turn, epoch, step, 0, 0, text);
             case Done(long turn, int epoch) -> write(into, 5, 0, turn, epoch, 0, 0, 0, "");
             case Failed(String text) -> write(into, 6, 0, 0, 0, 0, 0, 0, text);
         };

@@ -130,11 +130,14 @@ final class BatchQueueTest {
                 }
                 case ToTrainer.BadBatch bad
                 when bad.turn() == turn -> {
+                    assertThat(mine.get(bad.slot())).isFalse();
+                    queue.free(bad.slot());
                     while (step >= Math.ceilDiv(order(epoch).length, BATCH)) {
                         epoch++;
                         step = 0;
                     }
-                    assertThat(bad).isEqualTo(new ToTrainer.BadBatch(turn, epoch, 3, "bad " + (100 * epoch + 13)));
+                    assertThat(bad)
+                            .isEqualTo(new ToTrainer.BadBatch(bad.slot(), turn, epoch, 3, "bad " + (100 * epoch + 13)));
                     step++;
                     taken++;
                 }
@@ -143,7 +146,8 @@ final class BatchQueueTest {
                     assertThat(done.epoch()).isEqualTo(EPOCHS);
                     taken = most; // what was sent before it is given back in the next turn
                 }
-                case ToTrainer.BadBatch _, ToTrainer.Done _, ToTrainer.Epoch _ -> {}
+                case ToTrainer.BadBatch left -> queue.free(left.slot());
+                case ToTrainer.Done _, ToTrainer.Epoch _ -> {}
                 case ToTrainer.Hello _, ToTrainer.Failed _ -> throw new AssertionError(message);
             }
         }

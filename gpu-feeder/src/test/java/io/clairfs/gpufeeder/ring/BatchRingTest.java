@@ -68,7 +68,7 @@ final class BatchRingTest {
             List<ToTrainer> sent = List.of(
                     new ToTrainer.Epoch(1, 2, 3),
                     new ToTrainer.Batch(2, 1, 2, 0, 5),
-                    new ToTrainer.BadBatch(1, 2, 1, "ä sample"),
+                    new ToTrainer.BadBatch(0, 1, 2, 1, "ä sample"),
                     new ToTrainer.Done(1, 3),
                     new ToTrainer.Failed("x".repeat(ToTrainer.TEXT_BYTES)));
             trainer.feeder().send(ring);

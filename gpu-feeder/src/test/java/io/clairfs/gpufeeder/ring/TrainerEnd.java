@@ -49,7 +49,7 @@ public final class TrainerEnd implements AutoCloseable {
             case 1 -> new ToTrainer.Hello(count);
             case 2 -> new ToTrainer.Epoch(turn, epoch, steps);
             case 3 -> new ToTrainer.Batch(slot, turn, epoch, step, (int) count);
-            case 4 -> new ToTrainer.BadBatch(turn, epoch, step, new String(text, UTF_8));
+            case 4 -> new ToTrainer.BadBatch(slot - 1, turn, epoch, step, new String(text, UTF_8));
             case 5 -> new ToTrainer.Done(turn, epoch);
             case 6 -> new ToTrainer.Failed(new String(text, UTF_8));
             default -> throw new IOException("kind " + kind);

@@ -12,6 +12,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -19,6 +20,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.zip.CRC32;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -154,14 +156,23 @@ final class WholeImagesTest {
     void imageThatWouldBecomeTooLarge_isRefusedByItsHeader() {
         byte[] png = image("png");
         png[17] = 1; // in the width
+        withSum(png);
         assertThatThrownBy(() -> madeBytes(DECODE, png, png.length))
                 .isInstanceOf(UnfitFileException.class)
                 .hasMessageContaining("pixels");
         byte[] flat = image("png");
         flat[19] = 1; // the width
+        withSum(flat);
         assertThatThrownBy(() -> madeBytes(new WholeImages(Container.PPM, 16_384), flat, flat.length))
                 .isInstanceOf(UnfitFileException.class)
                 .hasMessageContaining("too long and narrow");
+    }
+
+    /** Corrects the sum of the first chunk. */
+    private static void withSum(byte[] png) {
+        CRC32 sum = new CRC32();
+        sum.update(png, 12, 17);
+        ByteBuffer.wrap(png).putInt(29, (int) sum.getValue());
     }
 
     @Test

@@ -17,7 +17,9 @@ public record ImageSize(int width, int height) {
 
     private static final int PNG_WIDTH_AT = 16;
     private static final int PNG_HEIGHT_AT = 20;
-    private static final int PNG_HEAD_BYTES = 24;
+    private static final int PNG_LENGTH_AT = 8;
+    private static final int PNG_SIZE_BYTES = 13;
+    private static final int PNG_HEAD_BYTES = 33;
     private static final int IHDR = 'I' << 24 | 'H' << 16 | 'D' << 8 | 'R';
 
     public ImageSize {
@@ -48,9 +50,13 @@ public record ImageSize(int width, int height) {
         }
         int width = head.get(BIG_INT, PNG_WIDTH_AT);
         int height = head.get(BIG_INT, PNG_HEIGHT_AT);
-        if (head.get(BIG_INT, PNG_KIND_AT) != IHDR || width < 1 || height < 1) {
+        if (head.get(BIG_INT, PNG_KIND_AT) != IHDR
+                || head.get(BIG_INT, PNG_LENGTH_AT) != PNG_SIZE_BYTES
+                || width < 1
+                || height < 1) {
             throw new BadSampleException("damaged PNG file: it does not begin with a size");
         }
+        JdkPng.requireSound(head, PNG_LENGTH_AT, PNG_SIZE_BYTES);
         if (width > Pixels.LONGEST_SIDE || height > Pixels.LONGEST_SIDE || (long) width * height > Pixels.MOST_PIXELS) {
             throw new BadSampleException("PNG file of " + width + "x" + height + " pixels: up to " + Pixels.MOST_PIXELS
                     + " are decoded, " + Pixels.LONGEST_SIDE + " a side");

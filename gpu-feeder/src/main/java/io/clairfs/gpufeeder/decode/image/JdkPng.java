@@ -5,6 +5,9 @@ import java.awt.image.BufferedImage;
 import java.awt.image.IndexColorModel;
 import java.awt.image.Raster;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32;
 
 /**
  * PNG by the JDK. Values are taken as they are in the file: no gamma, no profile; a palette is looked up, grey becomes three equal channels, alpha is
@@ -15,6 +18,12 @@ final class JdkPng implements PixelDecoder {
 
     /** Bytes that one byte of deflate can stand for: 258 in 2 bits (RFC 1951). */
     private static final int MOST_DEFLATED = 1032;
+
+    /** Of a chunk beside its data: length, kind, sum. */
+    private static final int CHUNK_BYTES = 12;
+
+    private static final int IDAT = 'I' << 24 | 'D' << 16 | 'A' << 8 | 'T';
+    private static final ValueLayout.OfInt BIG_INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     private final JdkImages images = new JdkImages("PNG");
     private byte[] rgb = new byte[0];
@@ -29,6 +38,7 @@ final class JdkPng implements PixelDecoder {
         if (!begins(file)) {
             throw new BadSampleException("not a PNG file: its first 8 bytes are not PNG's");
         }
+        requireSoundHead(file);
         BufferedImage image = images.read(file, reader -> {
             requirePlausible(reader.getWidth(0), reader.getHeight(0), file.byteSize());
             return reader.read(0);
@@ -44,6 +54,30 @@ final class JdkPng implements PixelDecoder {
             take(image.getRaster());
         }
         return new Pixels(MemorySegment.ofArray(rgb), width, height);
+    }
+
+    /** The JDK does not check the sums of the chunks before the pixels: size, palette, transparency. Those of the pixels are in their stream. */
+    private static void requireSoundHead(MemorySegment file) throws BadSampleException {
+        long at = SIGNATURE.length;
+        while (at + CHUNK_BYTES <= file.byteSize()) {
+            long length = Integer.toUnsignedLong(file.get(BIG_INT, at));
+            boolean isWhole = length <= Math.min(file.byteSize() - at, Integer.MAX_VALUE) - CHUNK_BYTES;
+            if (file.get(BIG_INT, at + Integer.BYTES) == IDAT || !isWhole) {
+                return;
+            }
+            requireSound(file, at, (int) length);
+            at += CHUNK_BYTES + length;
+        }
+    }
+
+    /** Checks the sum of the chunk that begins at {@code at}, all of which is there. */
+    static void requireSound(MemorySegment file, long at, int length) throws BadSampleException {
+        CRC32 sum = new CRC32();
+        sum.update(
+                file.asSlice(at + Integer.BYTES, Integer.BYTES + (long) length).asByteBuffer());
+        if ((int) sum.getValue() != file.get(BIG_INT, at + 2 * Integer.BYTES + length)) {
+            throw new BadSampleException("damaged PNG file: the checksum of what precedes its pixels is wrong");
+        }
     }
 
     /** Before memory is taken for them, so many pixels must be possible in the file. */

@@ -16,11 +16,13 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import java.util.zip.CRC32;
 import javax.imageio.IIOImage;
 import javax.imageio.ImageIO;
 import javax.imageio.ImageWriteParam;
@@ -210,12 +212,27 @@ final class ImageDecodingTest {
     void imageTooLong_isRefused_notAllocated() throws Exception {
         byte[] png = picture(9, 9, "png");
         png[16] = 0x7F; // its width is now more than two billion pixels
+        CRC32 sum = new CRC32();
+        sum.update(png, 12, 17);
+        ByteBuffer.wrap(png).putInt(29, (int) sum.getValue());
         ImageForm form = form(Layout.NCHW, Crop.CENTER, false);
         assertThatThrownBy(() -> decode(png, form, 0, TURBO)).isInstanceOf(BadSampleException.class);
         byte[] jpeg = picture(9, 9, "jpeg");
         int frame = indexOf(jpeg, (byte) 0xC0);
         Arrays.fill(jpeg, frame + 4, frame + 8, (byte) 0xFF); // 65,535 x 65,535
         assertThatThrownBy(() -> decode(jpeg, form, 0, TURBO)).hasMessageContaining("65535x65535");
+    }
+
+    @Test
+    void pngFileWithAWrongSumBeforeItsPixels_isRefused_asByPillow() throws Exception {
+        byte[] png = picture(9, 9, "png");
+        png[23] ^= 1; // the height
+        ImageForm form = form(Layout.NCHW, Crop.CENTER, false);
+        assertThatThrownBy(() -> decode(png, form, 0, TURBO))
+                .isInstanceOf(BadSampleException.class)
+                .hasMessageContaining("checksum");
+        assertThatThrownBy(() -> ImageSize.of(MemorySegment.ofArray(png), png.length))
+                .hasMessageContaining("checksum");
     }
 
     private static int indexOf(byte[] bytes, byte marker) {

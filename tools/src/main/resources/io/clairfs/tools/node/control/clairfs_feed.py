@@ -264,8 +264,7 @@ class Feed:
     def _go(self, epoch, step):
         """Begins a new turn at a batch. What was sent before is given back unread."""
         for message in self._ready:
-            if message[0] == _BATCH:
-                self._link.send(_FREE, message[1])
+            self._give_back_unread(message)
         self._ready.clear()
         self._begin(self._turn + 1, epoch, step)
 
@@ -307,6 +306,7 @@ class Feed:
         last = step + 1 >= self._steps.get(epoch, step + 2)
         self._next = (epoch + 1, 0) if last else (epoch, step + 1)
         if kind == _BAD_BATCH:
+            self._give_back_unread(message)
             raise SampleError("clairfs: epoch %d, batch %d: %s" % (epoch, step, text))
         self._restarts = 0
         self._batches += 1
@@ -317,6 +317,14 @@ class Feed:
     def _is_read(self, epoch):
         """Whether an epoch has no batch from where this feed stands."""
         return self._next[1] >= self._steps.get(epoch, self._next[1] + 1)
+
+    def _give_back_unread(self, message):
+        """Gives back the slot of a message that nothing is read from. That of a bad batch comes as the number of the next one; none from older feeders."""
+        kind, slot = message[:2]
+        if kind == _BATCH:
+            self._link.send(_FREE, slot)
+        elif kind == _BAD_BATCH and slot > 0:
+            self._link.send(_FREE, slot - 1)
 
     def _give_back(self, held):
         link, slot, waited_s = held
@@ -347,8 +355,7 @@ class Feed:
                 self.close()
                 raise FeedError("clairfs: " + text)
             if turn != self._turn:
-                if kind == _BATCH:
-                    self._link.send(_FREE, slot)
+                self._give_back_unread(message)
             elif kind == _EPOCH:
                 self._steps[epoch] = steps
             elif kind == _DONE:
