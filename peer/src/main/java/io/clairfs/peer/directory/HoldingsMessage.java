@@ -99,7 +99,10 @@ sealed interface HoldingsMessage {
         RoaringBitmap set = new RoaringBitmap();
         set.deserialize(in.slice());
         in.position(in.position() + set.serializedSizeInBytes());
-        if (!isInOrder(set)) {
+        if (set.getLongCardinality() > samples) {
+            throw new IOException("holdings beyond the dataset");
+        }
+        if (!isInOrder(set, samples)) {
             throw new IOException("damaged holdings");
         }
         if (!set.isEmpty() && Integer.compareUnsigned(set.last(), samples) >= 0) {
@@ -108,13 +111,13 @@ sealed interface HoldingsMessage {
         return set;
     }
 
-    /** Deserializing checks nothing. A set whose numbers do not ascend, or whose count is wrong, is damaged. */
-    private static boolean isInOrder(RoaringBitmap set) {
+    /** Deserializing checks nothing. A set whose numbers do not ascend, or whose count is wrong, is damaged. Looks at {@code most} at most. */
+    private static boolean isInOrder(RoaringBitmap set, int most) {
         long before = -1;
         long count = 0;
         for (IntIterator numbers = set.getIntIterator(); numbers.hasNext(); count++) {
             long number = Integer.toUnsignedLong(numbers.next());
-            if (number <= before) {
+            if (number <= before || count >= most) {
                 return false;
             }
             before = number;

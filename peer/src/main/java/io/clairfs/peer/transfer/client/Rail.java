@@ -185,7 +185,7 @@ final class Rail {
     private void look() {
         woken.set(false);
         if (tick == null && !owner.isClosed()) {
-            tick = loop.scheduleWithFixedDelay(this::expire, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+            tick = loop.scheduleWithFixedDelay(this::expireAndGoOn, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
         }
         take();
     }
@@ -309,6 +309,15 @@ final class Rail {
                                 + reason);
             }
             owner.fail(stranded, reason);
+        }
+    }
+
+    /** What is thrown would end the looks for good, and with them the bounds of all that wait. */
+    private void expireAndGoOn() {
+        try {
+            expire();
+        } catch (Throwable t) {
+            LOG.log(Level.ERROR, "looking after requests to " + address, t);
         }
     }
 

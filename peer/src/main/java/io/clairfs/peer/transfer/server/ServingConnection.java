@@ -43,6 +43,8 @@ final class ServingConnection extends ByteToMessageDecoder {
     /** Answers without bytes of samples that a peer may leave unread. */
     private static final long MOST_ANSWERS_UNSENT = 4 << 20;
 
+    private static final String TOO_MUCH = "more requests than it takes answers to";
+
     private final SampleService service;
     private final TransferLimits limits;
     private final ServeCounters counters;
@@ -151,8 +153,8 @@ final class ServingConnection extends ByteToMessageDecoder {
                 fail(ctx, asked, Failure.CANCELLED);
             }
         }
-        if (ctx.channel().bytesBeforeWritable() > limits.windows().mostBytes() + MOST_ANSWERS_UNSENT) {
-            garbage(ctx, in, "more requests than it takes answers to");
+        if (owesTooMuch(ctx)) {
+            garbage(ctx, in, TOO_MUCH);
         }
     }
 
@@ -226,7 +228,8 @@ final class ServingConnection extends ByteToMessageDecoder {
     /** While a request has no answer. A node has a connection to each other one, and those that owe nothing wake nobody. */
     private void watchDeadlines(ChannelHandlerContext ctx) {
         if (tick == null && !open.isEmpty()) {
-            tick = ctx.executor().scheduleWithFixedDelay(() -> expire(ctx), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+            tick = ctx.executor()
+                    .scheduleWithFixedDelay(() -> expireOrClose(ctx), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
         }
     }
 
@@ -371,6 +374,15 @@ final class ServingConnection extends ByteToMessageDecoder {
         return piece.position();
     }
 
+    /** What is thrown would end the looks for good. */
+    private void expireOrClose(ChannelHandlerContext ctx) {
+        try {
+            expire(ctx);
+        } catch (Throwable t) {
+            exceptionCaught(ctx, t);
+        }
+    }
+
     private void expire(ChannelHandlerContext ctx) {
         if (open.isEmpty()) {
             if (tick != null) {
@@ -385,9 +397,19 @@ final class ServingConnection extends ByteToMessageDecoder {
                 .toList();
         for (Asked asked : expired) {
             open.remove(asked.id);
+            queue.remove(asked);
             fail(ctx, asked, Failure.DEADLINE);
         }
         ctx.flush();
+        if (owesTooMuch(ctx)) {
+            LOG.log(Level.WARNING, ctx.channel().remoteAddress() + ": " + TOO_MUCH + ": disconnected");
+            ctx.close();
+        }
+    }
+
+    /** Whether the other side asks on and takes no answers. */
+    private boolean owesTooMuch(ChannelHandlerContext ctx) {
+        return ctx.channel().bytesBeforeWritable() > limits.windows().mostBytes() + MOST_ANSWERS_UNSENT;
     }
 
     /** Two idle periods in a row with unsent bytes mean that the other side has taken nothing for a whole one. */
