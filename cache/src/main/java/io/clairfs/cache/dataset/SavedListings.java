@@ -182,14 +182,21 @@ public final class SavedListings {
         if (use == Use.NONE) {
             return;
         }
-        // Stores that have no time of a directory give 0.
+        // Stores that have no time of a directory give 0. One whose times are whole seconds may change once more in the
+        // same one, and have its time
+        // set back.
         boolean settled =
-                before != null && before.mtimeNs() > 0 && before.mtimeNs() < nowNs - TimeUnit.SECONDS.toNanos(RACY_S);
+                before != null && before.mtimeNs() > 0 && lastChange(before) < nowNs - TimeUnit.SECONDS.toNanos(RACY_S);
         Stamp stamp = before == null || !settled
                 ? Stamp.UNRELIABLE
                 : new Stamp(before.inode(), before.mtimeNs(), before.ctimeNs());
         stamps.put(new Name(directory.path()), asItIs ? stamp : Stamp.WITH_GAPS);
         isNews = true;
+    }
+
+    private static long lastChange(FileStatus status) {
+        boolean inSeconds = status.ctimeNs() % TimeUnit.SECONDS.toNanos(1) == 0;
+        return inSeconds ? Math.max(status.mtimeNs(), status.ctimeNs()) : status.mtimeNs();
     }
 
     /** Whether the tree differs from what was saved, so that it should be saved. */

@@ -145,6 +145,7 @@ final class InFlightLimit {
         before = limit;
         boolean less = lessNext && limit > PIECE_BYTES;
         if (!less && limit >= MOST_BYTES) {
+            lessNext = true;
             return;
         }
         lessNext = !less;

@@ -281,6 +281,11 @@ public final class JobRun {
         return windows.stream().mapToLong(StreamWindow::position).min().orElse(start);
     }
 
+    /** Whether the rank of a stream has read all. */
+    public synchronized boolean isAtEnd(int stream) {
+        return windows.get(stream).position() == AccessStream.END;
+    }
+
     /** The position of each rank that reads here, in the order of the ranks; {@link AccessStream#END} where all is read. */
     public synchronized long[] positions() {
         return windows.stream().mapToLong(StreamWindow::position).toArray();
@@ -515,7 +520,7 @@ public final class JobRun {
         return new Progress(
                 epoch,
                 done ? 0 : AccessStream.step(position),
-                done ? lastLength(first.stream()) : first.stream().length(epoch),
+                length(first.stream(), done, epoch),
                 done,
                 follower.isInSync(),
                 follower.deviations(),
@@ -524,8 +529,15 @@ public final class JobRun {
                 staged.samples());
     }
 
-    private int lastLength(AccessStream stream) throws InvalidSpecException {
-        return spec.epochs() == JobSpec.UNLIMITED ? 0 : stream.length(spec.epochs() - 1);
+    private int length(AccessStream stream, boolean done, int epoch) throws InvalidSpecException {
+        if (done && spec.epochs() == JobSpec.UNLIMITED) {
+            return 0;
+        }
+        try {
+            return stream.length(done ? spec.epochs() - 1 : epoch);
+        } catch (OrderNotReadyException gone) { // as that of a finished epoch, for a process that goes on
+            return usualLength;
+        }
     }
 
     /** Releases everything that is staged for this job; nothing is staged afterwards. */

@@ -223,8 +223,9 @@ public final class LoaderShares {
 
     /** Whether a rank has less than half of its share of the staging buffer staged, and more to stage. */
     synchronized boolean isHungry() {
+        long half = shareBytes() / 2;
         for (RankQueue queue : queues) {
-            if (queue.job().isHungry(queue.stream(), shareBytes() / 2)) {
+            if (queue.job().isHungry(queue.stream(), half)) {
                 return true;
             }
         }
@@ -238,8 +239,12 @@ public final class LoaderShares {
                 && queues.stream().allMatch(queue -> queue.job().position() == AccessStream.END);
     }
 
+    /** What each rank may have staged; one that has read all needs none. */
     private long shareBytes() {
-        return stagingBytes / queues.size();
+        long reading = queues.stream()
+                .filter(queue -> !queue.job().isAtEnd(queue.stream()))
+                .count();
+        return stagingBytes / Math.max(1, reading);
     }
 
     /** How many loaders are assigned to each rank of a job now. */

@@ -232,7 +232,7 @@ final class StagingPrefetcher implements AutoCloseable {
     }
 
     private void push(StagingTask task) throws SourceException {
-        if (isMended(task)) {
+        if (!task.isSentAhead() && isMended(task)) {
             return;
         }
         int file = task.file();

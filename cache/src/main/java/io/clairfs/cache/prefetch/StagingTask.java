@@ -41,6 +41,11 @@ final class StagingTask implements Stager, AutoCloseable {
         ahead = fetch;
     }
 
+    /** Whether a peer was asked, and readers may wait for what it gives. */
+    boolean isSentAhead() {
+        return ahead != null;
+    }
+
     /** Another fetch of the sample is under way. */
     void notSentAhead() {
         ahead = null;

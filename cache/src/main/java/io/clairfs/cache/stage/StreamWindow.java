@@ -216,6 +216,7 @@ public final class StreamWindow {
     @Nullable
     public ToStage nextToStage(long shareBytes) throws InvalidSpecException {
         extend();
+        keepToShare(shareBytes);
         ToStage once = nextLost();
         if (once != null) {
             return once;
@@ -288,6 +289,17 @@ public final class StreamWindow {
     /** The sample of a position was lost: it is staged next. */
     public void stageAgain(long sequence) {
         lost.add(sequence);
+    }
+
+    /** What is farthest ahead goes when the share has become smaller: another job's trainer would have no room. */
+    private void keepToShare(long shareBytes) {
+        while (stagedUnread > 1 && stagedUnreadBytes > shareBytes && placedTo > head) {
+            placedTo--;
+            if (slot(placedTo).place != null) {
+                letGo(slot(placedTo));
+            }
+            toStage = Math.min(toStage, placedTo);
+        }
     }
 
     /** Releases the room of the farthest position, for one before it has to be staged once more. Returns whether there was one. */

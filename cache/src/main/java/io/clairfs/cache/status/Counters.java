@@ -10,6 +10,9 @@ public final class Counters {
     /** Of those, the ones with at least one read request to the daemon. */
     public final LongAdder openedWithUpcall = new LongAdder();
 
+    /** Of those, the ones that were closed since. */
+    public final LongAdder closedAfterUpcall = new LongAdder();
+
     /** Single read requests that the kernel sent to the daemon. */
     public final LongAdder readRequests = new LongAdder();
 

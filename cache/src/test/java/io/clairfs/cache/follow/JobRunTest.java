@@ -113,7 +113,10 @@ final class JobRunTest {
         read(run, order.subList(10, SAMPLES / 2));
         assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
         assertThat(run.positions()).containsExactly(AccessStream.position(3, SAMPLES / 2));
-        assertThat(goOn(line, AccessStream.position(5, 10)).awaitedOrder()).contains("5.i64");
+        JobRun waiting = goOn(line, AccessStream.position(5, 10));
+        assertThat(waiting.awaitedOrder()).contains("5.i64");
+        assertThat(waiting.progress().length()).isEqualTo(SAMPLES);
+        assertThat(goOn(line, AccessStream.END).progress().done()).isTrue();
     }
 
     private JobRun goOn(String line, long position) throws InvalidSpecException {

@@ -110,6 +110,22 @@ final class StreamWindowTest {
     }
 
     @Test
+    void smallerShare_letsGoWhatIsFarthestAhead_andItIsStagedAgainLater() throws Exception {
+        stageNext(10);
+        assertThat(staging.reserve(dataset.file(15), SIZE, new ArrayList<>())).isNull();
+        assertThat(window.nextToStage(3 * SIZE)).isNull();
+        assertThat(stagedAhead()).isEqualTo(3);
+        assertThat(toStage(2)).containsExactly(3, 4);
+        List<StagingBuffer.Place> leaving = new ArrayList<>();
+        assertThat(staging.reserve(dataset.file(15), SIZE, leaving)).isNotNull();
+        staging.drop(leaving);
+        read(0);
+        StreamWindow.ToStage next = window.nextToStage(3 * SIZE);
+        assertThat(stagedAhead()).isEqualTo(3);
+        assertThat(next).as("it is still staged").isNull();
+    }
+
+    @Test
     void trainerThatAsksForOneSample_isLeftNoneThatIsStagedNorBehindIt() throws Exception {
         stageNext(2);
         StreamWindow.ToStage missed = next();

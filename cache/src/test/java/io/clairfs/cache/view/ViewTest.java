@@ -388,6 +388,7 @@ final class ViewTest {
         List<View> views =
                 List.of(times(1).keeping(KeptForm.RAW), times(1), View.raw(), times(3).keeping(KeptForm.RAW));
         List<Boolean> has = List.of(false, false, true, true);
+        long used = 0;
         for (int i = 0; i < views.size(); i++) {
             try (DirectorySource source = new DirectorySource(dataset);
                     DatasetTree tree = listed(source, views.get(i), SavedListings.none(), ViewTest::none);
@@ -395,10 +396,14 @@ final class ViewTest {
                 tier.recover(tree);
                 int twice = file(tree, "twice");
                 assertThat(tier.contains(twice)).as("mount %d", i).isEqualTo(has.get(i));
+                if (has.get(i)) {
+                    assertThat(tier.usedBytes()).as("mount %d", i).isEqualTo(used);
+                }
                 if (i == 0) {
                     SampleBuffer sample = sample(5);
                     assertThat(tier.keep(twice, sample)).isTrue();
                     sample.release();
+                    used = tier.usedBytes();
                 }
             }
         }

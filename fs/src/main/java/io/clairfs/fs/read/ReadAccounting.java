@@ -26,6 +26,7 @@ public final class ReadAccounting {
             counters.openedWithUpcall.increment();
             if (!closesReported) {
                 counters.opened.increment();
+                counters.closedAfterUpcall.increment();
             }
         }
         return first;
@@ -33,7 +34,11 @@ public final class ReadAccounting {
 
     /** Returns whether a reader sent a request for this file since its last close, and forgets it. */
     boolean takeAsked(int file) {
-        return asked.remove(file);
+        boolean wasAsked = asked.remove(file);
+        if (wasAsked) {
+            counters.closedAfterUpcall.increment();
+        }
+        return wasAsked;
     }
 
     /** Closes were not reported: files that readers have closed would count as open for ever. */
@@ -50,7 +55,7 @@ public final class ReadAccounting {
         counters.opened.add(count);
         if (!asked.isEmpty()) {
             for (int i = 0; i < count; i++) {
-                asked.remove(files[i]);
+                boolean _ = takeAsked(files[i]);
             }
         }
     }

@@ -24,8 +24,10 @@ import org.jspecify.annotations.Nullable;
  * shuffles images after they are read (before keras issue 19502 was fixed), so that files are opened in numpy's order.
  */
 public final class TfDataSampler implements Sampler {
-    /** Keras' buffer holds this many batches, or so many images when there are no batches. */
+    /** Keras' buffer holds this many batches. */
     private static final int KERAS_BATCHES = 8;
+
+    private static final int KERAS_BATCH = 32;
 
     private final int samples;
     private final TfSeeds seeds;
@@ -39,7 +41,8 @@ public final class TfDataSampler implements Sampler {
         samples = setting.samples();
         seeds = TfSeeds.read(keys);
         boolean directory = keys.flag("from_directory", false);
-        long usual = directory ? (long) TorchLoader.batch(keys) * KERAS_BATCHES : samples;
+        int batch = keys.has("batch") ? TorchLoader.batch(keys) : KERAS_BATCH;
+        long usual = directory ? (long) batch * KERAS_BATCHES : samples;
         buffer = keys.integer("buffer_size", Math.clamp(usual, 1, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
         reshuffle = keys.flag("reshuffle_each_iteration", true);
         shufflePaths = keys.flag("shuffle_paths", true);

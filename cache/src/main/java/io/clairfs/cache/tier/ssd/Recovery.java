@@ -64,11 +64,11 @@ final class Recovery {
             IntStream.range(0, pieces()).parallel().forEach(table::add);
             segments.parallelStream().forEach(segment -> match(segment, table));
         }
-        forEachFile(0, places.files(), (file, listing, at) -> {
+        for (int file = 0; file < places.files(); file++) {
             if (places.get(file) != Places.NOWHERE) {
-                log.count(places.get(file), listing.size(at));
+                log.count(places.get(file), tree.keptSize(file));
             }
-        });
+        }
     }
 
     /** Newest first. A segment that cannot be read or removed does not stop the others. */
