@@ -139,6 +139,14 @@ class UnprivilegedTest {
                             .succeeded())
                     .isEqualTo("EACCES\n");
         }
+        List<String> mounting = user.command("mount", source, point);
+        assertThat(user.runAsRoot(mounting).exit())
+                .as("a mount of root's there")
+                .isNotZero();
+        assertThat(user.python(ATTEMPT, point.resolve("secret")))
+                .as("what its user is told, by a process that answers")
+                .isEqualTo("EACCES\n");
+        assertThat(status().path("ready").asBoolean()).isTrue();
     }
 
     // Promise L5

@@ -238,7 +238,7 @@ public final class JobControl implements ControlFile {
     }
 
     private void reject(String line, String reason) throws RejectedException {
-        errors.add("job line '" + line + "': " + reason);
+        errors.add("job line '" + Keys.shorten(line) + "': " + reason);
         throw new RejectedException(reason);
     }
 }

@@ -185,10 +185,11 @@ public final class StatusReporter {
 
     private Status.Reads reads() {
         long upcalls = counters.openedWithUpcall.sum();
+        long closedAfterUpcall = counters.closedAfterUpcall.sum(); // first: it never exceeds the next
         long opened = counters.opened.sum();
         return new Status.Reads(
                 opened,
-                Math.max(0, opened - upcalls),
+                Math.max(0, opened - closedAfterUpcall),
                 upcalls,
                 counters.readRequests.sum(),
                 counters.readRequestBytes.sum(),

@@ -2,6 +2,7 @@ package io.clairfs.tools.node.job;
 
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.tools.node.status.Status;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +16,8 @@ public final class FeederReports {
     private static final long KEPT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final LongSupplier clockNs;
-    private final Map<String, Map<Integer, Timed>> jobs = new HashMap<>();
+    /** By the feeder's process. */
+    private final Map<String, Map<Long, Timed>> jobs = new HashMap<>();
 
     private record Timed(Status.Feeder report, long atNs) {}
 
@@ -28,7 +30,7 @@ public final class FeederReports {
     public synchronized void add(JobSpec spec, Status.Feeder report) {
         removeOld();
         jobs.computeIfAbsent(spec.name(), _ -> new TreeMap<>())
-                .put(report.rank(), new Timed(report, clockNs.getAsLong()));
+                .put(report.pid(), new Timed(report, clockNs.getAsLong()));
     }
 
     /** Of the feeders of a job, by rank. */
@@ -36,12 +38,13 @@ public final class FeederReports {
         removeOld();
         return jobs.getOrDefault(spec.name(), Map.of()).values().stream()
                 .map(Timed::report)
+                .sorted(Comparator.comparingInt(Status.Feeder::rank))
                 .toList();
     }
 
     private void removeOld() {
         long now = clockNs.getAsLong();
-        jobs.values().forEach(byRank -> byRank.values().removeIf(each -> now - each.atNs > KEPT_NS));
+        jobs.values().forEach(ofJob -> ofJob.values().removeIf(each -> now - each.atNs > KEPT_NS));
         jobs.values().removeIf(Map::isEmpty);
     }
 }

@@ -201,7 +201,7 @@ public final class JobTable {
         }
         ranksHere.put(name, ranks);
         JobSpec present = present(name);
-        if (present != null) {
+        if (present != null && !present.ranks().equals(ranks)) { // else its trainers go on
             start(withRanks(present, ranks));
         }
         if (group != null) {

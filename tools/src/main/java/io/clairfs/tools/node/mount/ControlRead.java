@@ -34,7 +34,18 @@ public final class ControlRead {
         record Content(String text) implements Answer {}
 
         /** An error at once, in the system's English words: no process serves the mount, or this user may not read it. */
-        record Refused(String reason) implements Answer {}
+        record Refused(String reason) implements Answer {
+            /** Whether the kernel has no process that serves the mount. */
+            boolean isOfDeadMount() {
+                return reason.endsWith("Transport endpoint is not connected")
+                        || reason.endsWith("Software caused connection abort");
+            }
+
+            /** Whether another user may read it. */
+            boolean isOfPermission() {
+                return reason.endsWith("Permission denied");
+            }
+        }
 
         /** No answer in time. */
         record Silence() implements Answer {}

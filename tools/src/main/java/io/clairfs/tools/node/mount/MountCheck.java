@@ -145,8 +145,9 @@ public final class MountCheck {
     }
 
     /**
-     * Whether no daemon serves the mount at {@code mountPoint}; its control files are always live. A daemon that hangs is not dead. One that was
-     * killed, and that the kernel keeps from ending, is dead and does not answer either.
+     * Whether no daemon serves the mount at {@code mountPoint}; its control files are always live. A daemon that hangs is not dead, nor is one that
+     * answers another user alone, or whose control files are not to be seen from here. One that was killed, and that the kernel keeps from ending, is
+     * dead and does not answer either.
      */
     private static boolean isDead(Path mountPoint, Predicate<Path> isBeingStarted) throws IOException {
         Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
@@ -160,7 +161,10 @@ public final class MountCheck {
         }
         return switch (answer) {
             case ControlRead.Answer.Content _ -> false;
-            case ControlRead.Answer.Refused _ -> true;
+            case ControlRead.Answer.Refused refused ->
+                refused.isOfDeadMount()
+                        || (!refused.isOfPermission()
+                                && MountProcess.of(mountPoint).isEmpty());
             case ControlRead.Answer.Silence _ -> MountProcess.of(mountPoint).isEmpty();
         };
     }
