@@ -9,12 +9,9 @@ import io.clairfs.cache.order.spec.Samplers;
 import io.clairfs.tools.cli.OrderExport.Span;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
-import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
@@ -103,7 +100,21 @@ final class OrderCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        return out == null ? print() : write(out);
+        if (out != null) {
+            return write(out);
+        }
+        int code = print();
+        if (System.out.checkError()) {
+            if (isPipe()) {
+                return Main.FAILED; // nobody reads it any more, as behind `| head`
+            }
+            throw new CommandFailedException("standard output cannot be written: is its disk full?");
+        }
+        return code;
+    }
+
+    private static boolean isPipe() throws IOException {
+        return !Files.readSymbolicLink(Path.of("/proc/self/fd/1")).isAbsolute(); // such as pipe:[4026]
     }
 
     private int write(String template) throws CommandFailedException {
@@ -138,9 +149,7 @@ final class OrderCommand implements Callable<Integer> {
         check(epochs == null || statistics.areWanted(), "--epochs goes with --out or --stats");
         List<String> pairs = pairs();
         check(!statistics.areIncomplete(), DATASET_ALONE);
-        // not System.out, which says nothing of what cannot be written
-        OutputStream standardOutput = new FileOutputStream(FileDescriptor.out);
-        Writer printed = new BufferedWriter(new OutputStreamWriter(standardOutput, StandardCharsets.UTF_8), 1 << 16);
+        Writer printed = new BufferedWriter(new OutputStreamWriter(System.out, StandardCharsets.UTF_8), 1 << 16);
         try (printed) {
             if (from != null) {
                 check(
