@@ -182,9 +182,7 @@ public final class SavedListings {
         if (use == Use.NONE) {
             return;
         }
-        // Stores that have no time of a directory give 0. One whose times are whole seconds may change once more in the
-        // same one, and have its time
-        // set back.
+        // Stores that have no time of a directory give 0.
         boolean settled =
                 before != null && before.mtimeNs() > 0 && lastChange(before) < nowNs - TimeUnit.SECONDS.toNanos(RACY_S);
         Stamp stamp = before == null || !settled
@@ -194,6 +192,7 @@ public final class SavedListings {
         isNews = true;
     }
 
+    /** Where times are whole seconds, a directory may change once more in the same one, and have its time set back: its other time tells. */
     private static long lastChange(FileStatus status) {
         boolean inSeconds = status.ctimeNs() % TimeUnit.SECONDS.toNanos(1) == 0;
         return inSeconds ? Math.max(status.mtimeNs(), status.ctimeNs()) : status.mtimeNs();

@@ -99,8 +99,8 @@ sealed interface HoldingsMessage {
         RoaringBitmap set = new RoaringBitmap();
         set.deserialize(in.slice());
         in.position(in.position() + set.serializedSizeInBytes());
-        if (set.getLongCardinality() > samples) {
-            throw new IOException("holdings beyond the dataset");
+        if (set.getLongCardinality() > samples) { // before it is walked: few bytes may stand for very many
+            throw new IOException("holdings of more samples than the dataset has");
         }
         if (!isInOrder(set, samples)) {
             throw new IOException("damaged holdings");

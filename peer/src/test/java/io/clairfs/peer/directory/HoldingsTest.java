@@ -149,4 +149,13 @@ final class HoldingsTest {
             assertThat(whole.length).isLessThan(2_000_000);
         }
     }
+
+    @Test
+    void setOfMoreNumbersThanThereAreSamples_isRefusedBeforeItIsWalked() {
+        RoaringBitmap all = new RoaringBitmap();
+        all.add(0L, 1L << 32); // 65,536 runs, less than a MB
+        byte[] message = HoldingsMessage.write(new HoldingsMessage.Whole(new HoldingsMessage.At(0, 1, 1), all));
+        assertThatThrownBy(() -> HoldingsMessage.read(message, 1_000))
+                .hasMessageContaining("more samples than the dataset has");
+    }
 }

@@ -231,10 +231,13 @@ final class OrderCommand implements Callable<Integer> {
     }
 
     private static InputStream open(String file) throws IOException {
+        if (file.equals("-")) {
+            return System.in;
+        }
         if (Files.isDirectory(Path.of(file))) {
             throw new IOException(file + " is a directory: name a file, or - for standard input");
         }
-        return file.equals("-") ? System.in : Files.newInputStream(Path.of(file));
+        return Files.newInputStream(Path.of(file));
     }
 
     /** Writes indices with {@code separator} between them. If the separator is a line end, one follows the last index, too. */

@@ -268,6 +268,8 @@ class OrderSpecTest {
         String line = "sampler=tf-data from_directory=true samples=100 seed=7 batch=3 epoch=1";
         assertThat(indices(line)).isEqualTo(expected);
         assertThat(indices(line + " shuffle_paths=false")).isEqualTo(paths);
+        String many = "sampler=tf-data from_directory=true samples=1000 seed=7";
+        assertThat(indices(many)).as("Keras' batch").isEqualTo(indices(many + " buffer_size=256"));
     }
 
     @Test

@@ -223,6 +223,9 @@ final class JobTableTest {
         assertThat(prefetcher.jobs())
                 .singleElement()
                 .satisfies(run -> assertThat(run.spec().ranks()).isEqualTo(Ranks.parse("3")));
+        JobRun run = prefetcher.jobs().getFirst();
+        jobs.readHere("later", Ranks.parse("3"));
+        assertThat(prefetcher.jobs()).as("the same ranks begin nothing anew").containsExactly(run);
     }
 
     @Test
