@@ -103,9 +103,10 @@ final class OrderCommand implements Callable<Integer> {
         if (out != null) {
             return write(out);
         }
+        boolean isPipe = isPipe(); // asked before the output is closed
         int code = print();
         if (System.out.checkError()) {
-            if (isPipe()) {
+            if (isPipe) {
                 return Main.FAILED; // nobody reads it any more, as behind `| head`
             }
             throw new CommandFailedException("standard output cannot be written: is its disk full?");

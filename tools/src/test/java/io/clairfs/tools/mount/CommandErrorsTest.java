@@ -68,6 +68,10 @@ final class CommandErrorsTest {
         command.addAll(List.of(Clairfs.command("order", "--samples", "100000").toArray(String[]::new)));
         assertThat(Ended.run(command, fixture.environment()).complainedWith(1))
                 .contains("standard output cannot be written");
+        command.set(2, "\"$@\" | head -n 1");
+        Ended head = Ended.run(command, fixture.environment());
+        assertThat(head.succeeded().lines()).hasSize(1);
+        assertThat(head.err()).as("of a reader that has enough").isEmpty();
         assertThat(complaint(1, "order", "--samples", "2147483639")).contains("needs more memory than the");
     }
 
