@@ -153,6 +153,7 @@ final class ServingConnection extends ByteToMessageDecoder {
                 fail(ctx, asked, Failure.CANCELLED);
             }
         }
+        ctx.flush(); // here, for nothing may be left to serve; until it hears, the peer counts them in flight
         if (owesTooMuch(ctx)) {
             garbage(ctx, in, TOO_MUCH);
         }

@@ -118,6 +118,25 @@ final class ServingConnectionTest {
     }
 
     @Test
+    void cancel_togetherWithItsRequest_isAnsweredAtOnce() {
+        EmbeddedChannel channel = new EmbeddedChannel(
+                new ServingConnection((sample, _, _) -> serve(sample), PATIENT, new ServeCounters()));
+        ByteBuf both = Unpooled.buffer();
+        both.writeByte(Frames.REQUEST).writeByte(0).writeShort(1);
+        both.writeInt(1).writeInt(3).writeLong(sizes[3]).writeInt(60_000_000);
+        Frames.seal(both, 0);
+        int cancelAt = both.writerIndex();
+        both.writeByte(Frames.CANCEL).writeByte(0).writeShort(1).writeInt(1);
+        Frames.seal(both, cancelAt);
+        channel.writeInbound(both);
+        ByteBuf reply = channel.readOutbound();
+        assertThat(reply).as("what is written and not flushed is not sent").isNotNull();
+        assertThat(reply.getByte(0)).isEqualTo((byte) Frames.FAILED);
+        reply.release();
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
     void connection_thatOwesNothing_wakesNobody() {
         CompletableFuture<ServeResult> later = new CompletableFuture<>();
         EmbeddedChannel channel = new EmbeddedChannel();
