@@ -2,6 +2,8 @@ package io.clairfs.cache.fetch;
 
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.tier.SampleBuffer;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -10,10 +12,12 @@ import org.jspecify.annotations.Nullable;
  * A fetch from a peer that no thread waits for: many are on their way at once, as many bytes as the path to the peer holds, whatever the number
  * of loaders (KSpeed, ICNP 2024, section III-D: batches paced by the measured delay).
  *
- * <p>Life cycle: {@link FetchRouter#ahead} makes it. If {@link #begin} returns true, the caller {@linkplain #end ends} it once the peer has
+ * <p>Life cycle: {@link FetchRouter#ahead} makes it. If {@link #begin} returns true, the caller {@linkplain #end ends} or {@linkplain #abandon abandons} it once the peer has
  * answered, which takes no longer than the peer's patience. Used by one thread at a time.
  */
 public final class FetchAhead {
+    private static final Logger LOG = System.getLogger(FetchAhead.class.getName());
+
     private final FetchRouter router;
     private final int file;
     private final FetchRequest request;
@@ -77,12 +81,32 @@ public final class FetchAhead {
         return ended;
     }
 
-    /** Gives the fetch up, answered or not: nobody will end it. */
+    /** Whether a reader waits for it. */
+    public boolean isAwaited() {
+        return flight.isForReader();
+    }
+
+    /**
+     * Gives the fetch up once the peer has answered: the caller does not {@linkplain #end end} it. Readers who wait get their sample all the same,
+     * on a thread of its own if the peer has not given it.
+     */
     public void abandon() {
         SampleBuffer sample = sample();
-        router.giveUp(file, flight);
         if (sample != null) {
+            router.arrived(file, flight, sample);
             sample.release();
+        } else if (!router.giveUp(file, flight)) {
+            router.besides(this::endForReaders);
+        }
+    }
+
+    private void endForReaders() {
+        FetchRequest byReader = FetchRequest.waitedFor(FetchUrgency.READER);
+        try {
+            router.end(file, flight, byReader, () -> peer.fromElsewhere(flight, byReader))
+                    .release();
+        } catch (SourceException | RuntimeException | OutOfMemoryError e) { // as the readers are told
+            LOG.log(Level.DEBUG, "not fetched for readers after a peer did not give it", e);
         }
     }
 }

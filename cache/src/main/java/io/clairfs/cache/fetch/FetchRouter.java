@@ -9,6 +9,8 @@ import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -21,11 +23,13 @@ import org.jspecify.annotations.Nullable;
  * <p>A second request for a sample joins the flight that is under way ({@code FlightTable}). Calls block for as long as the source takes; the
  * caller bounds the wait ({@link SampleReader}).
  *
- * <p>Life cycle: made once for a node, before its first read; it has nothing to close, and a thread only for the moment of a trial. Locks:
+ * <p>Life cycle: made once for a node, before its first read; it has nothing to close, and threads only for the moment of a trial or of a fetch that was given up. Locks:
  * it has none of its own, and takes those of the flight and of {@link Admission} one after the other. No lock is held during a fetch, a
  * wait for a flight, or the completion of a reader.
  */
 public final class FetchRouter {
+    private static final Logger LOG = System.getLogger(FetchRouter.class.getName());
+
     private final Admission admission;
     private final ResidentSamples residents;
     private final SamplesInUse inUse;
@@ -37,6 +41,7 @@ public final class FetchRouter {
     private final MadeAfterwards afterwards;
     private final FlightTable flights;
     private final HedgedReads hedged;
+    private final Executor besides;
 
     /**
      * A router.
@@ -59,6 +64,7 @@ public final class FetchRouter {
             Counters counters,
             LongSupplier clockNs,
             Executor besides) {
+        this.besides = besides;
         flights = new FlightTable(limits.lostNs());
         admission = places.admission();
         residents = admission.residents();
@@ -352,9 +358,30 @@ public final class FetchRouter {
         return flights.begin(file, flight);
     }
 
-    /** Ends a flight that the caller began without a sample; who waits for it fetches anew. */
-    void giveUp(int file, SampleFlight flight) {
-        flights.fail(file, flight, new UnwantedException());
+    /** Ends a flight that the caller began, with this sample, which the caller keeps. */
+    void arrived(int file, SampleFlight flight, SampleBuffer sample) {
+        if (flight.isForReader()) {
+            inUse.readInPieces(file, sample);
+        }
+        flights.arrived(file, flight, sample);
+    }
+
+    /**
+     * Ends a flight that the caller began, without a sample: others fetch it anew if they want it. Does nothing and returns false if readers wait
+     * for it.
+     */
+    boolean giveUp(int file, SampleFlight flight) {
+        return flights.giveUp(file, flight);
+    }
+
+    /** Runs a fetch, which does not throw, on a thread of its own if there can be one. */
+    void besides(Runnable fetch) {
+        try {
+            besides.execute(fetch);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            LOG.log(Level.DEBUG, "no thread for a fetch that readers wait for", e);
+            fetch.run();
+        }
     }
 
     private SampleBuffer fetchAlone(int file, SampleFlight flight, FetchRequest request) throws SourceException {

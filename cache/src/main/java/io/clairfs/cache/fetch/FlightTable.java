@@ -97,8 +97,7 @@ final class FlightTable {
     SampleBuffer end(int file, SampleFlight flight, Fetch fetch) throws SourceException {
         try {
             SampleBuffer buffer = fetch.run();
-            underWay.remove(file, flight);
-            flight.arrived(buffer);
+            arrived(file, flight, buffer);
             return buffer;
         } catch (Throwable t) {
             fail(file, flight, t);
@@ -106,10 +105,25 @@ final class FlightTable {
         }
     }
 
+    /** Ends a flight that the caller began with this sample. */
+    void arrived(int file, SampleFlight flight, SampleBuffer buffer) {
+        underWay.remove(file, flight);
+        flight.arrived(buffer);
+    }
+
     /** Ends a flight that the caller began without a sample. */
     void fail(int file, SampleFlight flight, Throwable reason) {
         underWay.remove(file, flight);
         flight.failed(reason);
+    }
+
+    /** Ends a flight that the caller began and gives up, unless readers wait for it. Returns whether it has ended. */
+    boolean giveUp(int file, SampleFlight flight) {
+        if (!flight.giveUpUnlessAwaited()) {
+            return false;
+        }
+        underWay.remove(file, flight);
+        return true;
     }
 
     private static SampleBuffer join(CompletableFuture<SampleBuffer> fetch) throws SourceException {

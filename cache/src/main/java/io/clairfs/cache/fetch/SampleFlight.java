@@ -211,6 +211,18 @@ final class SampleFlight {
         }
     }
 
+    /** Ends the flight unless readers wait for it. Returns whether it has ended: who waits for the whole sample fetches anew. */
+    boolean giveUpUnlessAwaited() {
+        synchronized (this) {
+            if (!waiters.isEmpty()) {
+                return false;
+            }
+            ended = true;
+        }
+        promise.completeExceptionally(new UnwantedException());
+        return true;
+    }
+
     private synchronized List<Waiter> end() {
         ended = true;
         arriving = null;

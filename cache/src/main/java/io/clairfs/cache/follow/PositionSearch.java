@@ -3,7 +3,10 @@ package io.clairfs.cache.follow;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.stage.StreamWindow;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.Arrays;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,35 +31,44 @@ final class PositionSearch {
      * @return null when the epoch does not fit
      */
     static @Nullable Found inEpoch(AccessStream stream, EpochOrder order, int epoch, int[] samples) {
-        int[] steps = new int[samples.length];
-        int hits = 0;
+        int[] sorted = Arrays.stream(samples).distinct().sorted().toArray();
+        IntArrayList steps = new IntArrayList();
+        IntArrayList which = new IntArrayList();
         int length = order.length(stream.rank());
-        int[] sorted = samples.clone();
-        Arrays.sort(sorted);
-        for (int step = 0; step < length && hits < steps.length; step++) {
-            if (Arrays.binarySearch(sorted, order.sample(stream.rank(), step)) >= 0) {
-                steps[hits++] = step;
+        for (int step = 0; step < length; step++) {
+            int at = Arrays.binarySearch(sorted, order.sample(stream.rank(), step));
+            if (at >= 0) {
+                steps.add(step);
+                which.add(at);
             }
         }
-        return fit(epoch, Arrays.copyOf(steps, hits));
+        return fit(epoch, steps, which);
     }
 
-    /** {@code steps} ascend, for they were found in order. */
-    private static @Nullable Found fit(int epoch, int[] steps) {
-        int[] close = new int[steps.length];
-        int count = 0;
-        for (int i = 0; i < steps.length; i++) {
-            boolean before = i > 0 && steps[i] - steps[i - 1] <= LastReads.NEIGHBOUR;
-            boolean after = i + 1 < steps.length && steps[i + 1] - steps[i] <= LastReads.NEIGHBOUR;
+    /**
+     * The samples {@code which} are read at {@code steps}, which ascend. An order may repeat samples, so each counts once, wherever else in the epoch
+     * it is read.
+     */
+    private static @Nullable Found fit(int epoch, IntList steps, IntList which) {
+        IntArrayList close = new IntArrayList();
+        BitSet found = new BitSet();
+        BitSet foundClose = new BitSet();
+        for (int i = 0; i < steps.size(); i++) {
+            int step = steps.getInt(i);
+            boolean before = i > 0 && step - steps.getInt(i - 1) <= LastReads.NEIGHBOUR;
+            boolean after = i + 1 < steps.size() && steps.getInt(i + 1) - step <= LastReads.NEIGHBOUR;
+            found.set(which.getInt(i));
             if (before || after) {
-                close[count++] = steps[i];
+                close.add(step);
+                foundClose.set(which.getInt(i));
             }
         }
-        if (count < FEWEST || count < FITTING_SHARE * steps.length) {
+        int count = foundClose.cardinality();
+        if (count < FEWEST || count < FITTING_SHARE * found.cardinality()) {
             return null;
         }
-        int middle = close[count / 2];
-        long[] read = Arrays.stream(close, 0, count)
+        int middle = close.getInt(close.size() / 2);
+        long[] read = close.intStream()
                 .filter(step -> Math.abs(step - middle) < StreamWindow.RECOGNISED_AHEAD / 2)
                 .mapToLong(step -> AccessStream.position(epoch, step))
                 .toArray();

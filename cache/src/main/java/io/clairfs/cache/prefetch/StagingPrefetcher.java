@@ -124,6 +124,7 @@ final class StagingPrefetcher implements AutoCloseable {
         if (answered.isGiven()) {
             stage(answered);
         } else {
+            answered.leaveToReaders();
             leaveToLoader(answered);
         }
         beginMore();

@@ -56,6 +56,15 @@ final class StagingTask implements Stager, AutoCloseable {
         return ahead != null && ahead.isGiven();
     }
 
+    /** Gives up what the peer has not given if readers wait for it: they get it elsewhere, before a loader is free. */
+    void leaveToReaders() {
+        FetchAhead sent = ahead;
+        if (sent != null && sent.isAwaited()) {
+            ahead = null;
+            sent.abandon();
+        }
+    }
+
     /** The sample with a reference for the caller. */
     SampleBuffer fetch(FetchRouter router) throws SourceException {
         FetchAhead sent = ahead;

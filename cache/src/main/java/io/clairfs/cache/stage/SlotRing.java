@@ -62,9 +62,11 @@ final class SlotRing {
         ring = larger;
     }
 
-    /** Makes a removed position the oldest of its file again. */
+    /** Makes the position that was removed last the oldest again. */
     void putFirst(Slot slot) {
-        slot.later = byFile.put(slot.file, slot);
+        if (slot.file != SampleIndex.NO_FILE) {
+            slot.later = byFile.put(slot.file, slot);
+        }
     }
 
     /** The oldest position is no longer found by its file. */

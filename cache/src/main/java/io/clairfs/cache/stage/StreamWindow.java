@@ -370,9 +370,9 @@ public final class StreamWindow {
         Slot slot = slot(sequence);
         slot.read = false;
         slot.left = false;
-        if (sequence < head) { // those between are behind the trainer all the same
-            slots.putFirst(slot);
-            head = sequence;
+        while (sequence < head) { // those between stay read, and are found as well: one of them may be unread next
+            head--;
+            slots.putFirst(slot(head));
         }
         toStage = Math.min(toStage, sequence);
     }

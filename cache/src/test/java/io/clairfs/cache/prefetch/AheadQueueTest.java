@@ -6,6 +6,7 @@ import io.clairfs.cache.fetch.FetchLimits;
 import io.clairfs.cache.fetch.FetchPlaces;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.PeerFetch;
+import io.clairfs.cache.fetch.SampleReader;
 import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.placement.Admission;
@@ -21,18 +22,22 @@ import io.clairfs.cache.testing.FakeDataset;
 import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
+import java.lang.foreign.MemorySegment;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A peer that answers when the test lets it, and two loaders. */
 @Timeout(120)
@@ -50,6 +55,7 @@ final class AheadQueueTest {
     private final SamplesInUse inUse = new SamplesInUse();
     private final MemoryTier memory = new MemoryTier(1);
     private final Peer peer = new Peer();
+    private final Counters counters = new Counters();
     private FakeDataset dataset;
     private FetchRouter router;
     private Prefetcher prefetcher;
@@ -59,7 +65,6 @@ final class AheadQueueTest {
         dataset = new FakeDataset(SAMPLES, _ -> BYTES);
         Admission admission = new Admission(dataset.tree, memory, List.of(), 1 << 20);
         FetchCosts costs = (place, _) -> place instanceof Place.Source ? 10 : 1e-3;
-        Counters counters = new Counters();
         router = new FetchRouter(
                 new FetchPlaces(dataset.tree, dataset, admission, inUse, peer),
                 FetchLimits.DEFAULT,
@@ -217,6 +222,63 @@ final class AheadQueueTest {
         Await.until("it is staged", () -> area.has(file));
         assertThat(peer.asks).containsEntry(file, 1);
         assertThat(dataset.reads()).isEmpty();
+    }
+
+    @Test
+    void reader_whosePeerDoesNotGive_waitsForNoLoader() throws Exception {
+        start();
+        Await.until("the window is full", () -> peer.owedBytes() > WINDOW_BYTES - BYTES);
+        List<Integer> files = List.copyOf(peer.asked.keySet());
+        int file = files.getLast();
+        CountDownLatch loadersHang = dataset.hang();
+        try (SampleReader reader = reader()) {
+            files.subList(0, LOADERS).forEach(other -> peer.answer(other, false));
+            dataset.awaitReads(LOADERS);
+            dataset.hang().countDown(); // the next reads do not
+            CompletableFuture<Long> read = read(reader, file);
+            peer.answer(file, false);
+            assertThat(read.get(60, TimeUnit.SECONDS)).isEqualTo(BYTES);
+        } finally {
+            loadersHang.countDown();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void reader_whoseJobEnds_hasItsSampleAllTheSame(boolean gives) throws Exception {
+        start();
+        Await.until("the window is full", () -> peer.owedBytes() > WINDOW_BYTES - BYTES);
+        int file = peer.asked.keySet().iterator().next();
+        try (SampleReader reader = reader()) {
+            CompletableFuture<Long> read = read(reader, file);
+            assertThat(prefetcher.stop(JobSpec.DEFAULT_NAME)).isTrue();
+            assertThat(read).isNotDone();
+            peer.answer(file, gives);
+            assertThat(read.get(60, TimeUnit.SECONDS)).isEqualTo(BYTES);
+        }
+        assertThat(dataset.reads()).hasSize(gives ? 0 : 1);
+    }
+
+    private SampleReader reader() {
+        return new SampleReader(dataset.tree, dataset, router, inUse, counters, errors, TimeUnit.HOURS.toMillis(1));
+    }
+
+    /** The length of what a reader gets; it waits for the peer when this returns. */
+    private CompletableFuture<Long> read(SampleReader reader, int file) {
+        CompletableFuture<Long> read = new CompletableFuture<>();
+        reader.read(file, 0, BYTES, reader.timeoutMs(), new SampleReader.Asker() {
+            @Override
+            public void bytes(MemorySegment bytes) {
+                read.complete(bytes.byteSize());
+            }
+
+            @Override
+            public void failed(Throwable reason) {
+                read.completeExceptionally(reason);
+            }
+        });
+        assertThat(read).isNotDone();
+        return read;
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.clairfs.cache.tier.SampleBuffer;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -163,6 +164,29 @@ final class StreamWindowTest {
         assertThat(window.nextToStage(NO_SHARE)).as("11 has given its room").isNull();
         read(0);
         assertThat(next().file()).isEqualTo(dataset.file(11));
+    }
+
+    @Test
+    void positionsThatAreUnreadAfterAll_inAnyOrder_areFoundAndStagedAgain() throws Exception {
+        stageNext(10); // there is room for so many
+        long first = window.headSequence();
+        read(0, 1, 2, 3, 4);
+        stageNext(5);
+        for (int step : new int[] {2, 0, 3}) {
+            window.unread(first + step);
+        }
+        for (int step : new int[] {0, 2, 3}) {
+            StreamWindow.Slot slot = Objects.requireNonNull(window.nearest(dataset.file(step), first));
+            assertThat(slot.sequence).isEqualTo(first + step);
+            assertThat(slot.isRead()).isFalse();
+            StreamWindow.ToStage again = next();
+            assertThat(again.file()).isEqualTo(dataset.file(step));
+            stage(again);
+        }
+        read(0, 2, 3);
+        assertThat(window.headSequence()).isEqualTo(first + 5);
+        StreamWindow.Slot next = Objects.requireNonNull(window.nearest(dataset.file(2), first));
+        assertThat(next.sequence).as("the next epoch's").isEqualTo(first + 2 + SAMPLES);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.clairfs.peer.directory;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.topic.ITopic;
+import com.hazelcast.topic.Message;
 import com.hazelcast.topic.MessageListener;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -45,7 +46,7 @@ final class TopicListeners implements AutoCloseable {
             Thread.ofPlatform().daemon().name("clairfs-listen").factory());
     private final AtomicBoolean isUnderWay = new AtomicBoolean();
     private volatile boolean hasFailed;
-    private Map<String, UUID> registrations = Map.of();
+    private Registered registered;
     private long lastNs;
 
     /** In units of the patience. */
@@ -67,6 +68,7 @@ final class TopicListeners implements AutoCloseable {
         this.hazelcast = hazelcast;
         this.topics = topics;
         this.listener = listener;
+        registered = new Registered(listener);
         this.onListening = onListening;
         this.heartbeatMs = heartbeatMs;
     }
@@ -105,15 +107,50 @@ final class TopicListeners implements AutoCloseable {
 
     private void register() {
         hasFailed = false;
-        Map<String, UUID> now = new HashMap<>();
-        for (String topic : topics.get()) {
-            ITopic<byte[]> from = hazelcast.getTopic(topic);
-            now.put(topic, from.addMessageListener(listener));
+        Registered now = new Registered(listener);
+        try {
+            for (String topic : topics.get()) {
+                ITopic<byte[]> from = hazelcast.getTopic(topic);
+                now.byTopic.put(topic, from.addMessageListener(now));
+            }
+        } catch (RuntimeException e) {
+            end(now);
+            throw e;
         }
-        Map<String, UUID> before = registrations;
-        registrations = now;
+        Registered before = registered;
+        registered = now;
         onListening.run();
-        before.forEach((topic, registration) -> hazelcast.getTopic(topic).removeMessageListener(registration));
+        end(before);
+    }
+
+    /** A registration that stays all the same, with a member that does not answer, is heard no more. */
+    private void end(Registered over) {
+        over.isOver = true;
+        over.byTopic.forEach((topic, id) -> {
+            try {
+                boolean _ = hazelcast.getTopic(topic).removeMessageListener(id);
+            } catch (RuntimeException e) { // the others still go
+                LOG.log(Level.DEBUG, "a listener of " + topic + " stays", e);
+            }
+        });
+    }
+
+    /** One round of registrations, at all members for all topics. */
+    private static final class Registered implements MessageListener<byte[]> {
+        private final MessageListener<byte[]> listener;
+        private final Map<String, UUID> byTopic = new HashMap<>();
+        private volatile boolean isOver;
+
+        Registered(MessageListener<byte[]> listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public void onMessage(Message<byte[]> message) {
+            if (!isOver) {
+                listener.onMessage(message);
+            }
+        }
     }
 
     /**

@@ -1,0 +1,147 @@
+package io.clairfs.cache.prefetch;
+
+import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.placement.Planning;
+import io.clairfs.cache.status.ErrorLog;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The jobs of this node that run now: how each begins and ends, and the searches for their trainers.
+ *
+ * <p>Thread-safe without a lock of its own: {@link Planning}, {@link LoaderShares} and jobs are called one after another while none is held.
+ */
+final class RunningJobs {
+    private static final Logger LOG = System.getLogger(RunningJobs.class.getName());
+
+    private final List<JobRun> jobs;
+    private final Planning planning;
+    private final LoaderShares shares;
+    private final WorkSignal loaders;
+    private final ErrorLog errors;
+
+    /**
+     * No jobs yet.
+     *
+     * @param jobs a list that other threads may read at any time, and that is changed here alone
+     * @param loaders is woken when a trainer was found
+     */
+    RunningJobs(List<JobRun> jobs, Planning planning, LoaderShares shares, WorkSignal loaders, ErrorLog errors) {
+        this.jobs = jobs;
+        this.planning = planning;
+        this.shares = shares;
+        this.loaders = loaders;
+        this.errors = errors;
+    }
+
+    /** What is done for a job. */
+    @FunctionalInterface
+    interface Action {
+        void run(JobRun job) throws InvalidSpecException;
+    }
+
+    /** Begins a job in place of the one of its name, if there is one. */
+    void add(JobRun run) {
+        boolean _ = remove(run.spec().name());
+        jobs.add(run);
+        planning.jobsChanged();
+        shares.add(run); // behind the plan, for a sample that is staged before would be fetched again to be kept
+    }
+
+    /** Ends the job of this name. Returns whether there was one. */
+    boolean stop(String name) {
+        boolean found = remove(name);
+        if (found) {
+            planning.jobsChanged();
+        }
+        return found;
+    }
+
+    private boolean remove(String name) {
+        return job(name).map(this::remove).orElse(false);
+    }
+
+    private boolean remove(JobRun job) {
+        if (!jobs.remove(job)) {
+            return false;
+        }
+        shares.remove(job);
+        job.close();
+        return true;
+    }
+
+    /** Ends a job, unless it was replaced meanwhile. */
+    void fail(JobRun job, String reason) {
+        if (remove(job)) {
+            errors.add("job " + job.spec().name() + " ended: " + reason);
+            planning.jobsChanged();
+        }
+    }
+
+    /** Ends all jobs; nothing is planned any more. */
+    void removeAll() {
+        jobs.forEach(this::remove);
+    }
+
+    Optional<JobRun> job(String name) {
+        return jobs.stream().filter(j -> j.spec().name().equals(name)).findFirst();
+    }
+
+    /** The jobs in the order in which they were started, as they come and go. */
+    List<JobRun> all() {
+        return Collections.unmodifiableList(jobs);
+    }
+
+    /** Does something for these jobs, one after another. One whose order turns out to be invalid ends. */
+    void forEach(List<JobRun> some, Action action) {
+        for (JobRun job : some) {
+            try {
+                action.run(job);
+            } catch (InvalidSpecException e) {
+                fail(job, String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    /** Looks for the trainer of a job on a thread of its own. */
+    void beginSearch(JobRun job) {
+        try {
+            Thread.ofPlatform().daemon().name("search").start(() -> search(job));
+        } catch (OutOfMemoryError noThread) {
+            job.searchNotBegun(); // it is tried again
+        }
+    }
+
+    private void search(JobRun job) {
+        try {
+            if (job.search()) {
+                planning.trainerMoved();
+            }
+            loaders.wake();
+        } catch (InvalidSpecException e) {
+            fail(job, String.valueOf(e.getMessage()));
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.ERROR, "looking for the trainer of job " + job.spec().name(), e);
+            errors.add("looking for the trainer of job " + job.spec().name() + " failed: " + e);
+        }
+    }
+
+    /** Looks for the trainer of a job by what was read last. Returns whether it follows the prediction then. May take a while. */
+    boolean searchNow(JobRun job) {
+        try {
+            boolean follows = job.searchNow();
+            if (follows) {
+                planning.trainerMoved();
+                loaders.wake();
+            }
+            return follows;
+        } catch (InvalidSpecException e) {
+            fail(job, String.valueOf(e.getMessage()));
+            return false;
+        }
+    }
+}
