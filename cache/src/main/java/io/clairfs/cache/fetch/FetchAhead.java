@@ -25,6 +25,7 @@ public final class FetchAhead {
     private final SampleFlight flight;
     private PeerCosts.@Nullable Asked room;
     private @Nullable CompletableFuture<NearPlaces.Given> given;
+    private boolean left;
 
     FetchAhead(FetchRouter router, int file, FetchRequest request, CheapestPlace.AheadOfTime peer) {
         this.router = router;
@@ -52,13 +53,19 @@ public final class FetchAhead {
             taken.end();
             return false;
         }
-        CompletableFuture<NearPlaces.Given> asked = peer.ask(taken);
+        CompletableFuture<NearPlaces.Given> asked;
+        try {
+            asked = peer.ask(taken);
+        } catch (Throwable t) {
+            taken.end();
+            throw t;
+        }
         given = asked;
         CompletableFuture<Void> _ = asked.thenRun(answered);
         return true;
     }
 
-    /** Whether the peer has answered with the sample. If it has answered without, {@link #end} blocks. */
+    /** Whether the peer has answered with the sample. */
     public boolean isGiven() {
         return sample() != null;
     }
@@ -68,10 +75,24 @@ public final class FetchAhead {
     }
 
     /**
-     * The sample with a reference for the caller, as {@link FetchRouter#fetch(int, long, Stager)} gives it. If the peer did not give it, it comes
-     * from elsewhere.
+     * The peer has answered without the sample, which it takes a thread that may block to {@link #end}. Until there is one, nobody waits for this fetch:
+     * readers who do already get their sample on a thread of its own, and those who come fetch for themselves.
+     */
+    public void notGiven() {
+        left = true;
+        if (!router.giveUp(file, flight)) {
+            router.besides(this::endForReaders);
+        }
+    }
+
+    /**
+     * The sample with a reference for the caller, as {@link FetchRouter#fetch(int, long, Stager)} gives it. If the peer did not give it, this blocks
+     * until it comes from elsewhere.
      */
     public SampleBuffer end() throws SourceException {
+        if (left) {
+            return router.fetchElsewhere(file, request, peer);
+        }
         SampleBuffer sample = sample();
         SampleBuffer ended =
                 router.end(file, flight, request, () -> sample == null ? peer.fromElsewhere(flight, request) : sample);
@@ -81,22 +102,16 @@ public final class FetchAhead {
         return ended;
     }
 
-    /** Whether a reader waits for it. */
-    public boolean isAwaited() {
-        return flight.isForReader();
-    }
-
     /**
-     * Gives the fetch up once the peer has answered: the caller does not {@linkplain #end end} it. Readers who wait get their sample all the same,
-     * on a thread of its own if the peer has not given it.
+     * Gives the fetch up once the peer has answered: the caller does not {@linkplain #end end} it. Readers who wait get their sample all the same.
      */
     public void abandon() {
         SampleBuffer sample = sample();
         if (sample != null) {
             router.arrived(file, flight, sample);
             sample.release();
-        } else if (!router.giveUp(file, flight)) {
-            router.besides(this::endForReaders);
+        } else if (!left) {
+            notGiven();
         }
     }
 

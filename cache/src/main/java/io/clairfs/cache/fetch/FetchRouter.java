@@ -179,9 +179,18 @@ public final class FetchRouter {
 
     /** The sample as tiers hold it. */
     SampleBuffer fetchKept(int file, FetchRequest request) throws SourceException {
+        return fetchKept(file, request, mine -> cheapest.fetch(file, mine, request));
+    }
+
+    /** The same after a peer that was asked ahead of time has not given it: a fetch that begins does not ask that one again. */
+    SampleBuffer fetchElsewhere(int file, FetchRequest request, CheapestPlace.AheadOfTime peer) throws SourceException {
+        return fetchKept(file, request, mine -> peer.fromElsewhere(mine, request));
+    }
+
+    private SampleBuffer fetchKept(int file, FetchRequest request, FlightFetch fetch) throws SourceException {
         while (true) {
             try {
-                return fetch(file, request);
+                return fetch(file, request, fetch);
             } catch (UnwantedException e) {
                 // The joined flight ended before it asked the source: fetch anew.
             }
@@ -205,11 +214,19 @@ public final class FetchRouter {
         if (room == null) {
             return admission.isMissing(file, tier) && !admission.takesMore(tier) ? Filling.NO_ROOM : Filling.NOT_NEEDED;
         }
+        FetchRequest request = FetchRequest.filling(() -> admission.wants(file, tier));
         try (room) {
-            fetch(file, FetchRequest.filling(() -> admission.wants(file, tier))).release();
-            return Filling.BROUGHT;
-        } catch (UnwantedException e) {
-            return Filling.NOT_NEEDED;
+            while (true) {
+                try {
+                    fetch(file, request, mine -> cheapest.fetch(file, mine, request))
+                            .release();
+                    return Filling.BROUGHT;
+                } catch (UnwantedException e) {
+                    if (!admission.wants(file, tier)) {
+                        return Filling.NOT_NEEDED;
+                    } // else the joined flight was given up: fetch anew
+                }
+            }
         }
     }
 
@@ -253,7 +270,13 @@ public final class FetchRouter {
         }
     }
 
-    private SampleBuffer fetch(int file, FetchRequest request) throws SourceException {
+    /** How a flight that was begun gets its sample. */
+    @FunctionalInterface
+    private interface FlightFetch {
+        SampleBuffer run(SampleFlight mine) throws SourceException;
+    }
+
+    private SampleBuffer fetch(int file, FetchRequest request, FlightFetch fetch) throws SourceException {
         boolean byReader = request.urgency() == FetchUrgency.READER;
         while (true) {
             SampleBuffer held = held(file);
@@ -263,7 +286,7 @@ public final class FetchRouter {
             }
             SampleFlight mine = flights.begin(file, request);
             if (mine != null) {
-                return fetchAlone(file, mine, request);
+                return end(file, mine, request, () -> fetch.run(mine));
             }
             SampleBuffer shared = flights.join(file, request);
             if (shared != null) {
@@ -332,10 +355,13 @@ public final class FetchRouter {
             if (mine != null) {
                 boolean waits = mine.await(upTo, reader);
                 assert waits : "it has not begun";
-                if (hasPeers()) {
-                    hedged.waits(file, mine, reader, Runnable::run);
-                }
-                fetchAlone(file, mine, request).release();
+                end(file, mine, request, () -> {
+                            if (hasPeers()) {
+                                hedged.waits(file, mine, reader, Runnable::run);
+                            }
+                            return cheapest.fetch(file, mine, request);
+                        })
+                        .release();
                 return;
             }
         }
@@ -382,10 +408,6 @@ public final class FetchRouter {
             LOG.log(Level.DEBUG, "no thread for a fetch that readers wait for", e);
             fetch.run();
         }
-    }
-
-    private SampleBuffer fetchAlone(int file, SampleFlight flight, FetchRequest request) throws SourceException {
-        return end(file, flight, request, () -> cheapest.fetch(file, flight, request));
     }
 
     /** Ends a flight that the caller began: with what {@code fetch} brings, unless the sample is here meanwhile. */

@@ -88,6 +88,11 @@ final class AheadQueue implements AutoCloseable {
         return answered.poll();
     }
 
+    /** Whether a task waits that was answered. */
+    boolean hasAnswers() {
+        return !answered.isEmpty();
+    }
+
     /** Leaves a task to a loader: its fetch blocks. */
     void leave(StagingTask task) {
         left.add(task);

@@ -51,7 +51,7 @@ public final class LoaderShares {
     private boolean stale = true;
 
     /** Jobs of which no rank reads here. */
-    private int readElsewhere;
+    private final List<JobRun> readElsewhere = new ArrayList<>();
 
     /**
      * Shares of {@code loaders} threads.
@@ -102,13 +102,15 @@ public final class LoaderShares {
         for (int stream = 0; stream < job.streams(); stream++) {
             queues.add(new RankQueue(job, stream));
         }
-        readElsewhere += job.streams() == 0 ? 1 : 0;
+        if (job.streams() == 0) {
+            readElsewhere.add(job);
+        }
         addedAtNs = clockNs.getAsLong();
         stale = true;
     }
 
     synchronized void remove(JobRun job) {
-        readElsewhere -= job.streams() == 0 ? 1 : 0;
+        readElsewhere.remove(job);
         queues.removeIf(queue -> queue.job() == job);
         stale = true;
     }
@@ -234,7 +236,7 @@ public final class LoaderShares {
 
     /** Whether all ranks that read here have read all: nothing need be brought ahead any more. */
     synchronized boolean isDone() {
-        return readElsewhere == 0
+        return readElsewhere.isEmpty()
                 && !queues.isEmpty()
                 && queues.stream().allMatch(queue -> queue.job().position() == AccessStream.END);
     }

@@ -50,6 +50,9 @@ final class RunningJobs {
         jobs.add(run);
         planning.jobsChanged();
         shares.add(run); // behind the plan, for a sample that is staged before would be fetched again to be kept
+        if (!jobs.contains(run)) { // it has failed meanwhile
+            shares.remove(run);
+        }
     }
 
     /** Ends the job of this name. Returns whether there was one. */

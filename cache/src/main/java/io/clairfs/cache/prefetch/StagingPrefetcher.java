@@ -124,7 +124,12 @@ final class StagingPrefetcher implements AutoCloseable {
         if (answered.isGiven()) {
             stage(answered);
         } else {
-            answered.leaveToReaders();
+            try {
+                answered.notGiven();
+            } catch (Throwable t) {
+                answered.close();
+                throw t;
+            }
             leaveToLoader(answered);
         }
         beginMore();
@@ -237,6 +242,7 @@ final class StagingPrefetcher implements AutoCloseable {
             return;
         }
         int file = task.file();
+        boolean given = task.isGiven();
         SampleBuffer buffer = task.fetch(router);
         task.fetched();
         try {
@@ -245,11 +251,18 @@ final class StagingPrefetcher implements AutoCloseable {
                 admission.fetchedFor(task.claim().queue().job(), file, buffer);
             }
             push(file, buffer, task.loading());
-            keepPatiently(file, buffer);
+            if (!given || !areAnswersWaiting()) {
+                keepPatiently(file, buffer);
+            }
         } finally {
             inUse.letGo(file, buffer);
             buffer.release();
         }
+    }
+
+    /** Whether no thread that ends what peers have given may wait for a disk: a trainer or other answers would wait with it. */
+    private boolean areAnswersWaiting() {
+        return shares.isHungry() || ahead.hasAnswers();
     }
 
     private void keepPatiently(int file, SampleBuffer buffer) {

@@ -56,12 +56,11 @@ final class StagingTask implements Stager, AutoCloseable {
         return ahead != null && ahead.isGiven();
     }
 
-    /** Gives up what the peer has not given if readers wait for it: they get it elsewhere, before a loader is free. */
-    void leaveToReaders() {
+    /** The peer that was asked has not given it: {@link #fetch} blocks. */
+    void notGiven() {
         FetchAhead sent = ahead;
-        if (sent != null && sent.isAwaited()) {
-            ahead = null;
-            sent.abandon();
+        if (sent != null) {
+            sent.notGiven();
         }
     }
 

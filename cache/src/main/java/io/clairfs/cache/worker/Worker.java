@@ -76,9 +76,18 @@ public final class Worker implements AutoCloseable {
             closed = true;
         } catch (Throwable t) {
             if (!closed) {
-                failed(t);
+                told(t);
                 pause();
             }
+        }
+    }
+
+    /** Telling it may fail as well, where memory is short; that ends no worker. */
+    private void told(Throwable failure) {
+        try {
+            failed(failure);
+        } catch (Throwable untold) {
+            lastFailure = null;
         }
     }
 

@@ -122,6 +122,22 @@ final class LoaderSharesTest {
     }
 
     @Test
+    void jobThatHasReadAll_leavesItsShareOfTheStagingBufferToTheOthers() throws Exception {
+        JobRun ends = job("name=a seed=1 epochs=1");
+        JobRun goesOn = job("name=b seed=2");
+        LoaderShares shares = shares(new Numbers(true, 4), ends, goesOn);
+        List<LoaderShares.Claim> both = claimsInTurn(shares, SAMPLES);
+        assertThat(both).hasSize(40);
+        assertThat(both).filteredOn(claim -> claim.queue().job() == goesOn).hasSize(20);
+        for (int step = 0; step < SAMPLES; step++) {
+            assertThat(ends.read(dataset.file(ends.orders().epoch(0).sample(0, step))))
+                    .isTrue();
+        }
+        List<LoaderShares.Claim> more = claimsInTurn(shares, SAMPLES);
+        assertThat(more).hasSize(20).allMatch(claim -> claim.queue().job() == goesOn);
+    }
+
+    @Test
     void whileAPlanIsPending_loadersWait_forASecondWhileATrainerReads_andForFiveAtMost() throws Exception {
         for (boolean reads : new boolean[] {true, false}) {
             JobRun job = job("seed=1");

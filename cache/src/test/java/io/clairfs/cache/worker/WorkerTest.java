@@ -54,6 +54,18 @@ final class WorkerTest {
         assertThat(errors.total()).as("steps 1 and 4 of 1, 2, 4 told").isEqualTo(2);
     }
 
+    @Test
+    void failure_that_cannot_be_told_does_not_end_the_worker_either() throws Exception {
+        ErrorLog full = new ErrorLog(Clock.systemUTC(), _ -> {
+            throw new OutOfMemoryError("for the test");
+        });
+        AtomicInteger steps = new AtomicInteger();
+        CompletableFuture<Integer> fifth = new CompletableFuture<>();
+        try (Worker _ = new Worker("untold", () -> failUnlessThird(steps.incrementAndGet(), fifth), full).start()) {
+            assertThat(fifth.get(30, TimeUnit.SECONDS)).isEqualTo(5);
+        }
+    }
+
     /** A step that ends the test is no failure, so the fifth waits to be closed. */
     private static void failUnlessThird(int step, CompletableFuture<Integer> fifth) {
         if (step >= 5) {
