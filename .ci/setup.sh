@@ -162,12 +162,16 @@ longest_training_s=180
 # start. Loading all of it would take as long as a short command itself, so that has a file of its own, which saves a third of its time.
 # A program without them, or with those of another JDK, runs all the same. $2 is what to remove for another try.
 make_startup_cache() {
+    local at
     "$JAVA_HOME/bin/java" "${jvm_flags[@]}" "${short_flags[@]}" -XX:AOTCacheOutput="$1/command.aot" -cp "$(<"$1/class-path")" \
         io.clairfs.tools.cli.Main order --samples 3 --seed 1 >/dev/null 2>&1 </dev/null || rm -f "$1/command.aot"
     mkdir "$1/training"
     "$JAVA_HOME/bin/java" "${jvm_flags[@]}" -XX:+UseSerialGC -XX:AOTCacheOutput="$1/startup.aot" -cp "$(<"$1/class-path")" \
         io.clairfs.tools.cli.training.StartupTraining "$1/training" "$longest_training_s" >/dev/null 2>&1 </dev/null || rm -f "$1/startup.aot"
     [ -e "$1/startup.aot" ] || say "a quick start could not be prepared within $longest_training_s s, so each mount takes a second longer; to try again: rm -r '$2'"
+    for at in "$1"/training/*; do # the mounts of a run that took too long
+        fusermount -uz "$at" 2>/dev/null || true
+    done
     rm -rf --one-file-system "$1/training" 2>/dev/null || true
 }
 
@@ -222,7 +226,7 @@ is_locked() { [ -e "$1/begun" ] && ! flock -n "$1/begun" true 2>/dev/null; }
 remove_unused() {
     local each
     for each in "$1"/target/program-*; do
-        [ "$each" = "$2" ] || is_locked "$each" || grep -qsF -- "/${each##*/}/" /proc/[0-9]*/cmdline || rm -rf -- "$each"
+        [ "$each" = "$2" ] || is_locked "$each" || grep -qsF -- "/${each##*/}/" /proc/[0-9]*/cmdline || rm -rf -- "$each" || true
     done
 }
 
@@ -231,7 +235,7 @@ build() {
     local here=$1 log=$1/target/build.log fresh shown='' code=0
     need_writable "$here"
     exec 9>"$here/target/build.lock"
-    flock 9
+    flock -n 9 || { say "waiting for another build of this checkout" && flock 9; }
     if ! is_built "$here"; then
         say "building (the first time fetches the libraries)"
         fresh=$(mktemp -d "$here/target/program-XXXXXX")

@@ -178,14 +178,17 @@ public final class SampleReader implements AutoCloseable {
     private ReadWaits.Wait begin(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = waits.begin(tree.entry(file).file(), mostMs);
         var _ = wait.whenComplete((sample, failure) -> {
-            waits.end(wait);
-            long waitedNs = wait.waitedNs();
-            counters.stalledNs.add(waitedNs);
-            counters.readWait.record(waitedNs);
-            if (sample == null) {
-                asker.failed(failure);
-            } else {
-                give(sample, wait.isPiece() ? 0 : offset, length, asker);
+            try {
+                waits.end(wait);
+                long waitedNs = wait.waitedNs();
+                counters.stalledNs.add(waitedNs);
+                counters.readWait.record(waitedNs);
+            } finally { // nothing else would tell the asker
+                if (sample == null) {
+                    asker.failed(failure);
+                } else {
+                    give(sample, wait.isPiece() ? 0 : offset, length, asker);
+                }
             }
         });
         if (closed) {

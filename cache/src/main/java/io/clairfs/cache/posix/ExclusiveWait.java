@@ -4,10 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * One thread's wait until something can be read from a descriptor for which many threads wait: what arrives wakes one of them ({@code epoll} with
- * EPOLLEXCLUSIVE).
+ * EPOLLEXCLUSIVE). Where no descriptor is free for that it wakes all: such a wait needs none ({@code poll}).
  */
 public final class ExclusiveWait implements AutoCloseable {
     private static final int EPOLL_CLOEXEC = 02000000;
@@ -15,6 +16,8 @@ public final class ExclusiveWait implements AutoCloseable {
     private static final int EPOLLIN = 1;
     private static final int EPOLLEXCLUSIVE = 1 << 28;
     private static final int FOR_EVER = -1;
+    private static final int NONE = -1;
+    private static final long FAILURE_PAUSE_NS = 20_000_000;
 
     /** {@code struct epoll_event} has 12 bytes on x86, and 16 elsewhere. */
     private static final int EVENT_BYTES = 16;
@@ -23,10 +26,12 @@ public final class ExclusiveWait implements AutoCloseable {
     private static final NativeFunction CONTROL = NativeFunction.of("epoll_ctl");
     private static final NativeFunction WAIT = NativeFunction.of("epoll_wait");
 
+    private final int fd;
     private final int epoll;
     private final MemorySegment event = Arena.ofAuto().allocate(EVENT_BYTES, 8);
 
-    private ExclusiveWait(int epoll) {
+    private ExclusiveWait(int fd, int epoll) {
+        this.fd = fd;
         this.epoll = epoll;
     }
 
@@ -34,9 +39,9 @@ public final class ExclusiveWait implements AutoCloseable {
     public static ExclusiveWait of(int fd) throws PosixException {
         int epoll = (int) CREATE.call(EPOLL_CLOEXEC);
         if (epoll < 0) {
-            throw new PosixException("epoll_create1", NativeCall.errno());
+            return withoutDescriptor(fd);
         }
-        ExclusiveWait wait = new ExclusiveWait(epoll);
+        ExclusiveWait wait = new ExclusiveWait(fd, epoll);
         try {
             wait.add(fd);
             return wait;
@@ -44,6 +49,11 @@ public final class ExclusiveWait implements AutoCloseable {
             wait.close();
             throw e;
         }
+    }
+
+    /** Such a wait that takes no descriptor, and that what arrives ends for all. */
+    public static ExclusiveWait withoutDescriptor(int fd) {
+        return new ExclusiveWait(fd, NONE);
     }
 
     private void add(int fd) throws PosixException {
@@ -56,11 +66,25 @@ public final class ExclusiveWait implements AutoCloseable {
 
     /** Waits. Returns also for a signal, and for an error or the end of the descriptor, which a read tells. */
     public void await() {
+        if (epoll == NONE) {
+            awaitWithoutDescriptor();
+            return;
+        }
         long _ = WAIT.call(epoll, event, 1, FOR_EVER);
+    }
+
+    private void awaitWithoutDescriptor() {
+        try {
+            boolean _ = Readiness.await(Readiness.FOREVER, fd);
+        } catch (PosixException noMemory) {
+            LockSupport.parkNanos(FAILURE_PAUSE_NS);
+        }
     }
 
     @Override
     public void close() {
-        Posix.close(epoll);
+        if (epoll != NONE) {
+            Posix.close(epoll);
+        }
     }
 }

@@ -11,7 +11,6 @@ import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /** A real directory tree, made by a shell, because Java cannot create every name that a disk may hold. */
 public final class TestTree {
@@ -65,7 +64,7 @@ public final class TestTree {
         DatasetTree tree = new DatasetTree(source, 2, line -> {});
         opened.add(tree);
         opened.add(source);
-        return tree.complete().get(10, TimeUnit.SECONDS);
+        return tree.complete().join();
     }
 
     /** The paths of {@code rule} over everything, decoded as Python does. */

@@ -63,7 +63,13 @@ abstract class FetchRouterFixture {
     /** What peers wait for before they answer; null for nothing. */
     volatile @Nullable CountDownLatch peersAnswer;
 
+    /** What fetches take corrects what they cost. */
     FetchRouterFixture() throws Exception {
+        this(60);
+    }
+
+    /** The same, but what a fetch took is forgotten after {@code memorySeconds}: at once, and costs are what the test says. */
+    FetchRouterFixture(double memorySeconds) throws Exception {
         dataset = new FakeDataset(SAMPLES + 1, sample -> sample == LARGE ? LARGE_BYTES : SIZE);
         admission = new Admission(dataset.tree, memory, List.of(disk), 10 * SIZE);
         FetchCosts costs = (place, _) -> switch (place) {
@@ -71,7 +77,7 @@ abstract class FetchRouterFixture {
             case Place.Peer _ -> peerSeconds;
             case Place.Local(int tier) -> tier == DISK ? diskSeconds : 1e-6;
         };
-        rates = new ObservedRates(costs, 60, System::nanoTime);
+        rates = new ObservedRates(costs, memorySeconds, System::nanoTime);
         router = new FetchRouter(
                 new FetchPlaces(dataset.tree, dataset, admission, inUse, peers),
                 FetchLimits.DEFAULT,
@@ -143,10 +149,18 @@ abstract class FetchRouterFixture {
                     Await.until("the peer may answer", () -> answer.getCount() == 0);
                 }
                 if (silent) {
-                    LockSupport.parkNanos(withinNs);
+                    passAll(withinNs);
                     return null;
                 }
                 return answersBySample.getOrDefault(sample, false) ? new Delivery(dataset.sample(sample), 0) : null;
+            }
+
+            /** A thread that is parked may go on for no reason. */
+            private static void passAll(long ns) {
+                long endNs = System.nanoTime() + ns;
+                for (long left = ns; left > 0; left = endNs - System.nanoTime()) {
+                    LockSupport.parkNanos(left);
+                }
             }
 
             @Override
@@ -159,6 +173,11 @@ abstract class FetchRouterFixture {
                 return WINDOW_BYTES;
             }
         }
+    }
+
+    /** From now on no time passes for the router: what peers take is none, however long this machine is busy with others. */
+    void stopClock() {
+        stoppedNs = System.nanoTime();
     }
 
     void planAll(int tier) {

@@ -42,10 +42,12 @@ final class SlowPlacesTest extends FetchRouterFixture {
         assertThat(counters.fromSsd.count()).isEqualTo(1);
     }
 
+    /** Either seems to take a quarter of an hour, so that a thread which waits for the processor is no slow disk. */
     @Test
     void slowDisk_isTriedNowAndThen() throws Exception {
         putOnDisk(1);
-        diskSeconds = 1.1;
+        sourceSeconds = 1000;
+        diskSeconds = 1100;
         for (int i = 0; i < 3; i++) {
             requireFetched(1);
         }
@@ -120,6 +122,7 @@ final class SlowPlacesTest extends FetchRouterFixture {
     void slowPeers_areTriedByOneFetchNowAndThen() throws Exception {
         peers.answersBySample.put(1, true);
         peerSeemsSlow();
+        stopClock();
         for (int i = 0; i < 3; i++) {
             assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(Place.SOURCE);
             requireFetched(1);
@@ -137,6 +140,7 @@ final class SlowPlacesTest extends FetchRouterFixture {
     @Test
     void peerThatSeemsSlow_isTriedBesidesWhatTheSourceGivesToReaders_untilItWasQuick() throws Exception {
         peerSeemsSlow();
+        stopClock();
         for (int sample = 1; sample <= 3; sample++) {
             peers.answersBySample.put(sample, true);
             assertThat(router.cheapest(dataset.file(sample), SIZE)).isEqualTo(Place.SOURCE);
@@ -160,7 +164,7 @@ final class SlowPlacesTest extends FetchRouterFixture {
         peers.answersBySample.put(1, false);
         peers.answersBySample.put(2, true);
         peers.answersBySample.put(3, true);
-        stoppedNs = System.nanoTime();
+        stopClock();
         router.fetch(dataset.file(1), true).release();
         router.fetch(dataset.file(2), true).release();
         assertThat(besides).hasSize(1);
@@ -208,7 +212,7 @@ final class SlowPlacesTest extends FetchRouterFixture {
         peers.answersBySample.put(1, true);
         peers.answersBySample.put(2, true);
         besidesFails = true;
-        stoppedNs = System.nanoTime();
+        stopClock();
         router.fetch(dataset.file(1), true).release();
         assertThat(dataset.reads()).containsExactly(1);
         requireFetched(2);
@@ -222,6 +226,7 @@ final class SlowPlacesTest extends FetchRouterFixture {
     void slowPeersThatHaveNothing_areTriedOnceAndTheSourceGivesIt() throws Exception {
         peers.answersBySample.put(1, false);
         peerSeconds = 30;
+        stopClock();
         requireFetched(1);
         assertThat(peers.asked).containsExactly(1);
         assertThat(dataset.reads()).containsExactly(1);
@@ -273,6 +278,15 @@ final class SlowPlacesTest extends FetchRouterFixture {
             router.waits(dataset.file(number), reader, Runnable::run);
         }
 
+        /** The same; returns when the source was asked, which the reader does or a thread besides, whichever finds the peer late. */
+        void waitsUntilLate() {
+            waits();
+            if (!reader.isDone()) { // the peer was not late yet
+                Await.until("it is late", () -> !besides.isEmpty());
+                besides.removeFirst().run();
+            }
+        }
+
         void requireRead() throws Exception {
             SampleBuffer sample = reader.get(60, TimeUnit.SECONDS);
             assertThat(dataset.isRight(number, sample)).isTrue();
@@ -295,11 +309,7 @@ final class SlowPlacesTest extends FetchRouterFixture {
         try (LatePeer late = new LatePeer()) {
             CompletableFuture<SampleBuffer> second = new CompletableFuture<>();
             assertThat(router.join(dataset.file(1), SIZE, second)).isTrue();
-            late.waits();
-            if (!late.reader.isDone()) { // the peer was not late yet
-                Await.until("it is late", () -> !besides.isEmpty());
-                besides.removeFirst().run();
-            }
+            late.waitsUntilLate();
             late.requireRead();
             SampleBuffer same = second.get(60, TimeUnit.SECONDS);
             same.release();
@@ -322,8 +332,10 @@ final class SlowPlacesTest extends FetchRouterFixture {
         CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
         CompletableFuture<Void> fetch = CompletableFuture.runAsync(
                 () -> fetchFor(reader), task -> Thread.ofPlatform().start(task));
-        Await.until("the peer is late", () -> !besides.isEmpty());
-        besides.removeFirst().run();
+        Await.until("the peer is late", () -> reader.isDone() || !besides.isEmpty());
+        if (!besides.isEmpty()) { // else it was late already when the reader looked
+            besides.removeFirst().run();
+        }
         SampleBuffer sample = reader.get(60, TimeUnit.SECONDS);
         assertThat(dataset.isRight(1, sample)).isTrue();
         sample.release();
@@ -370,6 +382,7 @@ final class SlowPlacesTest extends FetchRouterFixture {
     @Test
     void quickSourceWhoseFirstReadsWereSlow_isAskedTwiceNowAndThen() throws Exception {
         sourceSeconds = 0.006;
+        stopClock(); // so that no further trial is due
         for (int number = 20; number < 30; number++) {
             requireFetched(number); // in less, most of them at least, for they are in memory
         }
@@ -379,8 +392,10 @@ final class SlowPlacesTest extends FetchRouterFixture {
             }
             try (LatePeer late = new LatePeer(number)) {
                 Thread.sleep(50); // longer than that four times
-                late.waits();
-                if (number == 4) {
+                if (number < 4) {
+                    late.waitsUntilLate();
+                } else {
+                    late.waits();
                     assertThat(late.reader).as("four times in a row").isNotDone();
                     late.answer.countDown();
                 }

@@ -172,8 +172,10 @@ final class PlanningTest {
     void trainerThatWasFoundElsewhere_thePlanIsFilledInAnotherOrder_andNotMadeAgain() throws Exception {
         start("seed=1 epochs=5");
         planner.awaitAsked();
+        int before = wakes.get(); // the planner's thread wakes nobody before it has an answer
         planner.answers.add(_ -> ALL_ON_DISK);
-        Await.until("the plan is followed", () -> isPlannedFor("disk"));
+        Await.until("sleepers wake for the plan", () -> wakes.get() > before);
+        assertThat(isPlannedFor("disk")).isTrue();
         planner.refilled = new LocalPlan() {
             @Override
             public int tierOf(int file) {
@@ -185,9 +187,8 @@ final class PlanningTest {
                 return new int[] {dataset.file(3)};
             }
         };
-        int before = wakes.get();
         planning.trainerMoved();
-        Await.until("sleepers wake", () -> wakes.get() > before);
+        Await.until("sleepers wake for the other order", () -> wakes.get() > before + 1);
         assertThat(admission.plan().fillOrder(1)).containsExactly(dataset.file(3));
         assertThat(planner.asked).isEmpty();
     }

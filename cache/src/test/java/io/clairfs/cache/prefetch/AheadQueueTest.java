@@ -31,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -205,6 +206,13 @@ final class AheadQueueTest {
         assertThat(errors.lines()).isEmpty();
     }
 
+    /** Whether the thread waits for what is under way already, and not for anything on the way there. */
+    private static boolean waitsForAnother(Thread thread) {
+        return Stream.of(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals(CompletableFuture.class.getName())
+                        && frame.getMethodName().equals("join"));
+    }
+
     @Test
     void sampleThatIsOnItsWay_isAskedForOnce() throws Exception {
         start();
@@ -218,7 +226,7 @@ final class AheadQueueTest {
                 read.completeExceptionally(e);
             }
         });
-        Await.until("the reader waits", () -> reader.getState() == Thread.State.WAITING);
+        Await.until("the reader waits", () -> waitsForAnother(reader));
         peer.answer(file, true);
         SampleBuffer sample = read.join();
         assertThat(dataset.isRight(dataset.index.sampleOf(file), sample)).isTrue();

@@ -16,10 +16,15 @@ import org.junit.jupiter.api.Timeout;
 final class WorkerTest {
     private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
 
-    private static long threads(String name) {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().equals(name))
-                .count();
+    /** The thread that has made a step, once it has. */
+    private final CompletableFuture<Thread> stepping = new CompletableFuture<>();
+
+    private void noteThread() {
+        stepping.complete(Thread.currentThread());
+    }
+
+    private void awaitItsEnd() throws InterruptedException {
+        stepping.join().join();
     }
 
     @Test
@@ -28,6 +33,7 @@ final class WorkerTest {
         Worker worker = new Worker(
                         "counter",
                         () -> {
+                            noteThread();
                             steps.countDown();
                             LockSupport.parkNanos(1_000);
                         },
@@ -37,7 +43,7 @@ final class WorkerTest {
 
         worker.close();
 
-        assertThat(threads("counter")).isZero();
+        awaitItsEnd();
         assertThat(errors.lines()).isEmpty();
     }
 
@@ -82,6 +88,7 @@ final class WorkerTest {
         Worker worker = new Worker(
                         "pausing",
                         () -> {
+                            noteThread();
                             failed.countDown();
                             throw new IllegalStateException("broken");
                         },
@@ -91,7 +98,7 @@ final class WorkerTest {
 
         worker.close();
 
-        assertThat(threads("pausing")).isZero();
+        awaitItsEnd();
     }
 
     @Test

@@ -49,6 +49,9 @@ public abstract class MountedSession implements AutoCloseable {
     private final SharedDescriptor channel;
     private volatile Watchdog.@Nullable Watch watch;
 
+    /** That of the mount, which no other has while this session lives; null before it is known. */
+    private volatile @Nullable String device;
+
     /**
      * A session that the kernel has accepted.
      *
@@ -91,11 +94,12 @@ public abstract class MountedSession implements AutoCloseable {
 
     private static void take(MountedSession session, boolean watched) throws IOException {
         try {
+            session.device = FuseConnection.device(session.point());
             if (watched) {
                 session.watch();
             }
             session.probe();
-        } catch (IOException e) {
+        } catch (IOException | OutOfMemoryError e) { // the latter where no thread can be started
             if (watched) { // else the mount stays, for the next process
                 session.close();
             }
@@ -129,7 +133,7 @@ public abstract class MountedSession implements AutoCloseable {
             Watchdog.Watch fresh = Watchdog.over(point, FuseConnection.device(point));
             watch = fresh;
             var _ = ended.whenComplete((_, _) -> fresh.close());
-        } catch (IOException e) {
+        } catch (IOException | OutOfMemoryError e) {
             LOG.log(Level.WARNING, "if this process is killed, it may stay until " + point + " is unmounted", e);
         }
     }
@@ -143,7 +147,7 @@ public abstract class MountedSession implements AutoCloseable {
     protected Supervisor supervise(Path directory, int restarts) throws IOException {
         try {
             return Supervisor.start(point, channel, FuseConnection.device(point), directory, restarts);
-        } catch (IOException e) {
+        } catch (IOException | OutOfMemoryError e) {
             if (watch == null) {
                 watch();
             }
@@ -205,17 +209,27 @@ public abstract class MountedSession implements AutoCloseable {
         return ended;
     }
 
-    /** Unmounts. A mount in use is detached: it is gone for later users, and the session ends with its last use. */
+    /**
+     * Unmounts. A mount in use is detached: it is gone for later users, and the session ends with its last use. Where it was detached before, and another
+     * is mounted in its place, that one stays.
+     */
     @Override
     public final void close() {
         if (!ended.isDone()) {
             try {
-                Fusermount.detach(point);
-            } catch (MountException e) {
+                detach();
+            } catch (IOException e) {
                 LOG.log(Level.WARNING, e.getMessage());
             }
         }
-        awaitEnd(END_TIMEOUT_MS);
+        boolean _ = awaitEnd(END_TIMEOUT_MS);
+    }
+
+    private void detach() throws IOException {
+        String mine = device;
+        if (mine == null || mine.equals(FuseConnection.device(point))) {
+            Fusermount.detach(point);
+        }
     }
 
     /**

@@ -1,12 +1,17 @@
 package io.clairfs.fs.protocol;
 
+import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.SharedDescriptor;
 import io.clairfs.fs.mount.ErrnoTable;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** The answer to one request for bytes, given once: by the thread that took the request, or later by another. Thread-safe. */
 public final class ReadReply {
+    private static final Logger LOG = System.getLogger(ReadReply.class.getName());
+
     private final SharedDescriptor channel;
     private final long unique;
     private final long file;
@@ -41,7 +46,12 @@ public final class ReadReply {
     }
 
     private void fail(Throwable reason) {
-        int error = errnos.negative(Opcode.READ.toString(), filesystem.path(file), reason);
+        int error = -Errno.EIO;
+        try {
+            error = errnos.negative(Opcode.READ.toString(), filesystem.path(file), reason);
+        } catch (Throwable t) { // where memory is short, for one
+            LOG.log(Level.DEBUG, "no errno for a failed read", t);
+        }
         ReplyMessage.ofThread().fail(channel, unique, error);
     }
 }

@@ -22,6 +22,12 @@ import java.util.function.Consumer;
  *
  * <p>They wait in {@code epoll}, not in a read: a thread that is killed while it waits in a read of the device takes one more request, cannot copy it any
  * more, and the kernel then fails the request with EIO. See docs/decisions/restart.md.
+ *
+ * <p>A thread counts as one that waits from its start until it says that it has taken a request, cannot begin, or has met the end of the connection.
+ * After the end, whichever of these leaves nobody waiting completes {@link #ended}, with the channel left and the lock free.
+ *
+ * <p>Where no further thread can be started, and those that are there are all busy, a keeper tries again: they may be busy for as long as a dead source
+ * says nothing, and requests that nobody takes have no timeout.
  */
 final class RequestThreads {
     private static final Logger LOG = System.getLogger(RequestThreads.class.getName());
@@ -31,6 +37,8 @@ final class RequestThreads {
 
     /** Those that wait for a request beyond so many are not needed. */
     private static final int MOST_IDLE = 10;
+
+    private static final long START_AGAIN_MS = 500;
 
     private final String name;
     private final SharedDescriptor channel;
@@ -42,6 +50,9 @@ final class RequestThreads {
     private int idle;
     private int started;
     private boolean over;
+
+    /** Whether nobody waits because none could be started. */
+    private boolean lacksOne;
 
     /** Makes the wait of a thread. */
     @FunctionalInterface
@@ -74,7 +85,11 @@ final class RequestThreads {
         return ended;
     }
 
-    /** Starts the first. */
+    /**
+     * Starts the first.
+     *
+     * @throws PosixException also if the system gives no thread
+     */
     synchronized void start() throws PosixException {
         if (channel.enter()) {
             try {
@@ -84,6 +99,32 @@ final class RequestThreads {
             }
         }
         startOne();
+        if (threads == 0) {
+            throw new PosixException("clone", Errno.EAGAIN);
+        }
+        try {
+            Thread _ = Thread.ofPlatform().daemon().name("request-keeper").start(this::keep);
+        } catch (OutOfMemoryError e) {
+            log(Level.WARNING, "none looks after the threads for requests", e);
+        }
+    }
+
+    private synchronized void keep() {
+        try {
+            while (!over) {
+                if (!lacksOne) {
+                    wait();
+                } else {
+                    wait(START_AGAIN_MS);
+                    lacksOne = false;
+                    if (!over && idle == 0 && threads < most) {
+                        startOne();
+                    }
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void startOne() {
@@ -92,19 +133,29 @@ final class RequestThreads {
         started++;
         try {
             Thread.ofPlatform().daemon().name(name + "-" + started).start(this::run);
-        } catch (OutOfMemoryError e) { // the system gives no thread
+        } catch (Throwable e) { // the system gives no thread
             notStarted(e);
         }
     }
 
-    /** Those that are there go on. */
-    private synchronized void notStarted(Throwable reason) {
-        threads--;
-        idle--;
-        LOG.log(Level.WARNING, name + ": no further thread for requests, there are " + threads + ": " + reason);
-        if (threads == 0) {
+    /** One that waits, or should, does not. Those that are there go on. */
+    private void notStarted(Throwable reason) {
+        boolean last;
+        synchronized (this) {
+            threads--;
+            idle--;
+            lacksOne = idle == 0;
+            notifyAll();
+            last = nobodyWaitsAfterTheEnd();
+        }
+        log(Level.WARNING, "one thread for requests fewer", reason);
+        if (last) {
             ended.complete(0);
         }
+    }
+
+    private synchronized boolean nobodyWaitsAfterTheEnd() {
+        return over && idle == 0;
     }
 
     private void run() {
@@ -116,20 +167,21 @@ final class RequestThreads {
         KernelRequest request;
         MemorySegment buffer;
         try {
-            wait = waits.at(channel.number());
-            buffer = Arena.ofAuto().allocate(LARGEST_REQUEST, 8);
-            request = new KernelRequest(buffer);
+            try {
+                buffer = Arena.ofAuto().allocate(LARGEST_REQUEST, 8);
+                request = new KernelRequest(buffer);
+                wait = waits.at(channel.number());
+            } finally {
+                channel.leave();
+            }
         } catch (PosixException | OutOfMemoryError e) { // as a thread that the system does not give
             notStarted(e);
             return;
-        } finally {
-            channel.leave();
         }
         try (wait) {
             takeRequests(wait, buffer, request);
         } catch (Throwable t) {
-            LOG.log(Level.ERROR, name, t);
-            stop();
+            notStarted(t);
         }
     }
 
@@ -153,7 +205,16 @@ final class RequestThreads {
         try {
             dispatcher.accept(request);
         } catch (Throwable t) { // the thread goes on: others would not know that it is gone
-            LOG.log(Level.ERROR, name, t);
+            log(Level.ERROR, "a request", t);
+        }
+    }
+
+    /** Where memory is short, telling it may fail as well. */
+    private void log(Level level, String what, Throwable reason) {
+        try {
+            LOG.log(level, name + ": " + what, reason);
+        } catch (Throwable untold) {
+            // The threads are worth more than the line.
         }
     }
 
@@ -178,11 +239,21 @@ final class RequestThreads {
         return n == -Errno.ENOENT || n == -Errno.EINTR;
     }
 
-    /** The kernel puts all that it repeats in its queue at once, and wakes one thread for it: a further one looks for the next. */
-    private synchronized void taken(boolean repeated) {
-        idle--;
-        if ((idle == 0 || repeated) && threads < most && !over) {
-            startOne();
+    /**
+     * The kernel puts all that it repeats in its queue at once, and wakes one thread for it: a further one looks for the next. The connection may have
+     * ended since the request was read, and all others may have gone.
+     */
+    private void taken(boolean repeated) {
+        boolean last;
+        synchronized (this) {
+            idle--;
+            if ((idle == 0 || repeated) && threads < most && !over) {
+                startOne();
+            }
+            last = nobodyWaitsAfterTheEnd();
+        }
+        if (last) {
+            ended.complete(0);
         }
     }
 
@@ -203,7 +274,8 @@ final class RequestThreads {
             over = true;
             threads--;
             idle--;
-            last = idle == 0;
+            notifyAll();
+            last = nobodyWaitsAfterTheEnd();
         }
         if (last) {
             ended.complete(0);

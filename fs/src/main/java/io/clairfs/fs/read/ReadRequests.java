@@ -90,19 +90,25 @@ public final class ReadRequests implements DatasetMount.ReadRequests {
 
         @Override
         public void bytes(MemorySegment bytes) {
-            accounting.answered(bytes.byteSize());
-            waited();
-            reply.bytes(bytes);
+            try {
+                accounting.answered(bytes.byteSize());
+                waited();
+            } finally { // whoever keeps the books, the reader waits
+                reply.bytes(bytes);
+            }
         }
 
         /** The kernel repeats the request at once, so a timeout is noted before the reply. */
         @Override
         public void failed(Throwable reason) {
-            waited();
-            if (reason instanceof SourceTimeoutException) {
-                repeated.timedOut(file, thread, shared);
+            try {
+                waited();
+                if (reason instanceof SourceTimeoutException) {
+                    repeated.timedOut(file, thread, shared);
+                }
+            } finally {
+                reply.failed(reason);
             }
-            reply.failed(reason);
         }
 
         /** Told before the reply, so before the close that follows it. */

@@ -114,11 +114,20 @@ final class WatchdogTest {
         }
     }
 
+    private static List<String> status(ProcessHandle process) throws IOException {
+        return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status"));
+    }
+
     /** How often a process was awake. */
     private static String switches(ProcessHandle process) throws IOException {
-        return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
+        return status(process).stream()
                 .filter(line -> line.startsWith("voluntary_ctxt_switches"))
                 .collect(Collectors.joining());
+    }
+
+    /** Whether a process sleeps. One that is ready to run and is not given the processor has no more switches either. */
+    private static boolean isAsleep(ProcessHandle process) throws IOException {
+        return status(process).stream().anyMatch(line -> line.matches("State:\\s+S.*"));
     }
 
     @Test
@@ -126,10 +135,13 @@ final class WatchdogTest {
         Watched watched = watchedProcess();
         ProcessHandle waiting = waiting(watched.watchdog);
         String before;
+        boolean asleep;
         do { // until both have fallen asleep, however long that takes them
+            asleep = isAsleep(watched.watchdog) && isAsleep(waiting);
             before = switches(watched.watchdog) + switches(waiting);
             TimeUnit.SECONDS.sleep(1);
-        } while (!before.equals(switches(watched.watchdog) + switches(waiting)));
+            asleep &= isAsleep(watched.watchdog) && isAsleep(waiting);
+        } while (!asleep || !before.equals(switches(watched.watchdog) + switches(waiting)));
         TimeUnit.SECONDS.sleep(3);
         assertThat(switches(watched.watchdog) + switches(waiting)).isEqualTo(before);
         watched.process.destroyForcibly();

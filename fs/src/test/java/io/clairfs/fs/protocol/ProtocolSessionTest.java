@@ -112,6 +112,24 @@ final class ProtocolSessionTest {
     }
 
     @Test
+    void closeOfASessionThatWasDetached_leavesWhatIsMountedInItsPlace() throws Exception {
+        Process holder = NativeReader.start("exec 3<\"$1/file-1\"; echo open; exec sleep 600", POINT);
+        try {
+            assertThat(holder.inputReader().readLine()).isEqualTo("open");
+            Fusermount.detach(POINT);
+            FlatFilesystem files = new FlatFilesystem(FILES, BYTES, (f, o, n, r) -> reads.read(f, o, n, r));
+            try (ProtocolSession _ = ProtocolSession.mount(POINT, OPTIONS, files, new ErrnoTable((_, _, _) -> {}))) {
+                session.close();
+                assertThat(MountTable.at(POINT)).isPresent();
+                NativeReader length = NativeReader.sh("wc -c <\"$1/file-2\"", POINT);
+                assertThat(length.output().strip()).isEqualTo(Integer.toString(BYTES));
+            }
+        } finally {
+            holder.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
     void bytes_areThoseOfTheFile_andALargeReadIsOneRequest() throws Exception {
         NativeReader sum =
                 NativeReader.sh("dd if=\"$1/file-1\" bs=1M iflag=direct status=none | tr -d x | wc -c", POINT);

@@ -126,6 +126,16 @@ final class RequestDispatcherTest {
     }
 
     @Test
+    void failureOfAReadThatCannotBeExplained_isAnsweredAllTheSame() throws Exception {
+        FlatFilesystem filesystem = new FlatFilesystem(FILES, BYTES, (_, _, _, _) -> {});
+        ErrnoTable failing = new ErrnoTable((_, _, _) -> {
+            throw new OutOfMemoryError("for the test");
+        });
+        new ReadReply(channel, UNIQUE, 1, filesystem, failing).failed(new IOException("any"));
+        assertThat(reply(Errno.EIO).remaining()).isZero();
+    }
+
+    @Test
     void lookup_isAnsweredWithTheNodeAndItsAttributes_andCounted() throws Exception {
         ByteBuffer entry = answer(Opcode.LOOKUP, NodeFilesystem.ROOT, "file-7\0".getBytes(UTF_8));
         assertThat(entry.remaining()).isEqualTo(128);

@@ -12,6 +12,7 @@ import io.clairfs.cache.posix.SocketPair;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -26,6 +27,10 @@ import org.junit.jupiter.api.Timeout;
 final class RequestThreadsTest {
     private static final int MOST = 20;
     private static final long GENEROUS_S = 30;
+    private static final AtomicInteger TESTS = new AtomicInteger();
+
+    /** Of this test's threads alone: those of another may end later than it does. */
+    private final String name = "test-request-" + TESTS.incrementAndGet();
 
     private final Arena arena = Arena.ofShared();
     private final BlockingQueue<Thread> taken = new LinkedBlockingQueue<>();
@@ -44,8 +49,14 @@ final class RequestThreadsTest {
         int[] both = SocketPair.open();
         kernel = both[0];
         channel = new SharedDescriptor(both[1]);
-        threads = new RequestThreads("test-request", channel, this::hold, MOST, waits);
+        threads = new RequestThreads(name, channel, this::hold, MOST, waits);
         threads.start();
+    }
+
+    /** Ends the connection that is there and makes another, whose threads wait as {@code waits} makes them. */
+    private void reconnect(RequestThreads.Waits waits) throws Exception {
+        endConnection();
+        connect(waits);
     }
 
     @AfterEach
@@ -60,8 +71,12 @@ final class RequestThreadsTest {
         if (fails) {
             throw new IllegalStateException("a bug");
         }
+        awaitOpen(gate);
+    }
+
+    private static void awaitOpen(CountDownLatch latch) {
         try {
-            gate.await();
+            latch.await();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -76,6 +91,10 @@ final class RequestThreadsTest {
 
     private void end() throws Exception {
         gate.countDown();
+        endConnection();
+    }
+
+    private void endConnection() throws Exception {
         Posix.close(kernel);
         assertThat(threads.ended().get(GENEROUS_S, TimeUnit.SECONDS)).isZero();
         channel.close();
@@ -101,7 +120,7 @@ final class RequestThreadsTest {
         gate.countDown();
         assertThat(taken.poll(GENEROUS_S, TimeUnit.SECONDS)).isNotNull();
         assertThat(Thread.getAllStackTraces().keySet().stream()
-                        .filter(thread -> thread.getName().startsWith("test-request"))
+                        .filter(thread -> thread.getName().startsWith(name + "-"))
                         .count())
                 .isLessThanOrEqualTo(MOST);
         end();
@@ -110,10 +129,10 @@ final class RequestThreadsTest {
     @Test
     void threadThatCannotBegin_isDoneWithout_andTheMountGoesOn() throws Exception {
         AtomicInteger begun = new AtomicInteger();
-        CountDownLatch second = new CountDownLatch(1);
-        connect(fd -> {
+        CompletableFuture<Thread> second = new CompletableFuture<>();
+        reconnect(fd -> {
             if (begun.incrementAndGet() == 2) {
-                second.countDown();
+                second.complete(Thread.currentThread());
                 throw new PosixException("epoll_create1", Errno.EMFILE);
             }
             return ExclusiveWait.of(fd);
@@ -121,7 +140,7 @@ final class RequestThreadsTest {
         send();
         Thread first = taken.poll(GENEROUS_S, TimeUnit.SECONDS);
         assertThat(first).isNotNull();
-        assertThat(second.await(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+        second.get(GENEROUS_S, TimeUnit.SECONDS).join(); // it has the channel for a while
         assertThat(threads.ended()).isNotDone();
         gate.countDown();
         for (int i = 0; i < MOST; i++) {
@@ -129,6 +148,62 @@ final class RequestThreadsTest {
             assertThat(taken.poll(GENEROUS_S, TimeUnit.SECONDS)).isNotNull();
         }
         end();
+    }
+
+    @Test
+    void threadsWithoutADescriptorToWaitWith_takeAllRequestsToo() throws Exception {
+        reconnect(ExclusiveWait::withoutDescriptor);
+        for (int i = 0; i < MOST; i++) {
+            send();
+            assertThat(taken.poll(GENEROUS_S, TimeUnit.SECONDS)).isNotNull();
+        }
+        end();
+    }
+
+    /** As while a source is dead, and the system gives no thread for a moment. */
+    @Test
+    void threadThatCannotBegin_isTriedAgain_thoughAllOthersAreBusy() throws Exception {
+        AtomicInteger begun = new AtomicInteger();
+        reconnect(fd -> {
+            if (begun.incrementAndGet() == 2) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return ExclusiveWait.of(fd);
+        });
+        send();
+        assertThat(taken.poll(GENEROUS_S, TimeUnit.SECONDS)).isNotNull();
+        send();
+        assertThat(taken.poll(GENEROUS_S, TimeUnit.SECONDS)).isNotNull();
+        end();
+    }
+
+    /** The first thread is busy, the second has met the end, and so the third is the last of which the end is awaited. */
+    @Test
+    void threadThatCannotBegin_afterTheConnectionHasEnded_leavesNobodyWaiting() throws Exception {
+        AtomicInteger begun = new AtomicInteger();
+        CountDownLatch secondHasEnded = new CountDownLatch(1);
+        reconnect(fd -> {
+            if (begun.incrementAndGet() == 3) {
+                awaitOpen(secondHasEnded);
+                throw new PosixException("epoll_create1", Errno.EMFILE);
+            }
+            return ExclusiveWait.of(fd);
+        });
+        send();
+        Thread first = taken.poll(GENEROUS_S, TimeUnit.SECONDS);
+        assertThat(first).isNotNull();
+        failing = true; // from now on a request holds nobody
+        send();
+        Thread second = taken.poll(GENEROUS_S, TimeUnit.SECONDS);
+        assertThat(second).isNotNull();
+        Posix.close(kernel);
+        second.join();
+        assertThat(threads.ended()).isNotDone();
+        secondHasEnded.countDown();
+        assertThat(threads.ended().get(GENEROUS_S, TimeUnit.SECONDS)).isZero();
+        channel.close();
+        assertThat(channel.isGivenBack()).isTrue();
+        assertThat(first.isAlive()).isTrue();
     }
 
     @Test

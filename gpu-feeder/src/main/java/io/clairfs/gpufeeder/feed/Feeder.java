@@ -26,16 +26,29 @@ public final class Feeder {
     private final FeedOptions options;
     private final FeedFigures figures = new FeedFigures();
     private final LongSupplier availableBytes;
+    private final long endMs;
     private final byte[] root;
 
     /** {@code availableBytes} is the memory that this process may still take. */
     public Feeder(
             MountedJob job, JobSamples samples, Decoding decoding, FeedOptions options, LongSupplier availableBytes) {
+        this(job, samples, decoding, options, availableBytes, END_MS);
+    }
+
+    /** The next trainer waits {@code endMs} at most for the threads of the one before. */
+    Feeder(
+            MountedJob job,
+            JobSamples samples,
+            Decoding decoding,
+            FeedOptions options,
+            LongSupplier availableBytes,
+            long endMs) {
         this.job = job;
         this.samples = samples;
         this.decoding = decoding;
         this.options = options;
         this.availableBytes = availableBytes;
+        this.endMs = endMs;
         root = job.mountPoint().toString().getBytes(UTF_8);
     }
 
@@ -51,7 +64,7 @@ public final class Feeder {
     /**
      * Feeds a trainer until it is gone. It gets a ring of its own, which is freed when both sides have let go of it.
      *
-     * @throws IOException when there is nothing to feed; the trainer was told why
+     * @throws IOException when there is nothing to feed, or the trainer cannot be served; it may not know why yet: {@link #tell} it
      */
     public void serve(TrainerConnection trainer) throws IOException, InterruptedException {
         try {
@@ -72,9 +85,27 @@ public final class Feeder {
             }
             serve(trainer, ring, queue, threads);
         } finally {
-            if (haveEnded(threads)) {
-                ring.close(); // else a thread waits for the mount, and may still write into the ring
+            free(ring, threads);
+        }
+    }
+
+    /** Frees a ring when its threads have ended. One that waits for the mount may still write into it, and the next trainer does not wait for that one. */
+    private void free(BatchRing ring, List<Thread> threads) throws InterruptedException {
+        if (haveEnded(threads)) {
+            ring.close();
+        } else {
+            Thread.ofPlatform().daemon().name("ring-closer").start(() -> freeAfter(threads, ring));
+        }
+    }
+
+    private static void freeAfter(List<Thread> threads, BatchRing ring) {
+        try {
+            for (Thread thread : threads) {
+                thread.join();
             }
+            ring.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // nobody does this
         }
     }
 
@@ -137,8 +168,8 @@ public final class Feeder {
         }
     }
 
-    private static boolean haveEnded(List<Thread> threads) throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_MS);
+    private boolean haveEnded(List<Thread> threads) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(endMs);
         for (Thread thread : threads) {
             thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
         }

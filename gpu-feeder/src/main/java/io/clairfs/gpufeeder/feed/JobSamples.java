@@ -23,7 +23,7 @@ public final class JobSamples {
     }
 
     /**
-     * Reads them. While the dataset is being listed it waits, {@code patienceMs} at most.
+     * Reads them. While the dataset is being listed, or the mount's process started again, it waits, {@code patienceMs} at most.
      *
      * @throws FeedException when they are not there, or the labels are not theirs
      */

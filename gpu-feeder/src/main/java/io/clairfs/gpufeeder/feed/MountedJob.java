@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class MountedJob {
     private static final java.lang.foreign.ValueLayout.OfLong NUMBER =
             JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final String JOBS = "job";
 
     /** The keys of a job that matter here. */
     private record Line(
@@ -43,24 +44,32 @@ public final class MountedJob {
         }
     }
 
+    private final ControlReader reader;
     private final Path mountPoint;
     private final Line line;
     private final int rank;
 
-    private MountedJob(Path mountPoint, Line line, int rank) {
-        this.mountPoint = mountPoint;
+    private MountedJob(ControlReader reader, Line line, int rank) {
+        this.reader = reader;
+        mountPoint = reader.mountPoint();
         this.line = line;
         this.rank = rank;
     }
 
     /**
-     * Finds a job.
+     * Finds a job. Where the mount's process is being started again, waits for the next one.
      *
+     * @param mountPoint without links
      * @throws FeedException when the mount, the job or the rank is missing
      */
-    public static MountedJob find(Path mountPoint, String name, int rank) throws IOException {
+    public static MountedJob find(Path mountPoint, String name, int rank) throws IOException, InterruptedException {
+        return find(new ControlReader(mountPoint), name, rank);
+    }
+
+    static MountedJob find(ControlReader reader, String name, int rank) throws IOException, InterruptedException {
+        Path mountPoint = reader.mountPoint();
         List<String> names = new ArrayList<>();
-        Line line = read(mountPoint, name, names);
+        Line line = awaitLine(reader, name, names);
         if (line == null) {
             throw new FeedException("there is no job '" + name + "' at " + mountPoint + " ("
                     + (names.isEmpty() ? "there is none" : "jobs: " + String.join(", ", names))
@@ -71,13 +80,23 @@ public final class MountedJob {
             throw new FeedException("rank " + rank + " is none of the job '" + name + "' at " + mountPoint
                     + ", whose world is " + line.world);
         }
-        return new MountedJob(mountPoint, line, rank);
+        return new MountedJob(reader, line, rank);
     }
 
-    private static @Nullable Line read(Path mountPoint, String name, List<String> names) throws IOException {
-        Path file = mountPoint.resolve(".clairfs/job");
+    private static @Nullable Line awaitLine(ControlReader reader, String name, List<String> names)
+            throws IOException, InterruptedException {
         try (Arena arena = Arena.ofConfined()) {
-            String text = new String(WholeFile.read(file, arena).toArray(JAVA_BYTE), UTF_8);
+            return line(reader.await(JOBS, arena), reader.path(JOBS), name, names);
+        } catch (PosixException e) {
+            throw reader.silence(e);
+        }
+    }
+
+    /** The line of a job in the file of all jobs, whose names are added to {@code names}; null where it has none. */
+    private static @Nullable Line line(MemorySegment jobs, Path file, String name, List<String> names)
+            throws FeedException {
+        String text = new String(jobs.toArray(JAVA_BYTE), UTF_8);
+        try {
             for (String each : text.lines().filter(line -> !line.isBlank()).toList()) {
                 Keys keys = Keys.parse(each);
                 if (keys.has("seed")) { // other lines name the ranks of jobs to come
@@ -89,23 +108,25 @@ public final class MountedJob {
                 }
             }
             return null;
-        } catch (PosixException e) {
-            throw new FeedException(
-                    "no clairfs mount answers at " + mountPoint + " (" + e.getMessage()
-                            + "): mount the dataset there: clairfs mount SOURCE " + mountPoint,
-                    e);
         } catch (InvalidSpecException e) {
             throw new FeedException(file + " has a line of another version of clairfs: " + e.getMessage(), e);
         }
     }
 
-    /** Whether the mount still has this job. */
-    public boolean isThere() {
-        try {
-            return read(mountPoint, line.name(), new ArrayList<>()) != null;
-        } catch (IOException e) {
-            return false;
+    /**
+     * Whether the mount still has this job.
+     *
+     * @throws IOException when the mount does not say: its process may be being started again
+     */
+    boolean isThere() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            return line(reader.readNow(JOBS, arena), reader.path(JOBS), name(), new ArrayList<>()) != null;
         }
+    }
+
+    /** Whether the dataset is mounted, whether the mount's control files answer or not. */
+    boolean isMounted() {
+        return reader.isMounted();
     }
 
     public Path mountPoint() {
@@ -164,30 +185,35 @@ public final class MountedJob {
     /**
      * The samples of an epoch in the order of this rank.
      *
-     * @throws OrderLaterException when it is not there yet
+     * @throws OrderLaterException when it is not there yet, or the mount's process is being started again
      * @throws FeedException when there is none
      */
     int[] order(int epoch) throws IOException {
-        Path file = control("order/" + line.name() + "/" + epoch + "/" + rank + ".i64");
+        String file = "order/" + line.name() + "/" + epoch + "/" + rank + ".i64";
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment read = WholeFile.read(file, arena);
+            MemorySegment read = reader.read(file, arena);
             int[] samples = new int[Math.toIntExact(read.byteSize() / Long.BYTES)];
             for (int step = 0; step < samples.length; step++) {
                 samples[step] = Math.toIntExact(read.get(NUMBER, (long) step * Long.BYTES));
             }
             return samples;
         } catch (PosixException e) {
-            throw failure("the order of epoch " + epoch, file, e);
+            throw failure("the order of epoch " + epoch, control(file), e);
         }
     }
 
-    /** The paths of all samples of the job. */
+    /**
+     * The paths of all samples of the job.
+     *
+     * @throws OrderLaterException when they are not known yet, or the mount's process is being started again
+     * @throws FeedException when there are none
+     */
     SamplePaths paths() throws IOException {
-        Path file = control("sample/" + line.name() + "/all");
+        String file = "sample/" + line.name() + "/all";
         try (Arena arena = Arena.ofConfined()) {
-            return SamplePaths.of(WholeFile.read(file, arena));
+            return SamplePaths.of(reader.read(file, arena));
         } catch (PosixException e) {
-            throw failure("the list of samples", file, e);
+            throw failure("the list of samples", control(file), e);
         }
     }
 
@@ -205,6 +231,6 @@ public final class MountedJob {
 
     /** A control file of the mount. */
     Path control(String file) {
-        return mountPoint.resolve(".clairfs").resolve(file);
+        return reader.path(file);
     }
 }

@@ -36,7 +36,7 @@ final class BatchQueueTest {
     @TempDir
     private Path root;
 
-    private BatchQueue queue(TrainerEnd trainer, BatchRing ring, BatchQueue.Orders orders) throws IOException {
+    private BatchQueue queue(TrainerEnd trainer, BatchRing ring, BatchQueue.Orders orders) throws Exception {
         Files.createDirectories(root.resolve(".clairfs"));
         Files.writeString(root.resolve(".clairfs/job"), "name=train seed=1 start_epoch=1 epochs=" + EPOCHS + "\n");
         MountedJob job = MountedJob.find(root, "train", 0);

@@ -203,7 +203,7 @@ public final class GroupMembership implements AutoCloseable {
             task.run();
         } catch (HazelcastInstanceNotActiveException closing) {
             LOG.log(Level.DEBUG, "a task while closing", closing);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) { // a task that is repeated would not be any more
             LOG.log(Level.ERROR, "the directory goes on after", e);
         }
     }

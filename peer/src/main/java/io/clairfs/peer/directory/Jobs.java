@@ -173,7 +173,7 @@ public final class Jobs {
         for (Consumer<Map<String, Job>> listener : listeners) {
             try {
                 listener.accept(known);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) { // the other listeners hear of it all the same
                 LOG.log(Level.ERROR, "a listener to jobs", e);
             }
         }

@@ -64,7 +64,7 @@ final class TransferLimitsTest {
     private static void eventually(BooleanSupplier condition) throws InterruptedException {
         long end = in(PATIENCE_MS);
         while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("it did not happen within 20 s").isLessThan(end);
+            assertThat(System.nanoTime()).as("it did not happen within a minute").isLessThan(end);
             Thread.sleep(2);
         }
     }
@@ -286,16 +286,16 @@ final class TransferLimitsTest {
 
     @Test
     void peerThatLeft_whatItWasAskedFails_andItIsAskedAnewWhenItIsBack() throws Exception {
-        SlowNode node = new SlowNode(TransferLimits.DEFAULT);
+        SlowNode node = new SlowNode(PATIENT);
         InetSocketAddress address = node.server.addresses().getFirst();
-        TransferClient client = closing(new TransferClient(CREDENTIALS, TransferLimits.DEFAULT, threads));
-        CompletableFuture<Answer> asked = ServedSamples.peer(client, address).ask(1, SIZE, in(20_000));
+        TransferClient client = closing(new TransferClient(CREDENTIALS, PATIENT, threads));
+        CompletableFuture<Answer> asked = ServedSamples.peer(client, address).ask(1, SIZE, in(PATIENCE_MS));
         eventually(() -> node.owed.size() == 1);
         client.keepOnly(List.of());
         assertThat(asked.get(60, TimeUnit.SECONDS)).isEqualTo(new Answer.Failed("closed"));
         assertThat(client.peers()).isEmpty();
 
-        CompletableFuture<Answer> again = ServedSamples.peer(client, address).ask(2, SIZE, in(20_000));
+        CompletableFuture<Answer> again = ServedSamples.peer(client, address).ask(2, SIZE, in(PATIENCE_MS));
         eventually(() -> node.owed.size() == 2);
         node.answerOne();
         node.answerOne();

@@ -114,10 +114,14 @@ final class ControlClient {
         try {
             Files.write(control.resolve("job"), (line + "\n").getBytes(UTF_8), StandardOpenOption.WRITE);
         } catch (IOException e) {
-            List<String> errors = read("errors").lines().toList();
-            throw new CommandFailedException(
-                    errors.isEmpty() ? String.valueOf(e.getMessage()) : withoutTime(errors.getLast()));
+            throw new CommandFailedException(lastError(e));
         }
+    }
+
+    /** Why a write to a control file was refused: the last line of the mount's errors; what the write says itself if there is none. */
+    String lastError(IOException refusal) throws IOException, CommandFailedException {
+        List<String> errors = read("errors").lines().toList();
+        return errors.isEmpty() ? String.valueOf(refusal.getMessage()) : withoutTime(errors.getLast());
     }
 
     private static String withoutTime(String line) {

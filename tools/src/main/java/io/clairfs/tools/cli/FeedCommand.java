@@ -7,6 +7,7 @@ import io.clairfs.gpufeeder.device.DeviceProbe;
 import io.clairfs.gpufeeder.feed.FeedOptions;
 import io.clairfs.gpufeeder.feed.Feeder;
 import io.clairfs.gpufeeder.feed.JobSamples;
+import io.clairfs.gpufeeder.feed.JobWatch;
 import io.clairfs.gpufeeder.feed.MountedJob;
 import io.clairfs.gpufeeder.ring.FeedAddress;
 import io.clairfs.gpufeeder.ring.RingLayout;
@@ -35,7 +36,6 @@ import picocli.CommandLine.Spec;
 final class FeedCommand implements Callable<Integer> {
     private static final long LISTING_PATIENCE_MS = 60_000;
     private static final int LOOK_MS = 1_000;
-    private static final int LOOKS_MISSED = 3;
     private static final int NOT_CONNECTED = -1;
 
     @Spec
@@ -135,7 +135,7 @@ final class FeedCommand implements Callable<Integer> {
         }
     }
 
-    private MountedJob job() throws IOException, CommandFailedException {
+    private MountedJob job() throws IOException, CommandFailedException, InterruptedException {
         return MountedJob.find(MountCheck.real(new ControlClient(mountPoint).root()), name, rank);
     }
 
@@ -184,9 +184,10 @@ final class FeedCommand implements Callable<Integer> {
                     + " MB" + (device == null ? "" : ", on " + device + " too") + "; waits for Feed(\""
                     + job.mountPoint()
                     + "\", job=\"" + job.name() + "\", command=None" + (device == null ? "" : ", device=...") + ")");
-            for (int missed = 0; missed < LOOKS_MISSED; missed = job.isThere() ? 0 : missed + 1) {
+            JobWatch watch = new JobWatch(job);
+            do {
                 serveNext(address, feeder);
-            }
+            } while (watch.goesOn());
         }
         System.err.println("clairfs: " + feeder.figures().text());
         return Main.DONE;
@@ -195,10 +196,20 @@ final class FeedCommand implements Callable<Integer> {
     private static void serveNext(FeedAddress address, Feeder feeder) throws IOException, InterruptedException {
         try (TrainerConnection trainer = address.accept(LOOK_MS)) {
             if (trainer != null) {
-                feeder.serve(trainer);
+                serve(trainer, feeder);
             }
         } catch (IOException e) {
-            System.err.println("clairfs: " + e.getMessage()); // this trainer was told; the next may do better
+            System.err.println("clairfs: " + e.getMessage()); // the next trainer may do better
+        }
+    }
+
+    /** Serves a trainer. One that cannot be served is told why, while its connection is still there. */
+    private static void serve(TrainerConnection trainer, Feeder feeder) throws IOException, InterruptedException {
+        try {
+            feeder.serve(trainer);
+        } catch (IOException e) {
+            Feeder.tell(trainer, e);
+            throw e;
         }
     }
 }

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Locale;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -131,10 +132,9 @@ final class OrderExport implements AutoCloseable {
         if (directory != null) {
             Files.createDirectories(directory);
         }
-        Path part = file.resolveSibling("." + file.getFileName() + ".part");
+        Path part = file.resolveSibling("." + file.getFileName() + "." + UUID.randomUUID() + ".part");
         try {
-            try (FileChannel out = FileChannel.open(
-                    part, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+            try (FileChannel out = FileChannel.open(part, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
                 write(out, order, rank);
             }
             Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);

@@ -1,6 +1,7 @@
 package io.clairfs.tools.cli;
 
 import io.clairfs.fs.dataset.DatasetMount;
+import io.clairfs.fs.mount.FuseConnection;
 import io.clairfs.tools.node.mount.ControlRead;
 import io.clairfs.tools.node.mount.ControlRead.Answer;
 import io.clairfs.tools.node.mount.MountCheck;
@@ -45,13 +46,14 @@ final class UmountCommand implements Callable<Integer> {
         if (!MountCheck.isOurs(point)) {
             throw new CommandFailedException(point + " is not a clairfs mount");
         }
+        String device = FuseConnection.device(point);
         List<Long> processes = processes(point);
         for (long pid : processes) {
             signal(pid, "TERM");
             signal(pid, "CONT"); // a stopped process does not handle SIGTERM
         }
         await(processes, END_TIMEOUT_MS, pid -> MountProcess.state(pid) != MountProcess.State.LIVES);
-        if (MountCheck.isOurs(point)) {
+        if (MountCheck.isOurs(point) && FuseConnection.device(point).equals(device)) { // else one that came meanwhile
             MountCheck.remove(point);
         }
         for (long pid : processes) {

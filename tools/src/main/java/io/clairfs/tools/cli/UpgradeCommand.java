@@ -39,7 +39,11 @@ final class UpgradeCommand implements Callable<Integer> {
         directory.writeProgram(
                 inGroup ? JavaCommand.thisProgramInGroup(Long.MAX_VALUE) : JavaCommand.thisProgram(Long.MAX_VALUE));
         long begun = System.nanoTime();
-        Files.write(client.file("upgrade"), "now\n".getBytes(UTF_8), StandardOpenOption.WRITE);
+        try {
+            Files.write(client.file("upgrade"), "now\n".getBytes(UTF_8), StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            requireUnderWay(client, before.path("pid").asLong(), e);
+        }
         JsonNode after = awaitNext(client, before.path("pid").asLong());
         System.out.printf(
                 "process %d was replaced by process %d of clairfs %s in %.1f s%n",
@@ -48,6 +52,15 @@ final class UpgradeCommand implements Callable<Integer> {
                 after.path("version").asString(),
                 (System.nanoTime() - begun) / 1e9);
         return Main.DONE;
+    }
+
+    /** The process may have ended in the middle of the answer, for this command or for another one. */
+    private static void requireUnderWay(ControlClient client, long before, IOException failure)
+            throws IOException, CommandFailedException {
+        JsonNode now = status(client);
+        if (now != null && now.path("pid").asLong() == before) {
+            throw new CommandFailedException(client.lastError(failure));
+        }
     }
 
     private static RestartDirectory directory(ControlClient client) throws IOException, CommandFailedException {

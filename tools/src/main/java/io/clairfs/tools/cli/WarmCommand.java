@@ -29,8 +29,8 @@ import tools.jackson.databind.json.JsonMapper;
 final class WarmCommand implements Callable<Integer> {
     private static final JsonMapper JSON = new JsonMapper();
 
-    /** The job that stands for the one to come. */
-    private static final String OWN_JOB = "warm";
+    /** With the number of the process, the job that stands for the one to come: several of these commands may run at once. */
+    private static final String OWN_JOB = "warm-";
 
     private static final String OWN_SAMPLER = "sequential";
     private static final long SHORTEST_LOOK_MS = 250;
@@ -58,11 +58,11 @@ final class WarmCommand implements Callable<Integer> {
         ControlClient client = new ControlClient(mountPoint);
         JsonNode status = JSON.readTree(client.read("status.json"));
         List<String> jobs = new ArrayList<>();
-        boolean isOwn = false;
+        boolean isOwn = true;
         for (JsonNode each : status.path("jobs")) {
             String name = each.path("name").asString();
             jobs.add(name);
-            isOwn |= name.equals(OWN_JOB) && each.path("sampler").asString().equals(OWN_SAMPLER);
+            isOwn &= name.startsWith(OWN_JOB) && each.path("sampler").asString().equals(OWN_SAMPLER);
         }
         if (job != null && !jobs.contains(job)) {
             throw new CommandFailedException("there is no job '" + job + "' here"
@@ -77,7 +77,7 @@ final class WarmCommand implements Callable<Integer> {
             return isThere ? Main.DONE : Main.FAILED;
         }
         awaitListing(client, status);
-        if (!jobs.isEmpty() && !(isOwn && jobs.size() == 1)) {
+        if (!isOwn) {
             return fill(client);
         }
         if (!status.path("group").isNull()) {
@@ -85,22 +85,23 @@ final class WarmCommand implements Callable<Integer> {
                     "in a group of nodes a job has to say which node reads what; start it, then: clairfs warm "
                             + client.root() + " --job NAME");
         }
-        Thread stop = new Thread(() -> stopOwn(client));
+        String own = OWN_JOB + ProcessHandle.current().pid();
+        Thread stop = new Thread(() -> stopOwn(client, own));
         Runtime.getRuntime().addShutdownHook(stop);
         try {
-            client.writeJob("name=" + OWN_JOB + " sampler=" + OWN_SAMPLER);
+            client.writeJob("name=" + own + " sampler=" + OWN_SAMPLER);
             return fill(client);
         } finally {
-            stopOwn(client);
+            stopOwn(client, own);
             Runtime.getRuntime().removeShutdownHook(stop);
         }
     }
 
-    private static void stopOwn(ControlClient client) {
+    private static void stopOwn(ControlClient client, String own) {
         try {
-            client.writeJob("stop=" + OWN_JOB);
+            client.writeJob("stop=" + own);
         } catch (IOException | CommandFailedException e) {
-            System.err.println("clairfs: the job '" + OWN_JOB + "' could not be stopped: " + e.getMessage());
+            System.err.println("clairfs: the job '" + own + "' could not be stopped: " + e.getMessage());
         }
     }
 

@@ -13,6 +13,7 @@ import io.clairfs.tools.node.restart.Takeover;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import org.jspecify.annotations.Nullable;
 
 /** What a daemon does when its dataset is listed. Its mount is used meanwhile, so no failure here ends it. */
 record AfterListing(
@@ -59,14 +60,24 @@ record AfterListing(
         steps.run("keeping the jobs", control.restarts()::keepJobsFromNowOn);
         PeerGroup group = samples.group();
         if (group != null) {
-            if (takeover != null) {
-                steps.run("waiting for the end of the process before this one", takeover::awaitPredecessorsEnd);
-            }
-            steps.run("joining the group of nodes", () -> join(group));
+            steps.run("joining the group of nodes", () -> joinOrGoOnAlone(group, takeover));
         }
     }
 
-    private void join(PeerGroup group) {
+    private void joinOrGoOnAlone(PeerGroup group, @Nullable Takeover takeover) throws Exception {
+        try {
+            if (takeover == null) {
+                join(group);
+            } else {
+                takeover.runOnItsPorts(() -> join(group));
+            }
+        } catch (IOException | RuntimeException e) {
+            context.errors().add("did not join the group, samples come from the source: " + e.getMessage());
+            LOG.log(Level.WARNING, "joining the group of nodes", e);
+        }
+    }
+
+    private void join(PeerGroup group) throws IOException {
         Prefetcher prefetcher = mount.prefetcher();
         SparePool makers = SparePool.of(
                 samples.tree(),
@@ -74,11 +85,6 @@ record AfterListing(
                 () -> prefetcher.jobs().stream().allMatch(job -> job.streams() == 0));
         SampleServer server =
                 new SampleServer(samples.tiers().admission(), samples.router(), group::isHomeHere, makers);
-        try {
-            group.join(server, control.jobs()::follow, prefetcher::tiersChanged);
-        } catch (IOException | RuntimeException e) {
-            context.errors().add("did not join the group, samples come from the source: " + e.getMessage());
-            LOG.log(Level.WARNING, "joining the group of nodes", e);
-        }
+        group.join(server, control.jobs()::follow, prefetcher::tiersChanged);
     }
 }

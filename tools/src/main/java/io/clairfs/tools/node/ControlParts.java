@@ -116,10 +116,14 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
             context.started(MetricsServer.start(address, status));
             return;
         }
-        context.lateSteps().run("serving the metrics", () -> {
-            takeover.awaitPredecessorsEnd();
-            context.started(MetricsServer.start(address, status));
-        });
+        Thread.ofPlatform()
+                .daemon()
+                .name("metrics-start")
+                .start(() -> context.lateSteps()
+                        .run(
+                                "serving the metrics",
+                                () -> takeover.runOnItsPorts(
+                                        () -> context.started(MetricsServer.start(address, status)))));
     }
 
     /** Before there are control files, which would show no jobs. The disks first, or the jobs would have fetched anew what they hold. */

@@ -78,20 +78,29 @@ public final class MountLog {
     static void watch(Path mountPoint) {
         Thread.ofPlatform().daemon().name("log-watcher").start(() -> {
             try {
-                while (true) {
+                boolean watched = true;
+                while (watched) {
                     TimeUnit.SECONDS.sleep(LOOK_S);
-                    Path log = target(STDERR);
-                    if (!log.getFileName().toString().equals(name(mountPoint))) {
-                        return;
-                    }
-                    replaceIfLong(log, MOST_BYTES);
+                    watched = look(mountPoint);
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-            } catch (IOException e) {
-                LOG.log(Level.WARNING, "the log is not replaced any more, however long it is: " + e.getMessage());
             }
         });
+    }
+
+    /** Looks once. Returns whether there is anything to watch. */
+    private static boolean look(Path mountPoint) {
+        try {
+            Path log = target(STDERR);
+            if (!log.getFileName().toString().equals(name(mountPoint))) {
+                return false;
+            }
+            replaceIfLong(log, MOST_BYTES);
+        } catch (IOException e) { // such as a full disk, which has room again later
+            LOG.log(Level.DEBUG, "the log is replaced later", e);
+        }
+        return true;
     }
 
     /** Writes the lines that wait, for a second at most. Nothing is logged afterwards. */
@@ -111,13 +120,16 @@ public final class MountLog {
             return;
         }
         boolean hasOutput = target(STDOUT).equals(log);
-        keepOlder(log);
+        Path next = log.resolveSibling(log.getFileName() + ".next");
+        Files.deleteIfExists(next);
         int fresh = Posix.openAt(
                 Posix.AT_FDCWD,
-                log.toString().getBytes(UTF_8),
+                next.toString().getBytes(UTF_8),
                 Posix.O_WRONLY | Posix.O_CREAT | Posix.O_EXCL | Posix.O_NOFOLLOW,
                 FOR_OWNER);
         try {
+            keepOlder(log);
+            Files.move(next, log, StandardCopyOption.ATOMIC_MOVE);
             Posix.replace(STDERR, fresh);
             if (hasOutput) {
                 Posix.replace(STDOUT, fresh);

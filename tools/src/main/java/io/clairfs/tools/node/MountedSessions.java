@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** The connections of one mount to the kernel. The mount is over when one of them is, or when it is detached from the tree. */
 final class MountedSessions {
@@ -20,6 +21,8 @@ final class MountedSessions {
 
     /** The pause between two checks, for machines with frequent mounts and unmounts. */
     private static final long MOUNTED_CHECK_PAUSE_MS = 50;
+
+    private static final long FAILURE_PAUSE_MS = 10_000;
 
     private final List<MountedSession> all = new CopyOnWriteArrayList<>();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -48,16 +51,21 @@ final class MountedSessions {
 
     /** The mount is over when it is detached from the tree, even while this or another process has files of it open. */
     private void endWhenDetached(PageCache pages) {
-        try (MountChanges changes = new MountChanges()) {
-            while (!ended.isDone() && pages.isMounted()) {
-                changes.await(MOUNTED_CHECK_MS);
-                TimeUnit.MILLISECONDS.sleep(MOUNTED_CHECK_PAUSE_MS);
+        boolean mounted = true;
+        while (mounted && !ended.isDone()) {
+            try (MountChanges changes = new MountChanges()) {
+                while (!ended.isDone() && pages.isMounted()) {
+                    changes.await(MOUNTED_CHECK_MS);
+                    TimeUnit.MILLISECONDS.sleep(MOUNTED_CHECK_PAUSE_MS);
+                }
+                mounted = false;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                mounted = false;
+            } catch (IOException | RuntimeException | OutOfMemoryError e) { // such as no free descriptor
+                LOG.log(Level.WARNING, "a mount that is detached is noticed later", e);
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(FAILURE_PAUSE_MS));
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (IOException | RuntimeException e) {
-            LOG.log(Level.WARNING, "a mount that is detached will not be noticed", e);
-            return;
         }
         end();
     }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A measurement that is told to end leaves nothing behind. */
-@Timeout(300)
+@Timeout(600)
 @NeedsFuse
 final class BenchEndTest {
     /** Where every run takes place, so that a run finds what a killed one left. */

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests when the command that mounts in the background returns. */
-@Timeout(300)
+@Timeout(600)
 @NeedsFuse
 final class BackgroundMountTest {
     private static final long GENEROUS_S = 60;

@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The whole demonstration, small and fast: its result, and that nothing is left behind. */
-@Timeout(300)
+@Timeout(600)
 @NeedsFuse
 class DemoTest {
     private static final int FILES = 320;

@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What a mount says of the waits of its trainers, and {@code clairfs report}. */
-@Timeout(300)
+@Timeout(600)
 final class BottleneckTest {
     private static final JsonMapper JSON = new JsonMapper();
     private static final int SAMPLES = 60;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /** The machine's date is set while a daemon runs. No wait, timeout or read depends on the date. */
-@Timeout(300)
+@Timeout(600)
 final class ClockTest {
     private static final int SAMPLES = 200;
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What commands that need no mount say of input that they cannot use: one line with the remedy. */
-@Timeout(300)
+@Timeout(600)
 final class CommandErrorsTest {
     private static final String SCENARIO = "nopfs-imagenet-1k";
 

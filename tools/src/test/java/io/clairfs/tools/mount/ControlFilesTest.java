@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The control files show the state of the mount and execute what is written to them. */
-@Timeout(300)
+@Timeout(600)
 class ControlFilesTest {
     private static final int SAMPLES = 103;
 

@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The log of a mount: its lines, its older ones, and what happens when it is long. */
-@Timeout(300)
+@Timeout(600)
 final class DaemonLogTest {
     private static final int SAMPLES = 20;
     private static final int SAMPLE_BYTES = 1_000;

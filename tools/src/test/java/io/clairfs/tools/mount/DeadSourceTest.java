@@ -32,7 +32,7 @@ import org.junit.jupiter.api.parallel.Execution;
  * <p>A thread that waits for a FUSE server cannot be killed once the server has taken its request, and can be killed before. So there are
  * two cases, and the tests set up each of them.
  */
-@Timeout(300)
+@Timeout(600)
 class DeadSourceTest {
     private static final int FILES = 20;
     private static final int BYTES = 100_000;

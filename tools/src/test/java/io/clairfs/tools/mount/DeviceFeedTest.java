@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A feeder whose batches lie in the memory of a GPU: the machine's own, and where there is none, a library that stands in for its driver. */
 @Tag("gpu")
-@Timeout(300)
+@Timeout(600)
 final class DeviceFeedTest {
 
     /** What every script here begins with. What a piece of it leaves open is left open on the device: they are functions. */

@@ -25,7 +25,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** {@code clairfs doctor} on this machine, which is a good one for tests of mounts, and with real faults on it. */
-@Timeout(300)
+@Timeout(600)
 final class DoctorCommandTest {
     private static final String SECRET = "never-to-be-seen-4711-0815";
 

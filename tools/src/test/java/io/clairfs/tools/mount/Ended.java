@@ -16,15 +16,22 @@ import java.util.concurrent.TimeUnit;
  * @param err its output on stderr
  */
 record Ended(int exit, String out, String err) {
-    private static final long TIMEOUT_S = 120;
+    /** A command that takes longer hangs, even on a slow machine. */
+    private static final long HANG_S = 600;
 
     /** Runs a command to its end. Fails if it does not end by itself. */
     static Ended run(List<String> command, Map<String, String> environment) throws IOException, InterruptedException {
+        return run(command, environment, HANG_S);
+    }
+
+    /** The same within a given bound, in seconds. */
+    static Ended run(List<String> command, Map<String, String> environment, long limitS)
+            throws IOException, InterruptedException {
         Path out = Files.createTempFile("clairfs-out-", "");
         Path err = Files.createTempFile("clairfs-err-", "");
         try {
             Process process = start(command, environment, out, err);
-            if (!process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)) {
+            if (!process.waitFor(limitS, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
                 throw new AssertionError(
                         command + " did not end; it said:\n" + Files.readString(out) + Files.readString(err));

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The faults of the tests really happen: a disk fills, a clock jumps, a control group has a limit. */
-@Timeout(180)
+@Timeout(600)
 final class FaultToolsTest {
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();

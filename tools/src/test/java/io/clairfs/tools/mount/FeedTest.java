@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /** A feeder on a real mount, read by the trainer's module in Python. */
-@Timeout(300)
+@Timeout(600)
 final class FeedTest {
 
     private static final int SAMPLES = FeedSamples.SAMPLES;

@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A trainer that tells nothing is followed by what its first reads tell, if they tell anything. Its bytes are right either way. */
-@Timeout(300)
+@Timeout(600)
 final class FindSeedTest {
     private static final int SAMPLES = 960;
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** fio, an independent tool, writes files with checksums to the source and verifies them through the mount. */
-@Timeout(300)
+@Timeout(600)
 final class FioTest {
     private static final List<String> BLOCKS = List.of("512", "1000", "4096", "13331", "262144");
     private static final int FILE_BYTES = 8 << 20;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /** The follower uses inotify's reports, and is less exact where inotify fails. The trainer's bytes are right either way. */
-@Timeout(300)
+@Timeout(600)
 @Tag("alone")
 final class FollowingTest {
     private static final int CLASSES = 30;

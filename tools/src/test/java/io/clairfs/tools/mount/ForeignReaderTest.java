@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
  * A foreign reader goes through all files of a mount in name order. Its reads do not count as uses, and the position of a job's trainer
  * does not change.
  */
-@Timeout(240)
+@Timeout(600)
 final class ForeignReaderTest {
     private static final int CLASSES = 10;
     private static final int LARGEST = 30_000;

@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
  * once.
  */
 @Tag("counted")
-@Timeout(300)
+@Timeout(600)
 final class GroupCopiesTest {
     private static final int NODES = 3;
     private static final int SAMPLES = 600;

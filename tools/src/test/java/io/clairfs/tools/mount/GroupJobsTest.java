@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /** A job is written on one node and known on all. Each node adds its own ranks. Two daemons serve all tests, a third joins and leaves. */
-@Timeout(300)
+@Timeout(600)
 final class GroupJobsTest {
     private static final int SAMPLES = 60;
     private static final int SAMPLE_BYTES = 2_000;

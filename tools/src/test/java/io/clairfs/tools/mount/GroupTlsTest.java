@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /** Two nodes serve each other with TLS. A third node without TLS is in their group and gets its samples from the source. */
-@Timeout(240)
+@Timeout(600)
 final class GroupTlsTest {
     private static final int SAMPLES = 40;
     private static final int SAMPLE_BYTES = 20_000;

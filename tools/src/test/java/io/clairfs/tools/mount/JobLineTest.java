@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** An invalid job line changes nothing, fails the write itself, and leaves a readable reason. */
-@Timeout(300)
+@Timeout(600)
 class JobLineTest {
     private static final String BEFORE = "name=before seed=3 epochs=5";
 

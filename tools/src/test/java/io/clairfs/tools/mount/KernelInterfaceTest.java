@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every way of reading that the kernel offers sees the same bytes. Also tests what the mount reports of itself. */
-@Timeout(300)
+@Timeout(600)
 class KernelInterfaceTest {
     private static final int BYTES = 300_007;
     private static final long HUGE = (5L << 30) + 12_345;

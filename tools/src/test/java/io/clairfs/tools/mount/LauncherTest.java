@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * The script {@code clairfs} with the program of this build: its own behaviour, and that a mount is the same in each way of starting it.
  */
-@Timeout(300)
+@Timeout(600)
 final class LauncherTest {
     private static final long GENEROUS_S = 60;
     private static final int MOUNTS_GIVEN_UP = 3;

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A mount ends when requested, even while it is in use. A killed mount does not prevent the next one. */
-@Timeout(300)
+@Timeout(600)
 class LifecycleTest {
     private static final int FILES = 300;
     private static final int FILE_BYTES = 60_000;

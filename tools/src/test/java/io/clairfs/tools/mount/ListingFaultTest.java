@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A directory that cannot be listed is an error, not an absence, and recovers by itself. */
-@Timeout(300)
+@Timeout(600)
 class ListingFaultTest {
     private static final int CLASSES = 3;
     private static final int EACH = 20;

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** A real DataLoader opens samples inside the window that its workers and prefetch factor allow, and no further ahead. */
-@Timeout(300)
+@Timeout(600)
 final class LoaderWindowTest {
     private static final int SAMPLES = 700;
     private static final int BATCH = 8;

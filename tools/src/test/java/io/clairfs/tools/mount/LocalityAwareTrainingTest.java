@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Locality-aware orders, as the command prints them, train the network that the base order trains. */
-@Timeout(240)
+@Timeout(1200)
 final class LocalityAwareTrainingTest {
     private static final int SAMPLES = 300;
     private static final int EPOCHS = 2;

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /** A daemon under a scheduler's memory limit: the kernel reclaims pushed pages, and no read is wrong. */
-@Timeout(240)
+@Timeout(600)
 final class MemoryPressureTest {
     private static final int SAMPLES = 500;
     private static final int SAMPLE_BYTES = 100_000;

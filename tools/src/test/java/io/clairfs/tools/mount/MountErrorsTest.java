@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A mount that cannot work is refused with one clear line, and the attempt leaves nothing behind. */
-@Timeout(300)
+@Timeout(600)
 class MountErrorsTest {
     @RegisterExtension
     final MountFixture fixture = new MountFixture();

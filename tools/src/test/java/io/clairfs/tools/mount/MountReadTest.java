@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Bytes read through the mount equal the source's, in every way of reading. */
-@Timeout(300)
+@Timeout(600)
 class MountReadTest {
     private static final int REQUEST = 128 * 1024;
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** The mount shows the source's tree: every name, attribute and link. Nobody can change it. */
-@Timeout(300)
+@Timeout(600)
 class MountTreeTest {
     /** The number of additional lookups by the mount command, which checks that the mount is there. */
     private static final int MOUNTING = 5;

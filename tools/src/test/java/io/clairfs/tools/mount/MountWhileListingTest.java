@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A mount can be used from its first moment, also while the dataset is being listed. */
-@Timeout(300)
+@Timeout(600)
 class MountWhileListingTest {
     private static final int CLASSES = 100;
     private static final int PER_CLASS = 200;

@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
  * another, and the source once.
  */
 @Tag("counted")
-@Timeout(300)
+@Timeout(600)
 final class MovingSamplesTest {
     private static final int NODES = 4;
     private static final int SAMPLES = 800;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code clairfs order --out}: the orders of many epochs and all ranks as files for other frameworks. */
-@Timeout(300)
+@Timeout(600)
 final class OrderExportTest {
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();

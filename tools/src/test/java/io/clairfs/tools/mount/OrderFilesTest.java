@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /** A job with order files that are written while it runs. */
-@Timeout(300)
+@Timeout(600)
 final class OrderFilesTest {
     private static final int SAMPLES = 80;
     private static final int HALF = SAMPLES / 2;

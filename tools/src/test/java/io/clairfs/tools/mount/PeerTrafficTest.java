@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * plain readers. All of them compare every byte.
  */
 @Tag("counted")
-@Timeout(400)
+@Timeout(600)
 final class PeerTrafficTest {
     private static final int NODES = 4;
     private static final int SAMPLES = 1_600;

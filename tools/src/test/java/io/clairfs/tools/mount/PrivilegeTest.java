@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
 
 /** Users may see and change what they may in the source, and nothing else. */
-@Timeout(300)
+@Timeout(600)
 final class PrivilegeTest {
     private static final int SAMPLES = 40;
     private static final int SAMPLE_BYTES = 10_000;

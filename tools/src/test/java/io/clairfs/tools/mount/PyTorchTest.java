@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
  * The real client: PyTorch's DataLoader with worker processes reads every sample right, in the predicted order, mostly without requests to
  * the daemon.
  */
-@Timeout(240)
+@Timeout(1200)
 class PyTorchTest {
     private static final int SAMPLES = 400;
     private static final int EPOCHS = 3;

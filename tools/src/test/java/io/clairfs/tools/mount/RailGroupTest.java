@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /** Two nodes with two links between them: samples come by both, and by the other one when one is cut. */
-@Timeout(300)
+@Timeout(600)
 final class RailGroupTest {
     private static final int SAMPLES = 200;
     private static final int SAMPLE_BYTES = 400_000;

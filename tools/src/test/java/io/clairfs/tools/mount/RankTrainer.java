@@ -14,7 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A process that reads the epochs of one rank, compares every byte with the dataset, and prints a line for each epoch. */
 record RankTrainer(String name, Process process, Path said, Path stop) {
     private static final JsonMapper JSON = new JsonMapper();
-    private static final long PATIENCE_S = 150;
+    private static final long PATIENCE_S = 600;
 
     /** Its output so far: a line when it is ready, then one line for each epoch. */
     private List<JsonNode> lines() throws IOException {

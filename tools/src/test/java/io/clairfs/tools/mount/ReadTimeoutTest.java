@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The kernel requests a page twice if its read-ahead failed. The reader waits once. */
-@Timeout(300)
+@Timeout(600)
 final class ReadTimeoutTest {
     private static final int TIMEOUT_S = 8;
     private static final int BYTES = 300_000;

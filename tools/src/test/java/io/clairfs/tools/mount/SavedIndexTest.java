@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The listing of a large source is kept for the next mount. */
-@Timeout(300)
+@Timeout(600)
 final class SavedIndexTest {
     private static final int DIRECTORIES = 4;
     private static final int FILES = 2_600;

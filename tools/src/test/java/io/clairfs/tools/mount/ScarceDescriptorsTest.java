@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /** A daemon with a low limit on descriptors stages as many samples as any other. */
-@Timeout(300)
+@Timeout(600)
 final class ScarceDescriptorsTest {
     private static final int SAMPLES = 700;
     private static final int DESCRIPTORS = 160;

@@ -21,7 +21,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** {@code --metrics} and {@code .clairfs/metrics} beside {@code status} and {@code top}. */
-@Timeout(300)
+@Timeout(600)
 final class ScrapeTest {
     private static final int SAMPLES = 60;
     private static final int READ = 20;

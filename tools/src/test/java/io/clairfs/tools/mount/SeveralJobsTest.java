@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 /** Jobs that share one node's caches: what they read from the source, counted there, and whether their trainers are told apart. */
 @Tag("counted")
 @Execution(CONCURRENT)
-@Timeout(300)
+@Timeout(600)
 final class SeveralJobsTest {
     private static final int TRAINING = 480;
     private static final int VALIDATION = 120;

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * is the least that full shuffling allows.
  */
 @Tag("counted")
-@Timeout(300)
+@Timeout(600)
 final class SourceTrafficTest {
     private static final int SAMPLES = 600;
     private static final int SAMPLE_BYTES = 50_000;

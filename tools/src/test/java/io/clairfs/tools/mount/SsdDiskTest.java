@@ -30,7 +30,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * A disk fails below a working daemon. Readers get the right bytes, the failure is reported, and the disk is used again when it recovers.
  */
-@Timeout(240)
+@Timeout(600)
 final class SsdDiskTest {
     private static final int SAMPLES = 160;
     private static final int SAMPLE_BYTES = 20_000;

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /** Pages that are dropped before the trainer reads them are staged again in time. */
-@Timeout(300)
+@Timeout(600)
 final class StagedAgainTest {
     private static final int SAMPLES = 400;
     private static final int BYTES = 20_000;

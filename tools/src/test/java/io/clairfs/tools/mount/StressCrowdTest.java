@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The readers of the random test detect errors. Without that the random test would test nothing. */
-@Timeout(300)
+@Timeout(600)
 final class StressCrowdTest {
     private static final int FILES = 3;
     private static final int BYTES = 10_000;

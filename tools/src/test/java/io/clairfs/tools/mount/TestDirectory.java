@@ -25,7 +25,7 @@ final class TestDirectory {
     private static final Path PARENT = Path.of("/tmp");
     private static final String PROGRAM = "io.clairfs.tools.cli.Main";
     private static final String SOURCE = "io.clairfs.fs.faulty.FaultyCommand";
-    private static final long END_TIMEOUT_S = 30;
+    private static final long END_TIMEOUT_S = 120;
 
     /** How long daemons may take that end by themselves; the command that follows ends the others. */
     private static final long OWN_END_NS = TimeUnit.SECONDS.toNanos(5);
@@ -146,7 +146,7 @@ final class TestDirectory {
     /** Runs a command whose failure the next step corrects. */
     private static void attempt(List<String> command) throws IOException, InterruptedException {
         try {
-            Ended _ = Ended.run(command, Map.of());
+            Ended _ = Ended.run(command, Map.of(), END_TIMEOUT_S);
         } catch (AssertionError stuck) {
             System.out.println(stuck.getMessage());
         }

@@ -21,7 +21,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The options and commands around tiers, as a user types them. */
-@Timeout(300)
+@Timeout(600)
 final class TierOptionsTest {
     private static final int SAMPLES = 120;
     private static final int SAMPLE_BYTES = 20_000;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** {@code clairfs top} on a real mount. */
-@Timeout(300)
+@Timeout(600)
 final class TopCommandTest {
     private static final int SAMPLES = 100;
     private static final int SAMPLE_BYTES = 50_000;

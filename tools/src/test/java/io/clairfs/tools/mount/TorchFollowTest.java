@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A job that is written for a training's own DataLoader has the order that the loader reads. */
-@Timeout(600)
+@Timeout(1200)
 final class TorchFollowTest {
     private static final JsonMapper JSON = new JsonMapper();
     private static final int EPOCHS = 3;

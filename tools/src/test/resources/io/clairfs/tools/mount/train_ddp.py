@@ -42,7 +42,7 @@ def train(run, rank):
 
 def main(rank):
     dist.init_process_group(
-        "gloo", init_method=f"file://{directory}/store", rank=rank, world_size=world, timeout=timedelta(seconds=60)
+        "gloo", init_method=f"file://{directory}/store", rank=rank, world_size=world, timeout=timedelta(seconds=300)
     )
     steps, weights = zip(*[train(run, rank) for run in range(runs)])
     if rank == 0:

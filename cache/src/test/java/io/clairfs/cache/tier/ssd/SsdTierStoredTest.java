@@ -192,6 +192,7 @@ final class SsdTierStoredTest {
     }
 
     @Test
+    @Timeout(240)
     void openStored_whileOthersKeepAndEvict_isAlwaysRight() throws Exception {
         long seed = 1;
         AtomicBoolean stop = new AtomicBoolean();
@@ -200,37 +201,41 @@ final class SsdTierStoredTest {
         List<Throwable> errors = java.util.Collections.synchronizedList(new ArrayList<>());
         try (SsdTier tier = open()) {
             List<Thread> writers = new ArrayList<>();
-            for (int t = 0; t < 2; t++) {
-                Random random = new Random(seed + t);
-                writers.add(Thread.ofPlatform()
-                        .uncaughtExceptionHandler((_, e) -> errors.add(e))
-                        .start(() -> {
-                            while (!stop.get()) {
-                                int file = FakeTree.number(tree, random.nextInt(FILES));
-                                tier.evict(FakeTree.number(tree, random.nextInt(FILES)));
-                                kept.addAndGet(TierContract.keep(tier, tree, file) ? 1 : 0);
-                                operations.incrementAndGet();
-                            }
-                        }));
-            }
-            Random random = new Random(seed + 7);
             int opened = 0;
-            while (errors.isEmpty() && (kept.get() < 500 || opened < 500)) {
-                int file = FakeTree.number(tree, random.nextInt(FILES));
-                StoredSample stored = opened(tier, file);
-                if (stored != null) {
-                    int before = operations.get();
-                    while (operations.get() < before + 5 && errors.isEmpty()) {
-                        Thread.onSpinWait(); // the tier changes while the sample is held
-                    }
-                    assertThat(isRight(file, stored)).isTrue();
-                    stored.release();
-                    opened++;
+            try {
+                for (int t = 0; t < 2; t++) {
+                    Random random = new Random(seed + t);
+                    writers.add(Thread.ofPlatform()
+                            .daemon()
+                            .uncaughtExceptionHandler((_, e) -> errors.add(e))
+                            .start(() -> {
+                                while (!stop.get()) {
+                                    int file = FakeTree.number(tree, random.nextInt(FILES));
+                                    tier.evict(FakeTree.number(tree, random.nextInt(FILES)));
+                                    kept.addAndGet(TierContract.keep(tier, tree, file) ? 1 : 0);
+                                    operations.incrementAndGet();
+                                }
+                            }));
                 }
-            }
-            stop.set(true);
-            for (Thread writer : writers) {
-                writer.join();
+                Random random = new Random(seed + 7);
+                while (errors.isEmpty() && (kept.get() < 500 || opened < 500)) {
+                    int file = FakeTree.number(tree, random.nextInt(FILES));
+                    StoredSample stored = opened(tier, file);
+                    if (stored != null) {
+                        int before = operations.get();
+                        while (operations.get() < before + 5 && errors.isEmpty()) {
+                            Thread.onSpinWait(); // the tier changes while the sample is held
+                        }
+                        assertThat(isRight(file, stored)).isTrue();
+                        stored.release();
+                        opened++;
+                    }
+                }
+            } finally {
+                stop.set(true); // else they would go on in a tier that is closed
+                for (Thread writer : writers) {
+                    writer.join();
+                }
             }
             System.out.println(opened + " opened, " + kept + " kept");
         }

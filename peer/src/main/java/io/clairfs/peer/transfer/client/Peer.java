@@ -262,9 +262,10 @@ public final class Peer {
 
         @Override
         public void hasMore(Rail from) {
+            Flight next = waiting.peek();
             for (Rail rail : rails) {
-                if (!Objects.equals(rail, from) && rail.hasRoom()) {
-                    rail.wake();
+                if (next != null && !Objects.equals(rail, from) && rail.takes(next.windowBytes())) {
+                    rail.wake(); // only for what it takes, or two rails would wake each other for what neither does
                 }
             }
         }

@@ -122,6 +122,16 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         return inFlightBytes <= limit - limit / REQUESTS_IN_ONE;
     }
 
+    /** Whether a request for so many bytes would be sent now; as {@link #hasRoom}, from other threads as well. */
+    boolean takes(long bytes) {
+        return hasRoom() && fits(bytes, windowBytes());
+    }
+
+    private boolean fits(long bytes, long limit) {
+        return flights.size() < limits.counts().requestsInFlight()
+                && (inFlightBytes == 0 || inFlightBytes + bytes <= limit);
+    }
+
     /** Sends as many of the waiting requests as there is room for, and drops those that no caller waits for any more. */
     void send(WaitingFlights waiting, long nowNs) {
         ChannelHandlerContext ctx = context;
@@ -137,8 +147,8 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         }
         List<Flight> batch = new ArrayList<>();
         while (true) {
-            Flight flight = flights.size() < limits.counts().requestsInFlight() ? waiting.poll() : null;
-            boolean room = flight != null && (inFlightBytes == 0 || inFlightBytes + flight.windowBytes() <= limit);
+            Flight flight = waiting.poll();
+            boolean room = flight != null && fits(flight.windowBytes(), limit);
             if (flight != null && !room) {
                 waiting.putBack(flight);
             }

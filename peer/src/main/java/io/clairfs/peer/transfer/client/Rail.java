@@ -128,10 +128,10 @@ final class Rail {
         return current != null && current.isReady();
     }
 
-    /** Whether its window takes another request now, as far as other threads can see. */
-    boolean hasRoom() {
+    /** Whether it would send a request for so many bytes now, as far as other threads can see. */
+    boolean takes(long bytes) {
         PeerConnection current = connection;
-        return current != null && current.isReady() && current.hasRoom();
+        return current != null && current.isReady() && current.takes(bytes);
     }
 
     /** Seconds until so many bytes would be here, by what was measured; 0 while nothing was. */
@@ -150,6 +150,7 @@ final class Rail {
                 loop.execute(this::look);
             } catch (RejectedExecutionException threadsEnded) {
                 LOG.log(Level.DEBUG, "closed after its threads", threadsEnded);
+                woken.set(false);
                 return false;
             }
         }
@@ -184,15 +185,16 @@ final class Rail {
 
     private void look() {
         woken.set(false);
-        if (tick == null && !owner.isClosed()) {
-            tick = loop.scheduleWithFixedDelay(this::expireAndGoOn, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
-        }
         take();
     }
 
+    /** Takes what waits. What it has taken is looked after from then on, whoever has called this. */
     private void take() {
         if (owner.waiting().isEmpty()) {
             return;
+        }
+        if (tick == null && !owner.isClosed()) {
+            tick = loop.scheduleWithFixedDelay(this::expireAndGoOn, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
         }
         PeerConnection current = connection;
         if (owner.isClosed()) {

@@ -23,6 +23,12 @@ final class WaitingFlights {
         return flights.poll();
     }
 
+    /** The first one, which stays. */
+    @Nullable
+    Flight peek() {
+        return flights.peek();
+    }
+
     boolean isEmpty() {
         return flights.isEmpty();
     }

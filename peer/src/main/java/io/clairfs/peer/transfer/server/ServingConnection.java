@@ -204,10 +204,10 @@ final class ServingConnection extends ByteToMessageDecoder {
      * then it does nothing, and the caller of the reply goes on.
      */
     private void serveQueue(ChannelHandlerContext ctx) {
-        if (replying || queue.isEmpty()) {
+        Channel channel = ctx.channel();
+        if (replying || queue.isEmpty() || !channel.isActive()) {
             return;
         }
-        Channel channel = ctx.channel();
         channel.config()
                 .setOption(EpollChannelOption.TCP_CORK, true); // headers travel with what follows, file or memory
         while (channel.isActive()
@@ -222,7 +222,9 @@ final class ServingConnection extends ByteToMessageDecoder {
             }
         }
         ctx.flush();
-        channel.config().setOption(EpollChannelOption.TCP_CORK, false);
+        if (channel.isOpen()) { // the flush closes one that the peer has left
+            channel.config().setOption(EpollChannelOption.TCP_CORK, false);
+        }
         watchDeadlines(ctx);
     }
 
@@ -262,19 +264,27 @@ final class ServingConnection extends ByteToMessageDecoder {
         try {
             ctx.executor().execute(() -> {
                 promisedBytes -= promised;
-                if (open.get(asked.id) == asked && ctx.channel().isActive()) {
-                    answer(ctx, asked, result);
-                    ctx.flush();
-                } else if (result instanceof ServeResult.Held held) {
-                    held.release();
+                try {
+                    answerNow(ctx, asked, result);
+                } catch (Throwable t) { // the loop would only log it, and the peer wait
+                    exceptionCaught(ctx, t);
                 }
-                serveQueue(ctx);
             });
         } catch (RejectedExecutionException closed) {
             if (result instanceof ServeResult.Held held) {
                 held.release();
             }
         }
+    }
+
+    private void answerNow(ChannelHandlerContext ctx, Asked asked, @Nullable ServeResult result) {
+        if (open.get(asked.id) == asked && ctx.channel().isActive()) {
+            answer(ctx, asked, result);
+            ctx.flush();
+        } else if (result instanceof ServeResult.Held held) {
+            held.release();
+        }
+        serveQueue(ctx);
     }
 
     private void answer(ChannelHandlerContext ctx, Asked asked, @Nullable ServeResult result) {
@@ -354,8 +364,7 @@ final class ServingConnection extends ByteToMessageDecoder {
             long end = at + result.size();
             while (at < end) {
                 int length = (int) Math.min(COPY_BYTES, end - at);
-                ByteBuf piece = ctx.alloc().directBuffer(length);
-                ctx.write(piece.writerIndex(fill(piece.nioBuffer(0, length), result, at)));
+                ctx.write(piece(ctx, result, at, length));
                 at += length;
             }
         } catch (IOException e) {
@@ -363,6 +372,17 @@ final class ServingConnection extends ByteToMessageDecoder {
             ctx.close();
         } finally {
             result.release();
+        }
+    }
+
+    private static ByteBuf piece(ChannelHandlerContext ctx, ServeResult.Stored result, long at, int length)
+            throws IOException {
+        ByteBuf piece = ctx.alloc().directBuffer(length);
+        try {
+            return piece.writerIndex(fill(piece.nioBuffer(0, length), result, at));
+        } catch (IOException | RuntimeException e) {
+            piece.release();
+            throw e;
         }
     }
 

@@ -7,6 +7,7 @@ import static io.clairfs.peer.transfer.TransferTest.in;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.peer.transfer.Failure;
 import io.clairfs.peer.transfer.Frames;
 import io.clairfs.peer.transfer.LeakWatch;
 import io.clairfs.peer.transfer.ServedSamples;
@@ -137,6 +138,25 @@ final class ServingConnectionTest {
     }
 
     @Test
+    void laterAnswerThatCannotBeWritten_endsTheConnection_forThePeerWouldWait() {
+        CompletableFuture<ServeResult> later = new CompletableFuture<>();
+        EmbeddedChannel channel = new EmbeddedChannel(
+                new ServingConnection((_, _, _) -> new ServeResult.Later(later), PATIENT, new ServeCounters()));
+        ByteBuf request = Unpooled.buffer();
+        request.writeByte(Frames.REQUEST).writeByte(0).writeShort(1);
+        request.writeInt(1).writeInt(3).writeLong(sizes[3]).writeInt(60_000_000);
+        Frames.seal(request, 0);
+        channel.writeInbound(request);
+        SampleBuffer gone = filled(3);
+        ServeResult.Memory answer = new ServeResult.Memory(gone);
+        gone.release();
+        later.complete(answer);
+        channel.runPendingTasks();
+        assertThat(channel.isOpen()).isFalse();
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
     void connection_thatOwesNothing_wakesNobody() {
         CompletableFuture<ServeResult> later = new CompletableFuture<>();
         EmbeddedChannel channel = new EmbeddedChannel();
@@ -156,6 +176,36 @@ final class ServingConnectionTest {
         assertThat(channel.outboundMessages()).isNotEmpty();
         channel.advanceTimeBy(1, TimeUnit.SECONDS);
         assertThat(channel.runScheduledPendingTasks()).as("answered").isEqualTo(NOTHING_DUE);
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void loanThatComesAfterTheDeadline_isReleased() {
+        CompletableFuture<ServeResult> later = new CompletableFuture<>();
+        EmbeddedChannel channel = new EmbeddedChannel();
+        channel.freezeTime();
+        channel.pipeline()
+                .addLast(
+                        new ServingConnection((_, _, _) -> new ServeResult.Later(later), PATIENT, new ServeCounters()));
+        ByteBuf request = Unpooled.buffer();
+        request.writeByte(Frames.REQUEST).writeByte(0).writeShort(1);
+        request.writeInt(1).writeInt(4).writeLong(sizes[4]).writeInt(0); // the service is asked all the same
+        Frames.seal(request, 0);
+        channel.writeInbound(request);
+        channel.advanceTimeBy(1, TimeUnit.SECONDS);
+        long _ = channel.runScheduledPendingTasks();
+        ByteBuf reply = channel.readOutbound();
+        assertThat(reply).as("in time, without the loan").isNotNull();
+        assertThat(reply.getByte(0)).isEqualTo((byte) Frames.FAILED);
+        assertThat(reply.getByte(1)).isEqualTo((byte) Failure.DEADLINE.ordinal());
+        reply.release();
+
+        ServeResult loan = serve(4);
+        assertThat(lentOut).hasValue(1);
+        later.complete(loan);
+        channel.runPendingTasks();
+        assertThat(lentOut).hasValue(0);
+        assertThat(channel.outboundMessages()).isEmpty();
         channel.finishAndReleaseAll();
     }
 

@@ -33,6 +33,7 @@ import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.status.Status;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
@@ -53,7 +54,7 @@ import org.jspecify.annotations.Nullable;
  * holds it, or else from its home, which fetches it from the source if it has not done so yet. So each sample that some node keeps is read from
  * the source once in the whole group.
  *
- * <p>Life cycle: the daemon makes it, joins it once when the listing is complete, and closes it. {@link #close} closes the parts of
+ * <p>Life cycle: the daemon makes it, joins it when the listing is complete, again if that failed, and closes it. {@link #close} closes the parts of
  * {@link #join} in the reverse order.
  *
  * <p>Locks: its lock is held while it joins and closes; those of planning and {@link GroupJobs} are taken inside. Fetches, reports of residents
@@ -67,6 +68,9 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     private static final long ANSWER_WITHIN_MS = 2_000;
 
     private static final long SLOWEST_BYTES_PER_MS = 5_000;
+
+    /** How long {@link #close} waits for a join that is under way, which closes what it has made by itself. */
+    private static final long LONGEST_CLOSE_MS = 2_000;
 
     private final GroupConfig config;
     private final ModelFile model;
@@ -83,7 +87,11 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     /** Why this node has not joined; null while it may still join. */
     private volatile @Nullable String trouble;
 
-    private boolean closed;
+    private volatile boolean closed;
+
+    /** Whether {@link #join} is under way, which may take half a minute and holds the lock. */
+    private volatile boolean joining;
+
     private @Nullable FileNumbers numbers;
 
     /** The parts that exist once this node has joined. */
@@ -122,12 +130,16 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
      * @throws IOException with one line of reason; the mount then goes on alone
      */
     public void join(SampleServer server, GroupJobs.Follower follower, Runnable changed) throws IOException {
+        joining = true;
         try {
             joinOnce(server, follower, changed);
         } catch (IOException | RuntimeException e) {
+            parts.close(); // the ports are free for the next try
             trouble = String.valueOf(e.getMessage());
             changed.run();
             throw e;
+        } finally {
+            joining = false;
         }
     }
 
@@ -157,6 +169,10 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
                 new Node.Introduction(config.nodeName(), config.transferAddresses(), facts().bytes()),
                 numbers.count());
         parts.add(directory);
+        if (closed) {
+            return; // who closes this waits for the lock, and closes the parts
+        }
+        trouble = null;
         directory.announce(server::spare);
         GroupPlan plan = new GroupPlan(directory, numbers, System::nanoTime);
         joined = new Joined(numbers, directory, client, plan);
@@ -440,9 +456,27 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         return GroupReport.of(config.nodeName(), now == null ? null : now.directory, trouble, admission.plan());
     }
 
+    /** Waits for a join that is under way no longer than moments: the mount is still to be ended. */
     @Override
-    public synchronized void close() {
+    public void close() {
         closed = true;
+        joined = null;
+        if (!joining) {
+            closeParts();
+            return;
+        }
+        try {
+            boolean _ = Thread.ofPlatform()
+                    .daemon()
+                    .name("group-end")
+                    .start(this::closeParts)
+                    .join(Duration.ofMillis(LONGEST_CLOSE_MS));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void closeParts() {
         joined = null;
         parts.close();
     }

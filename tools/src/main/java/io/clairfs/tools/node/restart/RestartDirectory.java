@@ -110,7 +110,7 @@ public record RestartDirectory(Path path) {
 
     /** Writes a file whole, in place of an older one. */
     void replace(String name, String text) throws IOException {
-        Path fresh = path.resolve(name + ".new");
+        Path fresh = Files.createTempFile(path, name, ".new"); // another process may write the same
         Files.writeString(fresh, text, UTF_8);
         Files.move(fresh, path.resolve(name), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }

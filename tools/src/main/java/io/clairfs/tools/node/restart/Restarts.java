@@ -47,6 +47,7 @@ public final class Restarts implements AutoCloseable {
 
     private String kept = "";
     private volatile boolean closed;
+    private boolean replaced;
 
     /**
      * Keeps nothing yet.
@@ -173,7 +174,10 @@ public final class Restarts implements AutoCloseable {
      *
      * @throws IOException if it cannot be replaced; then it goes on
      */
-    public void replaceProcess() throws IOException {
+    public synchronized void replaceProcess() throws IOException {
+        if (replaced) {
+            return;
+        }
         RestartDirectory into = directory();
         if (into == null) {
             throw new IOException("nothing would start it again");
@@ -185,9 +189,12 @@ public final class Restarts implements AutoCloseable {
         command.write(into, program);
         into.replace("upgrade", "");
         keep();
+        replaced = true;
         Thread.ofPlatform().name("upgrade").start(() -> {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(ANSWERED_MS));
-            Runtime.getRuntime().halt(0);
+            if (!closed) { // else the supervisor was told that nothing is to be started
+                Runtime.getRuntime().halt(0);
+            }
         });
     }
 

@@ -35,6 +35,7 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
     private static final int CONTROL_TRIES = 20;
     private static final long CONTROL_PAUSE_MS = 100;
     private static final int PREDECESSOR_LOOKS = 100;
+    private static final long PORT_PAUSE_MS = 1_000;
     private static final Logger LOG = System.getLogger(Takeover.class.getName());
 
     /**
@@ -111,14 +112,37 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
         }
     }
 
+    /** What needs the ports of the process before this one. */
+    @FunctionalInterface
+    public interface OnItsPorts {
+        void run() throws Exception;
+    }
+
     /**
-     * Waits for the end of that process's last thread, which keeps its ports; some seconds at most. Requests that keep it from ending are answered
-     * meanwhile.
+     * Runs {@code step} when that process's last thread has ended, which keeps its ports, or after some seconds all the same; and again once a second
+     * while it fails and that thread is still there. Requests that keep it from ending are answered meanwhile.
      */
-    public void awaitPredecessorsEnd() throws InterruptedException {
-        for (int left = PREDECESSOR_LOOKS; left > 0 && MountProcess.state(predecessor) != State.GONE; left--) {
+    public void runOnItsPorts(OnItsPorts step) throws Exception {
+        for (int left = PREDECESSOR_LOOKS; left > 0 && isPredecessorThere(); left--) {
             TimeUnit.MILLISECONDS.sleep(CONTROL_PAUSE_MS);
         }
+        while (true) {
+            boolean isTaken = isPredecessorThere();
+            try {
+                step.run();
+                return;
+            } catch (IOException e) {
+                if (!isTaken) {
+                    throw e;
+                }
+                LOG.log(Level.INFO, "the process before this one has not ended: " + e.getMessage());
+            }
+            TimeUnit.MILLISECONDS.sleep(PORT_PAUSE_MS);
+        }
+    }
+
+    private boolean isPredecessorThere() {
+        return MountProcess.state(predecessor) != State.GONE;
     }
 
     /** Ends the supervisor that started this process, which has one of its own now. */

@@ -116,10 +116,14 @@ final class FoundJob {
         return subset.isEmpty() ? keys : keys + " subset=" + subset;
     }
 
-    /** A user's job goes first. */
+    /** A user's job goes first. One that has taken over the files of this one keeps them. */
     void forget() {
         order = null;
-        clear();
+        boolean isRead = jobs.present().stream()
+                .anyMatch(spec -> spec.keys().getOrDefault("file", "").startsWith(folder.path() + "/"));
+        if (!isRead) {
+            clear();
+        }
     }
 
     /**

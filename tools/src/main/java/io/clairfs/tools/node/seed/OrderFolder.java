@@ -38,6 +38,10 @@ final class OrderFolder {
                 .resolve(StateDirectory.uniqueNameOf(mountPoint)));
     }
 
+    Path path() {
+        return folder;
+    }
+
     /**
      * Writes what {@code ranks} ranks from {@code first} on read in an epoch, as that of ranks 0 and on, in place of all that was written before.
      * Returns the value of the key {@code file}.

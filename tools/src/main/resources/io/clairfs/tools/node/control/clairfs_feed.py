@@ -513,10 +513,14 @@ class _Ahead:
         arrays = next(self._batches)
         give_back = self._feed._keep()
         cuda = self._torch.cuda
-        with cuda.device(self._device), cuda.stream(self._stream):
-            copies = tuple(tensor.to(self._device, non_blocking=True) for tensor in self._tensors(arrays))
-            copied = cuda.Event()
-            copied.record(self._stream)
+        try:
+            with cuda.device(self._device), cuda.stream(self._stream):
+                copies = tuple(tensor.to(self._device, non_blocking=True) for tensor in self._tensors(arrays))
+                copied = cuda.Event()
+                copied.record(self._stream)
+        except BaseException:  # such as too little memory there, after which a script may go on with the next batch
+            give_back()
+            raise
         return copies, copied, give_back
 
     def __del__(self):
@@ -586,7 +590,7 @@ class _Link:
         while True:
             busy = self.on_device is not None and self.on_device.poll()  # the feeder may wait for a slot that a kernel reads
             try:
-                message = self.socket.recv(MOST_MESSAGE)
+                message = self._to_the_last(self.socket.recv, MOST_MESSAGE)
                 return self._parsed(message) if message else None
             except ConnectionResetError:
                 return None
@@ -598,6 +602,14 @@ class _Link:
                 raise self.silence() from None
             self._poll(select.POLLIN, min(_KERNEL_S, end - now) if busy else end - now)
             self.waited_s += time.perf_counter() - now
+
+    @staticmethod
+    def _to_the_last(receive, *what):
+        """Receives. The end of a feeder that has not read all that it was sent is reported once, before what it said last: so that is asked for again."""
+        try:
+            return receive(*what)
+        except ConnectionResetError:
+            return receive(*what)
 
     @staticmethod
     def _parsed(message):
@@ -622,7 +634,7 @@ class _Link:
         """Takes the ring. Returns False when the feeder is gone."""
         self.socket.settimeout(timeout_s)
         try:
-            message, descriptors, _, _ = socket.recv_fds(self.socket, MOST_MESSAGE, 1)
+            message, descriptors, _, _ = self._to_the_last(socket.recv_fds, self.socket, MOST_MESSAGE, 1)
         except socket.timeout:
             raise FeedError(
                 "clairfs: the feeder of the job '%s' at %s did not answer within %.0f s%s"
@@ -688,7 +700,7 @@ class _Link:
         while time.monotonic() < end:
             self._poll(select.POLLIN, end - time.monotonic())
             try:
-                message = self.socket.recv(MOST_MESSAGE)
+                message = self._to_the_last(self.socket.recv, MOST_MESSAGE)
             except BlockingIOError:
                 continue
             except ConnectionResetError:

@@ -44,6 +44,7 @@ PAUSE_S = 0.1
 RESTART_PATIENCE_S = 15.0
 RESTARTING = (errno.ENOENT, errno.ENOTCONN, errno.ECONNABORTED)
 REPORT_EVERY_S = 1.0
+REPORT_PATIENCE_S = 60.0
 REPORT_SAMPLES = 16
 
 
@@ -188,6 +189,7 @@ class _Reporter:
         self.samples, self.wall, self.worked = 0, 0.0, 0.0
         self.since, self.queued = time.monotonic(), 0.0
         self.works, self.inside = True, False
+        self.failing_since = None
 
     def __call__(self, worker):
         if self.own_init is not None:
@@ -261,8 +263,13 @@ class _Reporter:
                 os.write(opened, line.encode())
             finally:
                 os.close(opened)
+            self.failing_since = None
         except OSError as e:
-            self._stop(e)
+            now = time.monotonic()
+            if self.failing_since is None:
+                self.failing_since = now
+            if e.errno not in RESTARTING or now - self.failing_since > REPORT_PATIENCE_S:
+                self._stop(e)  # else the mount's process may be being started again
 
     def _stop(self, reason):
         """A training must not fail for this."""

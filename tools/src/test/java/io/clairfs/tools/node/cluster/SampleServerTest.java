@@ -14,7 +14,9 @@ import io.clairfs.cache.placement.ResidencyListener;
 import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.source.ForwardingSource;
 import io.clairfs.cache.source.Source;
+import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.testing.CountingSource;
 import io.clairfs.cache.tier.MemoryTier;
@@ -31,6 +33,7 @@ import io.clairfs.peer.transfer.client.Answer;
 import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
 import io.clairfs.peer.transfer.server.TransferServer;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -59,14 +62,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A node serves over one transfer thread, with a disk and a source whose delays the test controls. */
-@Timeout(180)
+@Timeout(600)
 final class SampleServerTest {
     private static final int FILES = 120;
     private static final int SIZE = 1_000;
-    private static final long SOON_MS = 20_000;
+    private static final long SOON_MS = 120_000;
 
     private final CountDownLatch diskGoesOn = new CountDownLatch(1);
     private final CountDownLatch sourceGoesOn = new CountDownLatch(1);
+    private final CountDownLatch sourceIsAsked = new CountDownLatch(1);
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 
     @TempDir
@@ -92,7 +96,7 @@ final class SampleServerTest {
             Arrays.fill(bytes, (byte) i);
             Files.write(files.resolve("%03d".formatted(i)), bytes);
         }
-        source = new CountingSource(new DirectorySource(files), sourceGoesOn);
+        source = new Asked(new CountingSource(new DirectorySource(files), sourceGoesOn));
         tree = new DatasetTree(source, 1, line -> {
             throw new AssertionError(line);
         });
@@ -121,6 +125,19 @@ final class SampleServerTest {
             gate.await();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** A source that tells when somebody begins to read. */
+    private final class Asked extends ForwardingSource {
+        Asked(Source inner) {
+            super(inner);
+        }
+
+        @Override
+        public void read(SourceFile file, long offset, MemorySegment into) throws SourceException {
+            sourceIsAsked.countDown();
+            super.read(file, offset, into);
         }
     }
 
@@ -309,7 +326,8 @@ final class SampleServerTest {
         keep(memory, 7);
         assertThat(broughtNs(ask(peer, 7))).isZero();
         CompletableFuture<Answer> fetched = ask(peer, FILES - 1);
-        TimeUnit.MILLISECONDS.sleep(50);
+        await(sourceIsAsked);
+        TimeUnit.MILLISECONDS.sleep(5); // of reading, which began before
         sourceGoesOn.countDown();
         assertThat(broughtNs(fetched)).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(1));
     }
@@ -398,7 +416,7 @@ final class SampleServerTest {
         }
         Answer answer = ask(peer, 4).join();
         assertThat(answer).isNotInstanceOf(Answer.Got.class);
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
         while (ssd.contains(fileOf(4))) {
             assertThat(System.nanoTime()).as("it was not forgotten").isLessThan(end);
             Thread.sleep(5);

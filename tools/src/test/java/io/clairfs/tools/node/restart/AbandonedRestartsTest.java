@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What mounts left of which all processes were killed. */
-@Timeout(60)
+@Timeout(120)
 final class AbandonedRestartsTest {
     private static final String HERE = "@here.restart";
     private static final Duration OLD = Duration.ofHours(25);

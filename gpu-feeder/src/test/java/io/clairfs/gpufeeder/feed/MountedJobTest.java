@@ -1,0 +1,130 @@
+package io.clairfs.gpufeeder.feed;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.clairfs.cache.posix.Errno;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A job whose mount's process dies and is started again, over a directory that looks like a mount. FeedRestartTest has a real one. */
+@Timeout(60)
+final class MountedJobTest {
+    @TempDir
+    private Path root;
+
+    private PretendedMount mount;
+
+    @BeforeEach
+    void pretendAMount() throws IOException {
+        mount = new PretendedMount(root);
+    }
+
+    private MountedJob job() throws Exception {
+        MountedJob job = MountedJob.find(mount.reader(), "train", 0);
+        mount.asked.clear();
+        return job;
+    }
+
+    private void at(long second) {
+        mount.nowNs = TimeUnit.SECONDS.toNanos(second);
+    }
+
+    private void assertComesLater(MountedJob job) {
+        assertThatThrownBy(() -> job.order(1))
+                .isInstanceOf(OrderLaterException.class)
+                .hasMessage("the next process of the mount at " + root);
+    }
+
+    private static void assertIsGone(MountedJob job) {
+        assertThatThrownBy(() -> job.order(1))
+                .isInstanceOf(FeedException.class)
+                .hasMessageContainingAll("no clairfs mount answers at ", "clairfs mount SOURCE ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Errno.ENOENT, Errno.ENOTCONN, Errno.ECONNABORTED})
+    void order_that_is_read_while_the_next_process_of_the_mount_starts_comes_later(int errno) throws Exception {
+        MountedJob job = job();
+        for (long restart : new long[] {0, 1_000}) {
+            mount.errno = _ -> errno;
+            at(restart);
+            assertComesLater(job);
+            at(restart + 15);
+            assertComesLater(job);
+            mount.errno = _ -> 0;
+            assertThat(job.order(1)).containsExactly(1, 0);
+        }
+    }
+
+    @Test
+    void mount_that_no_process_serves_for_longer_than_a_restart_takes_is_gone() throws Exception {
+        MountedJob job = job();
+        mount.errno = _ -> Errno.ENOTCONN;
+        assertComesLater(job);
+        at(16);
+        assertIsGone(job);
+    }
+
+    @Test
+    void mount_that_is_not_in_the_table_any_more_is_gone_at_once() throws Exception {
+        MountedJob job = job();
+        mount.errno = _ -> Errno.ENOENT;
+        mount.mounted = false;
+        assertIsGone(job);
+        assertThatThrownBy(() -> MountedJob.find(mount.reader(), "train", 0))
+                .isInstanceOf(FeedException.class)
+                .hasMessageContaining("no clairfs mount answers at ");
+    }
+
+    @Test
+    void file_that_a_mount_which_answers_does_not_have_is_asked_for_twice() throws Exception {
+        MountedJob job = job();
+        mount.errno = name -> name.equals(PretendedMount.ORDER) ? Errno.ENOENT : 0;
+        assertThatThrownBy(() -> job.order(1))
+                .isInstanceOf(FeedException.class)
+                .hasMessageContaining("has ended or changed");
+        assertThat(mount.asked)
+                .containsExactly(PretendedMount.ORDER, PretendedMount.STATUS, PretendedMount.ORDER);
+    }
+
+    @Test
+    void order_is_read_where_the_next_process_answers_just_after_a_read_that_failed() throws Exception {
+        MountedJob job = job();
+        mount.errno = _ -> mount.asked.size() == 1 ? Errno.ENOENT : 0;
+        assertThat(job.order(1)).containsExactly(1, 0);
+    }
+
+    @Test
+    void order_that_has_still_to_be_written_is_that_of_a_mount_which_answers() throws Exception {
+        MountedJob job = job();
+        mount.errno = _ -> Errno.EAGAIN;
+        assertThatThrownBy(() -> job.order(1))
+                .isInstanceOf(OrderLaterException.class)
+                .hasMessage("the order of epoch 1 of the job 'train'");
+        assertThat(mount.asked).containsExactly(PretendedMount.ORDER);
+    }
+
+    @Test
+    void feeder_that_begins_while_the_next_process_starts_waits_for_it() throws Exception {
+        mount.errno = _ -> mount.asked.size() <= 4 ? Errno.ENOTCONN : 0;
+        MountedJob job = MountedJob.find(mount.reader(), "train", 0);
+        assertThat(mount.asked)
+                .containsExactly(
+                        PretendedMount.JOBS,
+                        PretendedMount.STATUS,
+                        PretendedMount.JOBS,
+                        PretendedMount.STATUS,
+                        PretendedMount.JOBS);
+        mount.asked.clear();
+        assertThat(JobSamples.read(job, new FeedOptions.None(), 60_000).count()).isEqualTo(2);
+        assertThat(mount.asked).hasSize(5);
+    }
+}
