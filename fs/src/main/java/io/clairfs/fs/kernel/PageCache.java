@@ -282,8 +282,12 @@ public final class PageCache implements StagingArea, AutoCloseable {
         @Override
         public void drop() {
             if (!mountEnds && !(readable && isDroppedByFile()) && session.enter()) {
-                int rc = MESSAGE.get().invalidate(session.number(), node);
-                session.leave();
+                int rc;
+                try {
+                    rc = MESSAGE.get().invalidate(session.number(), node);
+                } finally {
+                    session.leave();
+                }
                 // Gone already, or the mount with it: nothing is left to drop.
                 assert rc == 0
                                 || rc == -Errno.ENOENT

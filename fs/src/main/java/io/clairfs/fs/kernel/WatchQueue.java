@@ -25,7 +25,13 @@ interface WatchQueue extends AutoCloseable {
     /** Opens a queue of the kernel. */
     static WatchQueue open() throws PosixException {
         int fd = KernelCalls.inotify();
-        int wakeUp = KernelCalls.event();
+        int wakeUp;
+        try {
+            wakeUp = KernelCalls.event();
+        } catch (PosixException e) {
+            Posix.close(fd);
+            throw e;
+        }
         return new WatchQueue() {
             private boolean closed;
 

@@ -26,8 +26,8 @@ final class ProcessThreads {
             String text = Files.readString(stat, java.nio.charset.StandardCharsets.ISO_8859_1);
             String state = text.substring(text.lastIndexOf(')') + 1).strip();
             return state.startsWith("Z") || state.startsWith("X");
-        } catch (java.io.IOException gone) {
-            return true;
+        } catch (java.io.IOException e) {
+            return !Files.exists(stat); // else it could not be read for a moment
         }
     }
 }

@@ -12,11 +12,12 @@ sleep_until_told() {
     waiting=
     ended=
     exec 3<&0
-    trap 'ended=1; [ -z "$waiting" ] || kill "$waiting"' URG
+    trap 'ended=1; [ -z "$waiting" ] || kill -9 "$waiting"' URG
+    { look && [ "$state" != Z ]; } || ended=1 # it may have ended before the trap was set
     cat <&3 >/dev/null &
     waiting=$!
     [ -n "$ended" ] || wait "$waiting"
-    [ -z "$ended" ] || kill "$waiting"
+    [ -z "$ended" ] || kill -9 "$waiting" # other signals are ignored, the child's too
     trap '' URG
 }
 

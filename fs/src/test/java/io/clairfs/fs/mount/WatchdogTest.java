@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** When a watchdog ends, and what it costs until then; that it ends connections is tested on real mounts. */
 @Timeout(120)
@@ -27,8 +28,12 @@ final class WatchdogTest {
 
     private final List<ProcessHandle> started = new ArrayList<>();
 
+    @TempDir
+    private Path directory;
+
     @AfterEach
     void end() {
+        started.forEach(each -> each.descendants().forEach(ProcessHandle::destroyForcibly));
         started.forEach(ProcessHandle::destroyForcibly);
     }
 
@@ -71,16 +76,25 @@ final class WatchdogTest {
     /**
      * A process with a watchdog that is told of its end. The pipe that both read from stays open, so that nothing but the kernel's signal tells.
      */
-    private record Watched(Process process, ProcessHandle watchdog) {}
+    private record Watched(Process process, ProcessHandle watchdog) {
+        void kill() {
+            process.destroyForcibly();
+        }
+    }
 
-    private Watched watchedProcess() throws IOException {
+    private Watched watchedProcess() throws Exception {
         assumeTrue(hasSetpriv(), "no setpriv");
+        Path pipe = directory.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
         String command = Watchdog.command(0, List.of(NO_DEVICE, "/nowhere")).stream()
                 .map(argument -> argument.equals("0") ? "$$" : "'" + argument + "'")
                 .collect(Collectors.joining(" "));
-        Process process = started(
-                new ProcessBuilder("/bin/sh", "-c", "exec 3<&0; " + command + " <&3 & echo $!; exec sleep 600"));
-        script(process.getOutputStream());
+        String both = "exec 3<>\"$1\"; " + command + " <&3 & echo $!; exec sleep 600"; // each can write, too
+        Process process = started(new ProcessBuilder("/bin/sh", "-c", both, "sh", pipe.toString()));
+        try (OutputStream in = Files.newOutputStream(pipe)) {
+            script(in);
+        }
         ProcessHandle watchdog = ProcessHandle.of(
                         Long.parseLong(process.inputReader().readLine()))
                 .orElseThrow();
@@ -144,7 +158,7 @@ final class WatchdogTest {
         } while (!asleep || !before.equals(switches(watched.watchdog) + switches(waiting)));
         TimeUnit.SECONDS.sleep(3);
         assertThat(switches(watched.watchdog) + switches(waiting)).isEqualTo(before);
-        watched.process.destroyForcibly();
+        watched.kill();
         watched.watchdog.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
         waiting.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
     }
@@ -156,7 +170,7 @@ final class WatchdogTest {
         new ProcessBuilder("/bin/sh", "-c", "kill -STOP " + watched.process.pid())
                 .start()
                 .waitFor();
-        watched.process.destroyForcibly();
+        watched.kill();
         watched.watchdog.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
     }
 
@@ -165,7 +179,7 @@ final class WatchdogTest {
         Watched watched = watchedProcess();
         waiting(watched.watchdog).destroyForcibly(); // as the end of the input ends it
         assertThat(watched.watchdog.isAlive()).isTrue();
-        watched.process.destroyForcibly();
+        watched.kill();
         watched.watchdog.onExit().get(GENEROUS_S, TimeUnit.SECONDS);
     }
 

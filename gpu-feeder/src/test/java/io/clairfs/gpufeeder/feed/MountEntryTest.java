@@ -41,6 +41,7 @@ final class MountEntryTest {
         Path place = Path.of("/mnt/train");
         String table = new String("/data/ä /mnt/train fuse.clairfs rw 0 0\n".getBytes(UTF_8), ISO_8859_1);
         assertThat(MountEntry.isIn(table, place)).isTrue();
-        assertThat(MountEntry.isIn(table.replace("train", "train\u00e4"), place)).isFalse();
+        assertThat(MountEntry.isIn(table.replace("train", "train\u00e4"), place))
+                .isFalse();
     }
 }

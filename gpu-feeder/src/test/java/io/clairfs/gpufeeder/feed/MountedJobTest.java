@@ -91,8 +91,7 @@ final class MountedJobTest {
         assertThatThrownBy(() -> job.order(1))
                 .isInstanceOf(FeedException.class)
                 .hasMessageContaining("has ended or changed");
-        assertThat(mount.asked)
-                .containsExactly(PretendedMount.ORDER, PretendedMount.STATUS, PretendedMount.ORDER);
+        assertThat(mount.asked).containsExactly(PretendedMount.ORDER, PretendedMount.STATUS, PretendedMount.ORDER);
     }
 
     @Test

@@ -22,7 +22,7 @@ final class ControlClient {
     private static final long ANSWER_TIMEOUT_MS = 15_000;
 
     /** Longer than a process takes to go on with a mount of a million files. */
-    private static final long RESTART_TIMEOUT_MS = 15_000;
+    private static final long RESTART_TIMEOUT_MS = 60_000;
 
     private static final long RESTART_POLL_MS = 100;
     private static final String NOT_THERE = "No such file or directory";
@@ -95,7 +95,7 @@ final class ControlClient {
             if (ControlRead.read(status, ANSWER_TIMEOUT_MS) instanceof Answer.Content) {
                 return true; // perhaps only since the answer before this
             }
-            if (!RestartDirectory.isThereFor(MountCheck.real(root)) || System.nanoTime() > deadline) {
+            if (!RestartDirectory.isAboutToStart(MountCheck.real(root)) || System.nanoTime() > deadline) {
                 return false;
             }
             try {

@@ -48,7 +48,7 @@ final class BenchEndTest {
             TimeUnit.MILLISECONDS.sleep(50);
         }
         bench.destroy();
-        assertThat(bench.waitFor(60, TimeUnit.SECONDS)).as("ends").isTrue();
+        assertThat(bench.waitFor(120, TimeUnit.SECONDS)).as("ends").isTrue();
         assertThat(mounts()).isEmpty();
         assertThat(PARENT).isEmptyDirectory();
     }

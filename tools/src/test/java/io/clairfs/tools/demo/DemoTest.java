@@ -128,7 +128,7 @@ class DemoTest {
         Process demo = demoThatTrainsForAWhile();
         long daemon = awaitTraining(demo);
         demo.destroy();
-        assertThat(demo.waitFor(30, TimeUnit.SECONDS)).as("ends").isTrue();
+        assertThat(demo.waitFor(120, TimeUnit.SECONDS)).as("ends").isTrue();
         assertGone(daemon);
     }
 
@@ -144,7 +144,7 @@ class DemoTest {
 
     private static void assertGone(long process) {
         ProcessHandle.of(process)
-                .ifPresent(daemon -> assertThat(daemon.onExit()).succeedsWithin(30, TimeUnit.SECONDS));
+                .ifPresent(daemon -> assertThat(daemon.onExit()).succeedsWithin(120, TimeUnit.SECONDS));
     }
 
     private static Process demoThatTrainsForAWhile() throws IOException {

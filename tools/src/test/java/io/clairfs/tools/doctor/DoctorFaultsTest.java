@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.tools.doctor.Finding.Verdict;
+import io.clairfs.tools.mount.TestPorts;
 import io.clairfs.tools.node.config.SsdConfig;
 import java.io.IOException;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -434,15 +434,7 @@ final class DoctorFaultsTest {
 
     /** An address with two free ports in a row. */
     private static String freePorts() throws IOException {
-        while (true) {
-            try (ServerSocket first = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                    ServerSocket second =
-                            new ServerSocket(first.getLocalPort() + 1, 1, InetAddress.getLoopbackAddress())) {
-                return "127.0.0.1:" + (second.getLocalPort() - 1);
-            } catch (BindException taken) {
-                assert taken != null : "the next pair may do";
-            }
-        }
+        return "127.0.0.1:" + TestPorts.free(2);
     }
 
     private Path secret(String text, String mode) throws IOException {

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 final class Refused {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long MOST_BYTES = 256L << 20;
-    private static final long LONGEST_S = 20;
+    private static final long LONGEST_S = 120;
 
     private final Fuzz fuzz;
     private final Class<? extends Exception> how;

@@ -87,7 +87,7 @@ final class CpuGroup implements AutoCloseable {
     @Override
     public void close() throws IOException {
         for (Path group : groups) {
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
             while (Files.exists(group)) {
                 try {
                     for (String pid : Files.readAllLines(group.resolve(PROCESSES))) {

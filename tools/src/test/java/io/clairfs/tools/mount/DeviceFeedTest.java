@@ -207,7 +207,7 @@ final class DeviceFeedTest {
                                 of += [int(index) for index in indices]
                         for of in read:
                             print(*of)
-                        end = time.monotonic() + 30
+                        end = time.monotonic() + 120
                         while not (len(feeders()) == 2 and all(f["batches"] == 7 and f["copied_bytes"] > 52 * 120 and f["copy_seconds"] > 0 for f in feeders())):
                             assert time.monotonic() < end, feeders()
                             time.sleep(0.1)
@@ -253,7 +253,7 @@ final class DeviceFeedTest {
                         """)).containsExactly(String.join(" ", mount.order("own", 0, 0)));
             }
             mount.job("stop=own");
-            assertThat(feeder.waitFor(60, java.util.concurrent.TimeUnit.SECONDS))
+            assertThat(feeder.waitFor(120, java.util.concurrent.TimeUnit.SECONDS))
                     .isTrue();
         } finally {
             feeder.destroyForcibly();

@@ -29,14 +29,17 @@ import tools.jackson.databind.json.JsonMapper;
 final class DoctorCommandTest {
     private static final String SECRET = "never-to-be-seen-4711-0815";
 
+    /** Enough for the speed of the source to be measured on a busy machine, too. */
+    private static final int FILES = 24;
+
     @RegisterExtension
     private final MountFixture fixture = new MountFixture();
 
     private Path source() throws IOException {
         Path source = fixture.newDirectory("source");
-        for (String name : List.of("a/1.jpg", "a/2.jpg", "b/3.jpg")) {
-            Files.createDirectories(source.resolve(name).getParent());
-            Files.write(source.resolve(name), new byte[10_000]);
+        for (int i = 0; i < FILES; i++) {
+            Path directory = Files.createDirectories(source.resolve(i % 2 == 0 ? "a" : "b"));
+            Files.write(directory.resolve(i + ".jpg"), new byte[10_000]);
         }
         return source;
     }
@@ -56,7 +59,7 @@ final class DoctorCommandTest {
         assertThat(undisturbed("doctor", point).succeeded()).startsWith("all is well: ");
         assertThat(undisturbed("doctor", source, point, "--verbose").succeeded())
                 .contains("daemon       process " + mount.pid() + " answers")
-                .contains("3 samples")
+                .contains(FILES + " samples")
                 .contains(disk + " takes ");
     }
 
@@ -155,6 +158,7 @@ final class DoctorCommandTest {
     void bundle_has_what_a_report_needs() throws Exception {
         LiveMount mount = fixture.mount(source());
         mount.awaitReady();
+        Waiting.until("the log says what is served", () -> fixture.logs().contains(" serves "));
         Path bundle = fixture.directory().resolve("bundle.zip");
         fixture.clairfs("doctor", mount.point(), "--bundle", bundle).succeeded();
         Map<String, String> texts = texts(bundle);

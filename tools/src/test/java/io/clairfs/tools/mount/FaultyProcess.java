@@ -8,6 +8,7 @@ import io.clairfs.tools.node.mount.MountProcess;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -75,8 +76,8 @@ final class FaultyProcess implements AutoCloseable {
         Waiting.until("every thread of the source is stopped", () -> allStopped(process.pid()));
     }
 
-    /** Whether every thread of a process is stopped. */
-    static boolean allStopped(long pid) throws IOException {
+    /** Whether every thread of a process is stopped. One that ends meanwhile was not. */
+    static boolean allStopped(long pid) {
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
             for (Path task : tasks) {
                 String stat = Files.readString(task.resolve("stat"), UTF_8);
@@ -84,6 +85,8 @@ final class FaultyProcess implements AutoCloseable {
                     return false;
                 }
             }
+        } catch (IOException | DirectoryIteratorException ended) {
+            return false;
         }
         return true;
     }

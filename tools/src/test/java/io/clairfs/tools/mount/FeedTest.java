@@ -148,24 +148,31 @@ final class FeedTest {
     void two_ranks_are_fed_at_once_and_the_status_shows_their_feeders_while_they_run() throws Exception {
         mount.job("name=both seed=5 epochs=1 batch=8 world=2 ranks=0-1 subset=train");
         List<String> lines = train("""
-                import json, os, signal, threading, time
+                import json, os, signal, time
                 def feeders():
                     with open(mount + "/.clairfs/status.json", "rb", buffering=0) as status:
                         return {f["rank"]: f for f in json.loads(status.readall())["jobs"][0]["feeders"]}
                 def wait(what, condition):
-                    end = time.monotonic() + 30
+                    end = time.monotonic() + 120
                     while not condition(feeders()):
                         assert time.monotonic() < end, (what, feeders())
                         time.sleep(0.1)
-                def held_up(rank):
+                def held_up(rank, f):
                     pid = feeders()[rank]["pid"]  # its ring has four of the seven batches at most
+                    poll = f._link._poll
+                    def poll_and_go_on(*what):  # called when there is no message to take
+                        f._link._poll = poll
+                        os.kill(pid, signal.SIGCONT)
+                        poll(*what)
+                    f._link._poll = poll_and_go_on
                     os.kill(pid, signal.SIGSTOP)
-                    threading.Timer(0.2, os.kill, (pid, signal.SIGCONT)).start()
+                    while open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[0] != "T":
+                        time.sleep(0.001)
                 options = dict(job="both", decode="raw,dtype=uint8,shape=132", threads=2)
                 with feed(rank=0, **options) as first, feed(rank=1, **options) as second:
                     wait("both report", lambda now: sorted(now) == [0, 1])
                     for rank, f in enumerate((first, second)):
-                        held_up(rank)
+                        held_up(rank, f)
                         print(*[int(i) for _, _, indices in f for i in indices])
                     waited = [f.stats()["waited_s"] for f in (first, second)]
                     assert min(waited) > 0, waited
@@ -282,8 +289,94 @@ final class FeedTest {
         Ended second = FIXTURE.clairfs("feed", mount.point(), "--job", "own", "--decode", "raw,dtype=uint8,shape=132");
         assertThat(second.complainedWith(1)).contains("has a feeder already");
         mount.job("stop=own");
-        assertThat(feeder.waitFor(60, java.util.concurrent.TimeUnit.SECONDS)).isTrue();
+        assertThat(feeder.waitFor(120, java.util.concurrent.TimeUnit.SECONDS)).isTrue();
         assertThat(feeder.exitValue()).isZero();
         assertThat(Files.readString(FIXTURE.directory().resolve("feeder.err"))).contains("fed 14 batches (0 bad)");
+    }
+
+    @Test
+    void a_trainer_that_a_feeder_of_its_own_cannot_serve_is_told_why() throws Exception {
+        mount.job("name=told seed=9 epochs=1 batch=16 subset=train");
+        Process feeder = FIXTURE.start(
+                "told",
+                Clairfs.command(
+                        "feed",
+                        mount.point().toString(),
+                        "--job",
+                        "told",
+                        "--decode",
+                        "raw,dtype=uint8,shape=132",
+                        "--threads",
+                        "2"));
+        String script = """
+                import subprocess
+                from clairfs_feed import Feed, FeedError
+                def why(use):
+                    try:
+                        with Feed(mount, job="told", command=None) as f:
+                            use(f)
+                        raise AssertionError("it feeds")
+                    except FeedError as e:
+                        print(e)
+                def stammer(f):
+                    f._link.socket.send(b"x" * 39)
+                    for batch in f:
+                        pass
+                why(stammer)
+                subprocess.run(["prlimit", "--pid", "%d", "--fsize=8192:unlimited"], check=True)  # the ring has 24 KB
+                why(list)
+                """.formatted(feeder.pid());
+        Ended ended = Ended.run(FIXTURE.pythonCommand("feed_trainer.py", mount.point(), source, script), Map.of());
+        List<String> lines = ended.succeeded().lines().toList();
+        assertThat(lines).hasSize(2);
+        assertThat(lines.get(0)).startsWith("clairfs: the trainer sent 39 bytes in place of 40");
+        assertThat(lines.get(1)).startsWith("clairfs: allocate ").contains("bytes of shared memory");
+        mount.job("stop=told");
+        assertThat(feeder.waitFor()).isZero();
+    }
+
+    @Test
+    void what_a_feeder_says_last_is_heard_also_where_it_has_not_read_all_that_it_was_sent() throws Exception {
+        assertThat(FIXTURE.python("""
+                import socket, sys, types
+                sys.path.insert(0, sys.argv[1] + "/.clairfs/python")
+                import clairfs_feed
+                link = clairfs_feed._Link(types.SimpleNamespace())
+                link.socket, feeder = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                link.socket.setblocking(False)
+                link.send(clairfs_feed._FREE, 0)
+                feeder.send(clairfs_feed._TO_TRAINER.pack(clairfs_feed._FAILED, 0, 0, 0, 0, 0, 0) + b"no room")
+                feeder.close()
+                print(link.receive(60)[-1], link.receive(60))
+                """, mount.point()).strip()).isEqualTo("no room None");
+    }
+
+    @Test
+    void a_batch_that_cannot_be_copied_to_a_device_gives_its_slot_back() throws Exception {
+        mount.job("name=full seed=2 epochs=1 batch=16 subset=train");
+        List<String> lines = train("""
+                import contextlib, types
+                from clairfs_feed import _Ahead
+                class Refused:
+                    def to(self, device, non_blocking):
+                        raise RuntimeError("CUDA out of memory")
+                def there(_):
+                    return contextlib.nullcontext()
+                torch = types.SimpleNamespace(cuda=types.SimpleNamespace(device=there, stream=there, Stream=object, Event=object))
+                with feed(job="full", decode="raw,dtype=uint8,shape=132", slots=2, timeout_s=60) as f:
+                    f.pin = lambda: False
+                    loader = types.SimpleNamespace(_feed=f, _torch=torch, _device="cuda", _tensors=lambda arrays: [Refused()])
+                    ahead, refused = _Ahead(loader, iter(f)), 0
+                    while True:
+                        try:
+                            next(ahead)
+                        except StopIteration:
+                            break
+                        except RuntimeError as e:
+                            assert str(e) == "CUDA out of memory", e
+                            refused += 1
+                    print(refused)
+                """);
+        assertThat(lines).as("all batches of the epoch, through two slots").containsExactly("7");
     }
 }

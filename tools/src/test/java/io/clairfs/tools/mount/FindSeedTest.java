@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.order.spec.OrderSpec;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
@@ -172,10 +174,16 @@ final class FindSeedTest {
 
     /** The jobs that a daemon goes on with which is started again. */
     private String keptJobs() throws IOException {
-        try (Stream<Path> all = Files.walk(fixture.directory().resolve("clairfs"))) {
-            Path jobs = all.filter(each -> each.endsWith("jobs")).findFirst().orElse(null);
-            return jobs == null ? "" : Files.readString(jobs);
+        StringBuilder kept = new StringBuilder();
+        try (DirectoryStream<Path> all =
+                Files.newDirectoryStream(fixture.directory().resolve("clairfs"), "*.restart")) {
+            for (Path each : all) {
+                kept.append(Files.readString(each.resolve("jobs")));
+            }
+        } catch (NoSuchFileException notYet) {
+            return "";
         }
+        return kept.toString();
     }
 
     private List<Path> orderFolders() throws IOException {

@@ -36,6 +36,9 @@ final class ForeignReaderTest {
 
     private static final long SETTLED_MS = 500;
 
+    /** So many samples have room in what is staged. */
+    private static final int ROOM_STAGED = 150;
+
     /** Commands that read all files, query their cached pages, and read their beginnings. */
     private static final List<String> PASSES = List.of("cat */* | cksum", "fincore -n */* | wc -l", "file */* | wc -l");
 
@@ -61,11 +64,18 @@ final class ForeignReaderTest {
                 .succeeded();
     }
 
+    /** Reads as the trainer, and waits until its reads are reported. */
     private void train(LiveMount mount, Path source, int epoch, int from, int to)
             throws IOException, InterruptedException {
         int count = to - from;
+        long opened = mount.status().at("/reads/opened").asLong() + count - REPORTED_AS_ONE;
         String equal = fixture.python("read_in_order.py", mount.point(), source, "train", epoch, count, PAUSE_US, from);
         assertThat(equal.strip()).isEqualTo(String.valueOf(count));
+        mount.await(
+                "told of the trainer's reads",
+                s -> s.at("/reads/opened").asLong() >= opened
+                        || s.at("/jobs/0/epoch").asInt() > epoch
+                        || s.at("/jobs/0/position").asInt() >= to);
     }
 
     /** The status when no more reads are reported. */
@@ -109,7 +119,8 @@ final class ForeignReaderTest {
         int pause = samples * PAUSED_AT / 100;
         train(mount, source, 0, 0, pause);
         passOver(mount, source, samples);
-        mount.await("staged", s -> s.at("/jobs/0/staged_ahead").asInt() > 50);
+        int ahead = Math.min(samples - pause, ROOM_STAGED);
+        mount.await("staged", s -> s.at("/jobs/0/staged_ahead").asInt() >= ahead);
         long upcalls = mount.status().at("/reads/upcalls").asLong();
         train(mount, source, 0, pause, samples);
         assertThat(mount.status().at("/reads/upcalls").asLong() - upcalls)

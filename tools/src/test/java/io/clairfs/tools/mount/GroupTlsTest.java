@@ -61,7 +61,10 @@ final class GroupTlsTest {
             for (LiveMount node : List.of(b, c)) {
                 node.await(
                         "told of what the first holds",
-                        s -> peer(s, "127.0.0.1:" + port).path("samples").asInt() > 0);
+                        s -> s.path("peers")
+                                .valueStream()
+                                .anyMatch(p -> p.path("name").asString().equals("127.0.0.1:" + port)
+                                        && p.path("samples").asInt() > 0));
             }
 
             readAll(b, dataset);

@@ -85,8 +85,8 @@ class HangingDaemonTest {
      * hanging source.
      */
     private Process pushThatWaits(FaultyMount source, LiveMount mount) throws Exception {
-        Fault fault =
-                source.inject(FaultSpec.of(FaultKind.HANG).on(Request.READ).times(1).lasting(Duration.ofMinutes(2)));
+        Fault fault = source.inject(
+                FaultSpec.of(FaultKind.HANG).on(Request.READ).times(1).lasting(Duration.ofMinutes(2)));
         Process reader = fixture.start(
                 "reader",
                 fixture.pythonCommand(

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class JobFileFuzzTest {
     private static final String KEPT = "name=kept seed=3 epochs=2";
     private static final int LONGEST = 31 * 4096;
-    private static final long LONGEST_S = 20;
+    private static final long LONGEST_S = 120;
 
     @RegisterExtension
     static final MountFixture FIXTURE = new MountFixture();

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 @Timeout(600)
 final class LauncherTest {
-    private static final long GENEROUS_S = 60;
+    private static final long GENEROUS_S = 120;
     private static final int MOUNTS_GIVEN_UP = 3;
     private static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
 
@@ -269,7 +269,9 @@ final class LauncherTest {
         TimeUnit.MILLISECONDS.sleep(500);
         signal("STOP", pid);
         try {
-            assertThat(status.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
+            assertThat(status.waitFor(GENEROUS_S, TimeUnit.SECONDS))
+                    .as("it ends")
+                    .isTrue();
         } finally {
             signal("CONT", pid);
         }

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LifecycleTest {
     private static final int FILES = 300;
     private static final int FILE_BYTES = 60_000;
-    private static final long END_S = 60;
+    private static final long END_S = 120;
 
     @RegisterExtension
     final MountFixture fixture = new MountFixture();

@@ -10,6 +10,7 @@ import io.clairfs.fs.faulty.FaultyMount;
 import io.clairfs.fs.faulty.Request;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -28,6 +29,10 @@ class ListingFaultTest {
     private static final int CLASSES = 3;
     private static final int EACH = 20;
     private static final int BYTES = 50_000;
+
+    /** Longer than a test needs. */
+    private static final Duration UNTIL_LIFTED = Duration.ofMinutes(2);
+
     private static final String ATTEMPT = """
             import errno, os, sys
             for path in sys.argv[1:]:
@@ -120,9 +125,10 @@ class ListingFaultTest {
     @Test
     @Execution(CONCURRENT)
     void listing_that_hangs_is_an_error_within_the_read_timeout_and_jobs_wait_for_it() throws Exception {
-        Fault fault =
-                source.inject(FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1"));
+        Fault fault = source.inject(
+                FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1").lasting(UNTIL_LIFTED));
         LiveMount mount = fixture.mountAt(point, source.point(), "--read-timeout", "2");
+        mount.await("all else is listed", s -> s.path("samples").asInt() >= (CLASSES - 1) * EACH);
         assertThat(attempt()).isEqualTo("20\nEIO\nEIO\n50000\n");
         mount.job("seed=1 epochs=1");
         assertThat(mount.lines("job")).hasSize(1);
@@ -139,7 +145,8 @@ class ListingFaultTest {
     void readiness_is_an_exit_code_and_one_line_says_what_is_missing() throws Exception {
         assertThat(fixture.clairfs("status", "--ready", point).complainedWith(1))
                 .contains("is not on a clairfs mount");
-        Fault hang = source.inject(FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1"));
+        Fault hang = source.inject(
+                FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1").lasting(UNTIL_LIFTED));
         LiveMount mount = fixture.mountAt(point, source.point());
         assertThat(fixture.clairfs("status", "--ready", point).complainedWith(1))
                 .contains(point + " is not ready: still listing, ");
@@ -166,8 +173,8 @@ class ListingFaultTest {
     @Test
     @Execution(CONCURRENT)
     void many_jobs_written_at_once_while_a_listing_hangs_all_wait_for_it() throws Exception {
-        Fault fault =
-                source.inject(FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1"));
+        Fault fault = source.inject(
+                FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1").lasting(UNTIL_LIFTED));
         LiveMount mount = fixture.mountAt(point, source.point());
         StringBuilder lines = new StringBuilder();
         for (int i = 0; i < 60; i++) {
@@ -210,7 +217,7 @@ class ListingFaultTest {
     @Test
     @Execution(CONCURRENT)
     void sigterm_while_a_listing_hangs_leaves_nothing_mounted() throws Exception {
-        source.inject(FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1"));
+        source.inject(FaultSpec.of(FaultKind.HANG).on(Request.LIST).at("c1").lasting(UNTIL_LIFTED));
         LiveMount mount = fixture.mountAt(point, source.point());
         long pid = mount.pid();
         fixture.start("reader", fixture.pythonCommand("import os, sys; os.listdir(sys.argv[1])", point.resolve("c1")));

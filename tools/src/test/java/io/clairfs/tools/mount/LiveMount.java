@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -63,9 +64,25 @@ record LiveMount(Path point) {
                 .out();
     }
 
-    /** The watchdog process of the daemon. */
-    ProcessHandle watchdog() throws IOException {
-        return ProcessHandle.of(pid()).orElseThrow().children().findFirst().orElseThrow();
+    /** The watchdog process of the daemon, which is its only one when those are gone that helped to mount. */
+    ProcessHandle watchdog() throws Exception {
+        ProcessHandle daemon = ProcessHandle.of(pid()).orElseThrow();
+        List<ProcessHandle> found = new ArrayList<>();
+        Waiting.until("there is one watchdog", () -> {
+            found.clear();
+            daemon.children().filter(child -> !hasEnded(child)).forEach(found::add);
+            return found.size() == 1;
+        });
+        return found.getFirst();
+    }
+
+    private static boolean hasEnded(ProcessHandle process) {
+        try {
+            String stat = Files.readString(Path.of("/proc", Long.toString(process.pid()), "stat"), UTF_8);
+            return stat.charAt(stat.lastIndexOf(')') + 2) == 'Z';
+        } catch (IOException gone) {
+            return true;
+        }
     }
 
     /** Waits, within a generous bound, until {@code said} holds for the status. */

@@ -23,7 +23,7 @@ final class MemoryGroup implements AutoCloseable {
     private static final Path VERSION_1 = Path.of("/sys/fs/cgroup/memory");
     private static final Path VERSION_2 = Path.of("/sys/fs/cgroup");
     private static final String PROCESSES = "cgroup.procs";
-    private static final long REMOVE_S = 10;
+    private static final long REMOVE_S = 120;
     private static final long BUSY_NS = 50_000_000;
     private static final long ROOM_BYTES = 128L << 20;
     private static int made;

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  */
 final class OtherUser {
     private static final String ID = "65534";
-    private static final long START_S = 30;
+    private static final long START_S = 120;
 
     private final MountFixture fixture;
     private final long namespace;

@@ -86,7 +86,7 @@ final class SavedIndexTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("Stale file handle");
         assertThat(second.lines("errors")).anyMatch(line -> line.contains("unmount and mount again"));
-        assertThat(kept()).isEmpty();
+        Waiting.until("the kept index is gone", () -> kept().isEmpty());
         FIXTURE.clairfs("umount", second.point()).succeeded();
 
         LiveMount third = mount();

@@ -194,10 +194,10 @@ final class SsdDiskTest {
             disk.fillUpTo(40L * SAMPLE_BYTES);
             mount(disk.path().resolve("ssd"));
             readAnEpoch();
-            JsonNode tier = ssd(
-                    mount.await("filled in part", s -> ssd(s).path("samples").asInt() > 10));
-            assertThat(tier.path("samples").asInt()).isLessThanOrEqualTo(40);
-            assertThat(mount.read("errors")).contains("its disk has no more room");
+            mount.await("filled in part", s -> ssd(s).path("samples").asInt() > 10);
+            Waiting.until(
+                    "told that the disk is full", () -> mount.read("errors").contains("its disk has no more room"));
+            assertThat(ssd(mount.status()).path("samples").asInt()).isLessThanOrEqualTo(40);
             disk.fillUpTo(0);
             mount.await("not written to", s -> !ssd(s).path("writable").asBoolean());
             readAnEpoch();

@@ -50,6 +50,7 @@ final class StagedAgainTest {
             for name in sys.argv[1:]:
                 fd = os.open(name, os.O_RDONLY)
                 os.posix_fadvise(fd, 3 << 20, 2 << 20, os.POSIX_FADV_DONTNEED)
+            print("dropped", flush=True)
             time.sleep(600)
             """;
 
@@ -75,9 +76,12 @@ final class StagedAgainTest {
             drop.add(mount.point().resolve("s" + i).toString());
         }
         Process dropper = fixture.start("dropper", drop);
+        Waiting.until(
+                "all are dropped",
+                () -> Files.readString(fixture.said("dropper")).contains("dropped"));
         mount.await(
                 "staged again",
-                s -> s.at("/staging/lost").asInt() >= 1
+                s -> s.at("/staging/lost").asInt() >= samples
                         && s.at("/jobs/0/staged_ahead").asInt() == samples);
         for (int i = 0; i < samples; i++) {
             assertThat(Files.mismatch(source.resolve("s" + i), mount.point().resolve("s" + i)))

@@ -23,7 +23,7 @@ final class StressCrowd implements StressNode.Watcher, AutoCloseable {
     private static final int THREADS = 16;
 
     /** Longer than any read takes. */
-    private static final long PATIENCE_S = 60;
+    private static final long PATIENCE_S = 180;
 
     /** Positions of the words of a line: the mount, the file, the way of reading, the times, and so on. */
     private static final int MOUNT = 1;

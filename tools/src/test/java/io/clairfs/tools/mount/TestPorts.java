@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Ports on loopback that nobody uses now. The kernel's ephemeral ports are excluded, because any connection may take one after the check.
  * Concurrent test runs avoid each other's ports: each port is a byte of a file that all of them lock.
  */
-final class TestPorts {
+public final class TestPorts {
     private static final int FIRST = 10_000;
     private static final int LEAST = 5_000;
     private static final int TRIES = 200;
@@ -28,7 +28,7 @@ final class TestPorts {
     private TestPorts() {}
 
     /** The first of {@code count} free ports in a row; no other test gets any of them until this process ends. */
-    static synchronized int free(int count) throws IOException {
+    public static synchronized int free(int count) throws IOException {
         int end = Integer.parseInt(Files.readString(Path.of("/proc/sys/net/ipv4/ip_local_port_range"))
                 .strip()
                 .split("\\s+", -1)[0]);

@@ -163,7 +163,7 @@ final class TrainerOrderFilesTest {
         assertThat(mount.status().path("errors").asLong()).isEqualTo(errors);
         Files.writeString(orders.resolve("1"), "2\n1\n");
         int[] read = null;
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
         while (read == null && System.nanoTime() < deadline) {
             try {
                 read = numbers("late", 1, 0);

@@ -59,7 +59,7 @@ public record RestartDirectory(Path path) {
     }
 
     /** Whether the process of the mount at {@code mountPoint} is started again if it dies, as far as this user can see. */
-    public static boolean isThereFor(Path mountPoint) {
+    private static boolean isThereFor(Path mountPoint) {
         return Files.isRegularFile(usual(mountPoint).resolve(SCRIPT));
     }
 

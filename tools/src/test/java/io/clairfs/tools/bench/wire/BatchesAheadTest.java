@@ -28,7 +28,7 @@ final class BatchesAheadTest {
         ahead.end(2);
         assertThat(fifth).isNotDone();
         ahead.end(0);
-        fifth.get(30, TimeUnit.SECONDS);
+        fifth.get(120, TimeUnit.SECONDS);
         ahead.begin(6);
     }
 }
