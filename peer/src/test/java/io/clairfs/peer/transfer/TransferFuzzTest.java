@@ -44,8 +44,9 @@ final class TransferFuzzTest {
             TransferLimits.DEFAULT.withTimes(5_000, 5_000, 2_000, 2_000, 1, 2).withCounts(64, 256, 16, 64);
 
     /** Some strangers wait until their handshake is given up; nothing else ends by a time. */
-    private static final TransferLimits SERVING =
-            TransferLimits.DEFAULT.withTimes(60_000, 10_000, 60_000, 60_000, 1, 2).withCounts(64, 256, 16, 64);
+    private static final TransferLimits SERVING = TransferLimits.DEFAULT
+            .withTimes(60_000, 10_000, 60_000, 60_000, 1, 2)
+            .withCounts(64, 256, 16, 64);
 
     private static final Credentials OPEN = new Credentials(DATASET, null);
     private static final int SAMPLES = 8;

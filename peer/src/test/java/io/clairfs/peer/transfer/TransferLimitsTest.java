@@ -64,7 +64,9 @@ final class TransferLimitsTest {
     private static void eventually(BooleanSupplier condition) throws InterruptedException {
         long end = in(PATIENCE_MS);
         while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("it did not happen within a minute").isLessThan(end);
+            assertThat(System.nanoTime())
+                    .as("it did not happen within a minute")
+                    .isLessThan(end);
             Thread.sleep(2);
         }
     }
