@@ -146,6 +146,13 @@ final class CheapestPlace {
             attempt.failed(near);
             return fetch(attempt, sample, flight, request);
         }
+
+        /** The same later on, by another thread. */
+        SampleBuffer fromElsewhereLater(SampleFlight flight, FetchRequest request) throws SourceException {
+            NearPlaces.Attempt later = CheapestPlace.this.near.attempt(sample.number(), tree.keptSize(sample.number()));
+            later.failed(near);
+            return fetch(later, sample, flight, request);
+        }
     }
 
     /**

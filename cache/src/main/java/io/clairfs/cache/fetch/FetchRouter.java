@@ -184,7 +184,7 @@ public final class FetchRouter {
 
     /** The same after a peer that was asked ahead of time has not given it: a fetch that begins does not ask that one again. */
     SampleBuffer fetchElsewhere(int file, FetchRequest request, CheapestPlace.AheadOfTime peer) throws SourceException {
-        return fetchKept(file, request, mine -> peer.fromElsewhere(mine, request));
+        return fetchKept(file, request, mine -> peer.fromElsewhereLater(mine, request));
     }
 
     private SampleBuffer fetchKept(int file, FetchRequest request, FlightFetch fetch) throws SourceException {

@@ -49,7 +49,7 @@ public abstract class MountedSession implements AutoCloseable {
     private final SharedDescriptor channel;
     private volatile Watchdog.@Nullable Watch watch;
 
-    /** That of the mount, which no other has while this session lives; null before it is known. */
+    /** That of the mount, which no other has while this one exists, detached or not; null before it is known. */
     private volatile @Nullable String device;
 
     /**

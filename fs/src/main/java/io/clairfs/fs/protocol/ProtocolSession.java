@@ -71,11 +71,11 @@ public final class ProtocolSession extends MountedSession {
         CompletableFuture<Negotiation> accepted = new CompletableFuture<>();
         RequestDispatcher dispatcher = new RequestDispatcher(filesystem, errnos, channel, accepted);
         RequestThreads threads = new RequestThreads("fuse-request", channel, dispatcher::dispatch, MOST_THREADS);
-        threads.start();
         Negotiation agreed;
         try {
+            threads.start();
             agreed = awaitAgreement(point, accepted);
-        } catch (MountException e) {
+        } catch (IOException e) {
             Fusermount.detach(point);
             throw e;
         }

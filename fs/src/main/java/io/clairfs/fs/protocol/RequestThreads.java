@@ -141,14 +141,16 @@ final class RequestThreads {
     /** One that waits, or should, does not. Those that are there go on. */
     private void notStarted(Throwable reason) {
         boolean last;
+        int left;
         synchronized (this) {
             threads--;
             idle--;
+            left = threads;
             lacksOne = idle == 0;
             notifyAll();
             last = nobodyWaitsAfterTheEnd();
         }
-        log(Level.WARNING, "one thread for requests fewer", reason);
+        log(Level.WARNING, "no further thread for requests, there are " + left, reason);
         if (last) {
             ended.complete(0);
         }

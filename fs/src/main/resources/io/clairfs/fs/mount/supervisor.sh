@@ -61,6 +61,7 @@ forget() {
     for file in restart mount listing jobs program upgrade restarts lock; do
         rm -f -- "$directory/$file"
     done
+    rm -f -- "$directory"/*.new
     rmdir -- "$directory"/died.*
     rmdir -- "$directory"
 } 2>/dev/null

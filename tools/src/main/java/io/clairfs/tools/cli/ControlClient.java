@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class ControlClient {
     private static final long ANSWER_TIMEOUT_MS = 15_000;
 
-    /** Longer than a process takes to go on with a mount of a million files. */
+    /** As long as the supervisor waits for a new process. */
     private static final long RESTART_TIMEOUT_MS = 60_000;
 
     private static final long RESTART_POLL_MS = 100;

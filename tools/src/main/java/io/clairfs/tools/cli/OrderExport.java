@@ -41,6 +41,7 @@ final class OrderExport implements AutoCloseable {
     private @Nullable Progress progress;
     private long files;
     private long bytes;
+    private volatile @Nullable Path writing;
 
     /** Epochs, or ranks, from {@code first} to {@code last}. */
     record Span(int first, int last) {
@@ -100,8 +101,29 @@ final class OrderExport implements AutoCloseable {
         }
     }
 
-    /** Writes all files. Returns what was written, for people. */
+    /** Writes all files. Returns what was written, for people. A file that is not whole when the user ends this is removed. */
     String write(Sampler sampler) throws InvalidSpecException, CommandFailedException {
+        Thread removal = new Thread(this::removePart);
+        Runtime.getRuntime().addShutdownHook(removal);
+        try {
+            return writeAll(sampler);
+        } finally {
+            Runtime.getRuntime().removeShutdownHook(removal);
+        }
+    }
+
+    private void removePart() {
+        Path part = writing;
+        try {
+            if (part != null) {
+                Files.deleteIfExists(part);
+            }
+        } catch (IOException e) {
+            System.err.println("clairfs: " + part + " is not whole and could not be removed: " + e.getMessage());
+        }
+    }
+
+    private String writeAll(Sampler sampler) throws InvalidSpecException, CommandFailedException {
         for (int epoch = epochs.first(); epoch <= epochs.last(); epoch++) {
             EpochOrder order = sampler.epoch(epoch);
             for (int rank = ranks.first(); rank <= ranks.last(); rank++) {
@@ -133,11 +155,13 @@ final class OrderExport implements AutoCloseable {
             Files.createDirectories(directory);
         }
         Path part = file.resolveSibling("." + file.getFileName() + "." + UUID.randomUUID() + ".part");
+        writing = part;
         try {
             try (FileChannel out = FileChannel.open(part, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
                 write(out, order, rank);
             }
             Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+            writing = null;
         } catch (IOException | RuntimeException e) {
             Files.deleteIfExists(part);
             throw e;

@@ -1,7 +1,6 @@
 package io.clairfs.tools.cli;
 
 import io.clairfs.fs.dataset.DatasetMount;
-import io.clairfs.fs.mount.FuseConnection;
 import io.clairfs.tools.node.mount.ControlRead;
 import io.clairfs.tools.node.mount.ControlRead.Answer;
 import io.clairfs.tools.node.mount.MountCheck;
@@ -10,7 +9,9 @@ import io.clairfs.tools.node.restart.RestartDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -46,14 +47,16 @@ final class UmountCommand implements Callable<Integer> {
         if (!MountCheck.isOurs(point)) {
             throw new CommandFailedException(point + " is not a clairfs mount");
         }
-        String device = FuseConnection.device(point);
         List<Long> processes = processes(point);
+        Set<Long> before = new HashSet<>(processes);
+        before.addAll(MountProcess.of(point));
         for (long pid : processes) {
             signal(pid, "TERM");
             signal(pid, "CONT"); // a stopped process does not handle SIGTERM
         }
         await(processes, END_TIMEOUT_MS, pid -> MountProcess.state(pid) != MountProcess.State.LIVES);
-        if (MountCheck.isOurs(point) && FuseConnection.device(point).equals(device)) { // else one that came meanwhile
+        boolean hasNext = !before.containsAll(MountProcess.of(point)); // another has mounted there meanwhile
+        if (MountCheck.isOurs(point) && !hasNext) {
             MountCheck.remove(point);
         }
         for (long pid : processes) {

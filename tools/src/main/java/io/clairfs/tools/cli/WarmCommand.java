@@ -62,7 +62,7 @@ final class WarmCommand implements Callable<Integer> {
         for (JsonNode each : status.path("jobs")) {
             String name = each.path("name").asString();
             jobs.add(name);
-            isOwn &= name.startsWith(OWN_JOB) && each.path("sampler").asString().equals(OWN_SAMPLER);
+            isOwn &= isOwn(name, each);
         }
         if (job != null && !jobs.contains(job)) {
             throw new CommandFailedException("there is no job '" + job + "' here"
@@ -85,6 +85,11 @@ final class WarmCommand implements Callable<Integer> {
                     "in a group of nodes a job has to say which node reads what; start it, then: clairfs warm "
                             + client.root() + " --job NAME");
         }
+        for (String name : jobs) {
+            if (isLeft(name)) {
+                stopOwn(client, name);
+            }
+        }
         String own = OWN_JOB + ProcessHandle.current().pid();
         Thread stop = new Thread(() -> stopOwn(client, own));
         Runtime.getRuntime().addShutdownHook(stop);
@@ -94,6 +99,20 @@ final class WarmCommand implements Callable<Integer> {
         } finally {
             stopOwn(client, own);
             Runtime.getRuntime().removeShutdownHook(stop);
+        }
+    }
+
+    private static boolean isOwn(String name, JsonNode job) {
+        return name.startsWith(OWN_JOB) && job.path("sampler").asString().equals(OWN_SAMPLER);
+    }
+
+    /** Whether such a job is of a command that was killed. */
+    private static boolean isLeft(String name) {
+        try {
+            return ProcessHandle.of(Long.parseLong(name.substring(OWN_JOB.length())))
+                    .isEmpty();
+        } catch (NumberFormatException e) {
+            return false;
         }
     }
 

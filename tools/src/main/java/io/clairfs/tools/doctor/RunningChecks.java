@@ -65,7 +65,7 @@ final class RunningChecks implements Check {
             found.add(Finding.problem(
                     "watches",
                     String.format(
-                            "%,d directories could not be watched: their samples are not staged",
+                            "%,d directories could not be watched: every sixteenth sample is left to its reader",
                             reads.path("unwatched_directories").asLong()),
                     "as root: sysctl -w fs.inotify.max_user_watches=524288, then mount again"));
         }

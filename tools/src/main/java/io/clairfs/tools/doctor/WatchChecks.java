@@ -23,7 +23,7 @@ final class WatchChecks implements Check {
             found.add(Finding.problem(
                     "watches",
                     String.format(
-                            "inotify allows %,d and the source has %s%,d directories: samples in the others are not staged",
+                            "inotify allows %,d and the source has %s%,d directories: where some are not watched, every sixteenth sample is left to its reader",
                             most, survey.isWhole() ? "" : "at least ", survey.directories()),
                     "as root: sysctl -w fs.inotify.max_user_watches=" + roundedUp(survey.directories())));
         } else if (most != Long.MAX_VALUE) {

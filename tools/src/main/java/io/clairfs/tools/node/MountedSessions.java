@@ -52,6 +52,7 @@ final class MountedSessions {
     /** The mount is over when it is detached from the tree, even while this or another process has files of it open. */
     private void endWhenDetached(PageCache pages) {
         boolean mounted = true;
+        boolean told = false;
         while (mounted && !ended.isDone()) {
             try (MountChanges changes = new MountChanges()) {
                 while (!ended.isDone() && pages.isMounted()) {
@@ -63,7 +64,8 @@ final class MountedSessions {
                 Thread.currentThread().interrupt();
                 mounted = false;
             } catch (IOException | RuntimeException | OutOfMemoryError e) { // such as no free descriptor
-                LOG.log(Level.WARNING, "a mount that is detached is noticed later", e);
+                LOG.log(told ? Level.DEBUG : Level.WARNING, "a mount that is detached is noticed later", e);
+                told = true;
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(FAILURE_PAUSE_MS));
             }
         }

@@ -100,6 +100,20 @@ final class WarmCommandTest {
     }
 
     @Test
+    void two_at_once_both_end_well() throws Exception {
+        LiveMount mount = fixture.mount(source(), "--memory", "64MiB", "--find-seed", "off");
+        mount.awaitReady();
+        String point = mount.point().toString();
+        Process first = fixture.start("warm", Clairfs.command("warm", point));
+        Process second = fixture.start("other-warm", Clairfs.command("warm", point));
+        assertThat(first.waitFor()).isZero();
+        assertThat(second.waitFor()).isZero();
+        assertThat(mount.status().path("jobs")).isEmpty();
+        assertThat(fixture.clairfs("warm", mount.point(), "--check").succeeded())
+                .contains("120 of 120 samples of the dataset are here");
+    }
+
+    @Test
     void ended_early_it_leaves_no_job() throws Exception {
         Path source = source();
         LiveMount mount = fixture.mount(source, "--memory", "64MiB");

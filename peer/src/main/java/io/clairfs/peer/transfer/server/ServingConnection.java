@@ -430,7 +430,8 @@ final class ServingConnection extends ByteToMessageDecoder {
 
     /** Whether the other side asks on and takes no answers. */
     private boolean owesTooMuch(ChannelHandlerContext ctx) {
-        return ctx.channel().bytesBeforeWritable() > limits.windows().mostBytes() + MOST_ANSWERS_UNSENT;
+        return ctx.channel().isActive() // Netty says of a closed one that nothing makes it writable
+                && ctx.channel().bytesBeforeWritable() > limits.windows().mostBytes() + MOST_ANSWERS_UNSENT;
     }
 
     /** Two idle periods in a row with unsent bytes mean that the other side has taken nothing for a whole one. */

@@ -134,6 +134,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         try {
             joinOnce(server, follower, changed);
         } catch (IOException | RuntimeException e) {
+            joined = null;
             parts.close(); // the ports are free for the next try
             trouble = String.valueOf(e.getMessage());
             changed.run();

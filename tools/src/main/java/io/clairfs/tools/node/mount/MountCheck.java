@@ -22,7 +22,7 @@ public final class MountCheck {
     private static final String OUR_TYPE = "fuse.clairfs";
     private static final long ANSWER_TIMEOUT_MS = 10_000;
 
-    /** A process that has died is started again within this time, or not at all. */
+    /** As long as the supervisor waits for a new process. */
     private static final long RESTART_TIMEOUT_MS = 60_000;
 
     private static final long RESTART_POLL_MS = 100;

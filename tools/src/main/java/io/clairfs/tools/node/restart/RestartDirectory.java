@@ -5,12 +5,16 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.clairfs.tools.node.config.StateDirectory;
 import io.clairfs.tools.node.mount.MountProcess;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -22,6 +26,7 @@ import java.util.stream.Collectors;
  * <p>Only its user may enter it: a process is started from it.
  */
 public record RestartDirectory(Path path) {
+    private static final Logger LOG = System.getLogger(RestartDirectory.class.getName());
     private static final String SUFFIX = ".restart";
     private static final String SCRIPT = "restart";
     private static final String PROGRAM = "program";
@@ -111,8 +116,13 @@ public record RestartDirectory(Path path) {
     /** Writes a file whole, in place of an older one. */
     void replace(String name, String text) throws IOException {
         Path fresh = Files.createTempFile(path, name, ".new"); // another process may write the same
-        Files.writeString(fresh, text, UTF_8);
-        Files.move(fresh, path.resolve(name), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        try {
+            Files.writeString(fresh, text, UTF_8);
+            Files.move(fresh, path.resolve(name), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) { // the disk is full, say
+            Files.deleteIfExists(fresh);
+            throw e;
+        }
     }
 
     /** The text of a file; empty when it is not there. */
@@ -124,19 +134,24 @@ public record RestartDirectory(Path path) {
         }
     }
 
-    private void clear() throws IOException {
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
-            for (Path file : files) {
-                Files.delete(file);
-            }
+    /** Removes its files, the lock last: until then no other process takes the directory. */
+    void clear() throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path, file -> !file.endsWith(RestartLock.FILE))) {
+            files.forEach(found::add);
+        }
+        found.add(path.resolve(RestartLock.FILE));
+        for (Path file : found) {
+            Files.deleteIfExists(file);
         }
     }
 
-    /** Removes it, with its files. */
-    void remove() throws IOException {
-        if (Files.exists(path)) {
-            clear();
-            Files.delete(path);
+    /** Removes it, unless another process has files there. */
+    void removeIfEmpty() throws IOException {
+        try {
+            Files.deleteIfExists(path);
+        } catch (DirectoryNotEmptyException used) {
+            LOG.log(Level.DEBUG, "the directory of a process that came meanwhile", used);
         }
     }
 }

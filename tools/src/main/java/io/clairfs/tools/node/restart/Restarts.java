@@ -12,6 +12,7 @@ import io.clairfs.tools.node.job.JobTable;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -145,11 +146,18 @@ public final class Restarts implements AutoCloseable {
         RestartLock held = lock;
         directory = null;
         lock = null;
-        if (held != null) {
-            held.close(); // before its file goes: NFS would keep that under another name, and the directory with it
+        try {
+            if (used != null && Files.exists(used.path())) {
+                used.clear(); // under the lock: who takes that next finds nothing of this process, and loses
+                // nothing to it
+            }
+        } finally {
+            if (held != null) {
+                held.close(); // before the directory goes, where NFS keeps an open file under another name
+            }
         }
         if (used != null) {
-            used.remove();
+            used.removeIfEmpty();
         }
     }
 
@@ -189,13 +197,13 @@ public final class Restarts implements AutoCloseable {
         command.write(into, program);
         into.replace("upgrade", "");
         keep();
-        replaced = true;
-        Thread.ofPlatform().name("upgrade").start(() -> {
+        Thread _ = Thread.ofPlatform().name("upgrade").start(() -> {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(ANSWERED_MS));
             if (!closed) { // else the supervisor was told that nothing is to be started
                 Runtime.getRuntime().halt(0);
             }
         });
+        replaced = true;
     }
 
     private void keepJobs() throws IOException {

@@ -126,6 +126,7 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
         for (int left = PREDECESSOR_LOOKS; left > 0 && isPredecessorThere(); left--) {
             TimeUnit.MILLISECONDS.sleep(CONTROL_PAUSE_MS);
         }
+        boolean isTold = false;
         while (true) {
             boolean isTaken = isPredecessorThere();
             try {
@@ -135,7 +136,10 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
                 if (!isTaken) {
                     throw e;
                 }
-                LOG.log(Level.INFO, "the process before this one has not ended: " + e.getMessage());
+                LOG.log(
+                        isTold ? Level.DEBUG : Level.INFO,
+                        "the process before this one has not ended, tries again: " + e.getMessage());
+                isTold = true;
             }
             TimeUnit.MILLISECONDS.sleep(PORT_PAUSE_MS);
         }

@@ -3,19 +3,32 @@ package io.clairfs.tools.node.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.fetch.FetchLimits;
+import io.clairfs.cache.fetch.FetchPlaces;
+import io.clairfs.cache.fetch.FetchRouter;
+import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.source.DirectorySource;
+import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.peer.directory.Discovery;
 import io.clairfs.tools.config.ModelFile;
+import io.clairfs.tools.mount.TestPorts;
 import io.clairfs.tools.node.config.GroupConfig;
+import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A node that has not joined its group yet. */
@@ -41,6 +54,51 @@ final class PeerGroupTest {
             assertThat(group.group().numbers())
                     .isNotNull()
                     .isSameAs(group.group().numbers());
+        }
+    }
+
+    /** As where {@code clairfs umount} comes while a node of the group hangs: the mount is still to be ended. */
+    @Test
+    @Timeout(300)
+    @SuppressWarnings("try") // what is closed early is what this is about
+    void end_whileItJoins_doesNotWaitUntilItHasJoined(@TempDir Path directory) throws Exception {
+        InetAddress here = InetAddress.getLoopbackAddress();
+        ErrorLog errors = new ErrorLog(Clock.systemUTC());
+        try (ServerSocket silent = new ServerSocket(0, 50, here);
+                DirectorySource source = new DirectorySource(directory);
+                DatasetTree tree = new DatasetTree(source, 1, errors::add);
+                MemoryTier memory = new MemoryTier(1 << 20);
+                Admission admission = new Admission(tree, memory, List.of(), 1 << 20);
+                SamplesInUse inUse = new SamplesInUse()) {
+            tree.complete().join();
+            GroupConfig config = new GroupConfig(
+                    "node",
+                    new InetSocketAddress(here, TestPorts.free(2)),
+                    new Discovery.Members(List.of("127.0.0.1:" + silent.getLocalPort())),
+                    null,
+                    List.of(),
+                    null);
+            PeerGroup group = new PeerGroup(config, ModelFile.UNMEASURED, tree, admission, errors, 1 << 20, 1_000);
+            FetchRouter router = new FetchRouter(
+                    new FetchPlaces(tree, source, admission, inUse, group),
+                    FetchLimits.DEFAULT,
+                    new ObservedRates((_, _) -> 1, 60, System::nanoTime),
+                    new Counters(),
+                    System::nanoTime);
+            SampleServer server = new SampleServer(admission, router, group::isHomeHere, new SparePool(0, () -> false));
+            Thread joining = Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    group.join(server, _ -> Map.of(), () -> {});
+                } catch (IOException | RuntimeException e) {
+                    errors.add("as it may: " + e.getMessage());
+                }
+            });
+            try (Socket _ = silent.accept()) {
+                group.close();
+                assertThat(joining.isAlive()).isTrue();
+            }
+            silent.close();
+            joining.join();
         }
     }
 }
