@@ -33,7 +33,12 @@ record LiveMount(Path point) {
 
     /** Writes one message to the job file. */
     void job(String line) throws IOException {
-        Files.writeString(control("job"), line + "\n", StandardOpenOption.WRITE);
+        try {
+            Files.writeString(control("job"), line + "\n", StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            e.addSuppressed(new IOException(read("errors"))); // the reason
+            throw e;
+        }
     }
 
     /** Stops all jobs. */

@@ -58,7 +58,7 @@ public final class Metrics {
                     "jobs[].window",
                     "clairfs_job_window_samples",
                     "samples",
-                    "that a rank's reader processes hold at once; 0 if unknown"),
+                    "that a rank's reader processes hold at once; 0 if `batch` is unknown"),
             gauge("jobs[].readers[].rank", "", "1", "served by this node"),
             gauge("jobs[].readers[].loaders", "clairfs_loaders", "threads", "assigned to it now"),
             gauge(
