@@ -99,7 +99,10 @@ public final class JobTable {
 
     /** The announced ranks that read here, by job. Jobs that are not known yet are included. */
     public Map<String, Ranks> ranksHere() {
-        return new TreeMap<>(ranksHere);
+        Map<String, Ranks> now = new TreeMap<>();
+        ranksHere.forEach(
+                now::put); // the constructor takes a sorted map's size and then its entries, which may be fewer by then
+        return now;
     }
 
     /** The number of jobs that have not started here although ranks of them are known to read here. */
@@ -330,7 +333,7 @@ public final class JobTable {
                 group.started(run.spec()); // the group has lost it
             }
         }
-        Map<String, Ranks> here = new TreeMap<>(ranksHere);
+        Map<String, Ranks> here = ranksHere();
         here.keySet().retainAll(known.running().keySet());
         return here;
     }

@@ -150,6 +150,21 @@ final class JobTableTest {
     }
 
     @Test
+    void ranksHere_areToldWhileTheyChange() throws Exception {
+        Thread changes = Thread.ofPlatform().start(() -> {
+            for (int i = 0; i < 20_000; i++) {
+                jobs.readHere("job-" + i % 3, new Ranks(0, 0));
+                jobs.end("job-" + i % 3);
+            }
+        });
+        while (changes.isAlive()) {
+            assertThat(jobs.ranksHere()).hasSizeLessThanOrEqualTo(3);
+        }
+        changes.join();
+        assertThat(jobs.ranksHere()).isEmpty();
+    }
+
+    @Test
     void begin_aJobRunsAndIsListed() throws Exception {
         jobs.begin(spec("name=a seed=3 sampler=sequential"));
         jobs.begin(spec("name=b seed=4"));
