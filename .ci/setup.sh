@@ -124,7 +124,7 @@ is_built() {
 # Maven keeps libraries in the user's home, the one in the list of users; a user who has none keeps them elsewhere.
 use_repository() {
     local home
-    home=$(getent passwd "$(id -u)" | cut -d: -f6)
+    home=$(getent passwd "$(id -u)" | cut -d: -f6) || home=
     home=${home:-${HOME:-/}}
     if ! mkdir -p "$home/.m2/repository" 2>/dev/null || ! [ -w "$home/.m2/repository" ]; then
         export MAVEN_OPTS="${MAVEN_OPTS:-} -Dmaven.repo.local=/tmp/clairfs-m2-$(id -u)"
@@ -162,12 +162,14 @@ longest_training_s=180
 # start. Loading all of it would take as long as a short command itself, so that has a file of its own, which saves a third of its time.
 # A program without them, or with those of another JDK, runs all the same. $2 is what to remove for another try.
 make_startup_cache() {
-    local at
-    "$JAVA_HOME/bin/java" "${jvm_flags[@]}" "${short_flags[@]}" -XX:AOTCacheOutput="$1/command.aot" -cp "$(<"$1/class-path")" \
-        io.clairfs.tools.cli.Main order --samples 3 --seed 1 >/dev/null 2>&1 </dev/null || rm -f "$1/command.aot"
+    local at record_commands
+    record_commands=("$JAVA_HOME/bin/java" "${jvm_flags[@]}" "${short_flags[@]}" -XX:AOTCacheOutput="$1/command.aot" -cp "$(<"$1/class-path")"
+        io.clairfs.tools.cli.training.CommandTraining)
     mkdir "$1/training"
     "$JAVA_HOME/bin/java" "${jvm_flags[@]}" -XX:+UseSerialGC -XX:AOTCacheOutput="$1/startup.aot" -cp "$(<"$1/class-path")" \
-        io.clairfs.tools.cli.training.StartupTraining "$1/training" "$longest_training_s" >/dev/null 2>&1 </dev/null || rm -f "$1/startup.aot"
+        io.clairfs.tools.cli.training.StartupTraining "$1/training" "$longest_training_s" "${record_commands[@]}" \
+        >/dev/null 2>&1 </dev/null || rm -f "$1/startup.aot"
+    [ -e "$1/command.aot" ] || "${record_commands[@]}" "$1/training" >/dev/null 2>&1 </dev/null || rm -f "$1/command.aot"
     [ -e "$1/startup.aot" ] || say "a quick start could not be prepared within $longest_training_s s, so each mount takes a second longer; to try again: rm -r '$2'"
     for at in "$1"/training/*; do # the mounts of a run that took too long
         fusermount -uz "$at" 2>/dev/null || true
@@ -178,11 +180,20 @@ make_startup_cache() {
 # All jars of a directory, as Java takes them.
 class_path() { (IFS=: && jars=("$1"/*.jar) && printf '%s' "${jars[*]}"); }
 
+# Whether the cache of a package is that of the place where it lies.
+is_prepared() { [ "$(cat "$1/class-path" 2>/dev/null)" = "$(class_path "$1")" ]; }
+
 # What a package still needs at the place where it was unpacked, at its first use: the cache of a quick start, which knows the jars by their paths.
 prepare_package() {
     local program=$1 fresh
     [ -w "$program" ] || return 0
-    [ "$(cat "$program/class-path" 2>/dev/null)" != "$(class_path "$program")" ] || return 0
+    ! is_prepared "$program" || return 0
+    exec 9>"$program/preparing.lock" # commands that begin together, also on other nodes
+    flock -n 9 2>/dev/null || { say "waiting for another first start" && flock 9; } || true # a filesystem may have no locks
+    if is_prepared "$program"; then
+        exec 9>&-
+        return 0
+    fi
     say "preparing the first start (once)"
     fresh=$(mktemp -d "$program/.preparing-XXXXXX")
     class_path "$program" >"$fresh/class-path"
@@ -190,6 +201,7 @@ prepare_package() {
     rm -f "$program"/*.aot
     mv "$fresh"/* "$program"
     rmdir "$fresh"
+    exec 9>&-
 }
 
 # What a build does, by its log: one of the modules, or what comes after them.

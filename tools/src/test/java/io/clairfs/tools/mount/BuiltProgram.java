@@ -129,23 +129,12 @@ record BuiltProgram(String classPath, List<String> flags, List<String> shortFlag
         // The cache records the paths of the jars, so they are moved before it is made.
         Files.move(fresh, directory);
         Path training = Files.createDirectory(directory.resolve("training"));
-        train(
-                jvmFlags,
-                classPath(entries, directory),
-                directory.resolve(STARTUP_CACHE),
-                List.of(Clairfs.TRAINING, training.toString(), LONGEST_TRAINING_S));
-        train(
-                jvmFlags,
-                classPath(entries, directory),
-                directory.resolve(COMMAND_CACHE),
-                List.of(Clairfs.MAIN, "order", "--samples", "3", "--seed", "1"));
-    }
-
-    private static void train(List<String> jvmFlags, String classPath, Path cache, List<String> program)
-            throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(jvmFlags);
-        command.addAll(List.of("-XX:AOTCacheOutput=" + cache, "-cp", classPath));
-        command.addAll(program);
+        List<String> recordCommands = record(
+                jvmFlags, classPath(entries, directory), directory.resolve(COMMAND_CACHE), Clairfs.COMMAND_TRAINING);
+        List<String> command = new ArrayList<>(
+                record(jvmFlags, classPath(entries, directory), directory.resolve(STARTUP_CACHE), Clairfs.TRAINING));
+        command.addAll(List.of(training.toString(), LONGEST_TRAINING_S));
+        command.addAll(recordCommands);
         int exit = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
@@ -154,8 +143,14 @@ record BuiltProgram(String classPath, List<String> flags, List<String> shortFlag
         if (exit != 0) {
             System.out.println(
                     "the tests' programs start slowly: a cache of classes could not be made, exit code " + exit);
-            Files.deleteIfExists(cache);
+            Files.deleteIfExists(directory.resolve(STARTUP_CACHE));
         }
+    }
+
+    private static List<String> record(List<String> jvmFlags, String classPath, Path cache, String main) {
+        List<String> command = new ArrayList<>(jvmFlags);
+        command.addAll(List.of("-XX:AOTCacheOutput=" + cache, "-cp", classPath, main));
+        return command;
     }
 
     private static void pack(Path classes, Path jar) throws IOException {

@@ -14,6 +14,7 @@ import java.util.Set;
 final class Clairfs {
     static final String MAIN = "io.clairfs.tools.cli.Main";
     static final String TRAINING = "io.clairfs.tools.cli.training.StartupTraining";
+    static final String COMMAND_TRAINING = "io.clairfs.tools.cli.training.CommandTraining";
 
     /** Compact headers are the launcher's, too: a cache of loaded classes is of use only where the headers are the same. */
     private static final List<String> FLAGS = List.of(
@@ -24,6 +25,10 @@ final class Clairfs {
 
     /** Tests run hundreds of processes, most of them for seconds. Full optimisation would take half of their processor time. */
     private static final String QUICKLY_COMPILED = "-XX:TieredStopAtLevel=1";
+
+    /** Nor is what a cache of classes knows about what to compile of use to them: a tenth of the processor time of a mount. */
+    private static final List<String> LATER_COMPILED =
+            List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-AOTReplayTraining");
 
     private static final Set<String> LONG = Set.of("mount", "demo", "bench", "simulate", "feed");
 
@@ -37,6 +42,7 @@ final class Clairfs {
         command.addAll(FLAGS);
         if (!Boolean.getBoolean("clairfs.daemons.compiled")) {
             command.add(QUICKLY_COMPILED);
+            command.addAll(LATER_COMPILED);
         }
         return command;
     }
@@ -51,6 +57,16 @@ final class Clairfs {
         List<String> command = jvm();
         command.addAll(isShort(arguments) ? program.shortFlags() : program.flags());
         command.addAll(List.of("-cp", program.classPath(), MAIN));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    /** The command of another main class of the tests, which starts as quickly. */
+    static List<String> ofTests(Class<?> main, String... arguments) {
+        List<String> command = jvm();
+        command.addAll(PROGRAM.flags());
+        command.addAll(
+                List.of("-cp", PROGRAM.classPath() + ":" + System.getProperty("java.class.path"), main.getName()));
         command.addAll(List.of(arguments));
         return command;
     }

@@ -34,17 +34,7 @@ final class FaultyProcess implements AutoCloseable {
 
     /** Starts a process that shows the directory {@code shown} at {@code point}. */
     static FaultyProcess start(Path shown, Path point) throws IOException {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "--sun-misc-unsafe-memory-access=allow",
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        FaultyCommand.class.getName(),
-                        shown.toString(),
-                        point.toString())
+        Process process = new ProcessBuilder(Clairfs.ofTests(FaultyCommand.class, shown.toString(), point.toString()))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         FaultyProcess started = new FaultyProcess(process, point);

@@ -19,8 +19,8 @@ import tools.jackson.databind.JsonNode;
  * reads.
  */
 final class StressCrowd implements StressNode.Watcher, AutoCloseable {
-    private static final int PROCESSES = 2;
-    private static final int THREADS = 16;
+    private static final int PROCESSES = 8;
+    private static final int THREADS = 4;
 
     /** Longer than any read takes. */
     private static final long PATIENCE_S = 180;
@@ -111,6 +111,11 @@ final class StressCrowd implements StressNode.Watcher, AutoCloseable {
                         reads.path("opened").asLong(),
                         reads.path("upcalls").asLong(),
                         reads.path("requests").asLong()));
+    }
+
+    @Override
+    public void took(String part, long startNs) {
+        report.took("remounts: " + part, startNs, System.nanoTime());
     }
 
     /** Makes one thread of one process a trainer, until it has read these files. */

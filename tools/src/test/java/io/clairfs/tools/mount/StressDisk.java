@@ -199,6 +199,13 @@ final class StressDisk implements AutoCloseable {
         return true;
     }
 
+    /** Ends its failures. A process that waits for an answer of it cannot be ended before it has one. */
+    void answerAgain() {
+        if (failing != null) {
+            failing.liftAll();
+        }
+    }
+
     /** Reports the strikes of its faults. */
     void count(StressReport report) {
         if (failing != null) {

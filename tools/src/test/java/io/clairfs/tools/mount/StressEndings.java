@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
 final class StressEndings {
     private static final List<String> WAYS = List.of("stat", "pread", "readdir");
 
-    private static final long FILLING_NS = TimeUnit.SECONDS.toNanos(4);
+    private static final long FILLING_NS = TimeUnit.SECONDS.toNanos(2);
     private static final long FILLING_STEP_MS = 50;
     private static final int ENOUGH = 4;
     private static final int MOST_FROM_DISK = 8;
@@ -78,6 +78,9 @@ final class StressEndings {
     private void again(int number, boolean untilListed, Meanwhile between) throws Exception {
         StressNode.Ending ending = endings.next();
         StressNode node = world.nodes().get(number);
+        if (random.nextInt(4) > 0) {
+            world.disk(number).answerAgain();
+        }
         world.source().links().remove(); // a listed link would stay a link
         world.crowd().pace(pace.readsPerSecondMeanwhile());
         world.machine()
@@ -101,7 +104,9 @@ final class StressEndings {
             return;
         }
         world.source().lift();
+        long start = System.nanoTime();
         fillDisk(node);
+        report.took("remounts: filling the disk", start, System.nanoTime());
         again(node, true, () -> {
             world.disk(node).putInFront(report);
             world.disk(node).putBehindFaults();
@@ -163,12 +168,16 @@ final class StressEndings {
         // The kernel requests the names of one directory one after the other, so three hanging requests take three
         // times as long.
         List<String> ways = kind == FaultKind.HANG ? List.of(way) : WAYS;
+        long start = System.nanoTime();
         world.reads().requireErrors(when + ", which fails with " + kind, node, directory, ways);
+        report.took("remounts: errors", start, System.nanoTime());
         if (fault.struck() == 0) {
             report.failure(when + ": the directory was never listed");
         }
         world.source().lift();
+        start = System.nanoTime();
         JsonNode _ = node.control(() -> node.mount().awaitReady());
+        report.took("remounts: ready", start, System.nanoTime());
         report.fault(kind == FaultKind.HANG ? "directory hangs" : "directory not listed", 1);
     }
 }

@@ -47,6 +47,9 @@ final class StressNode {
 
         /** The daemon will be ended. */
         void ends(StressNode node) throws Exception;
+
+        /** A part of a remount that began at this time has ended. */
+        void took(String part, long startNs);
     }
 
     private StressNode(
@@ -86,12 +89,16 @@ final class StressNode {
             next.put(path, source.truth().now(path));
         }
         watcher.lists(this, next);
+        long start = System.nanoTime();
         fixture.mountAt(point, source.point(), options.get().toArray(String[]::new));
+        watcher.took("mounting", start);
+        start = System.nanoTime();
         JsonNode status = control(() -> mount.await(
                 "listed, or told why not",
                 s -> !untilListed
                         || s.path("ready").asBoolean()
                         || s.path("index_error").isString()));
+        watcher.took("listing", start);
         daemon = ProcessHandle.of(status.path("pid").asLong()).orElseThrow();
         machine.adopt(daemon.pid());
         listedBefore = listed;
@@ -111,7 +118,10 @@ final class StressNode {
             case TERMINATE -> end(daemon.destroy());
             case KILL -> end(daemon.destroyForcibly());
         }
+        watcher.took("ending, " + ending, from);
+        long ended = System.nanoTime();
         between.happens();
+        watcher.took("between", ended);
         begin(untilListed);
         synchronized (disturbances) {
             disturbances.removeLast();

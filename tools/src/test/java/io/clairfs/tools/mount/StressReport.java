@@ -100,9 +100,7 @@ final class StressReport {
 
     /** Records a finished step. */
     synchronized void did(int step, String what, long startNs, long endNs) {
-        double seconds = (endNs - startNs) / NANOS_PER_SECOND;
-        Took before = took.getOrDefault(what, new Took(0, 0));
-        took.put(what, new Took(before.times() + 1, before.seconds() + seconds));
+        double seconds = took(what, startNs, endNs);
         lately.add(String.format(
                 Locale.ROOT,
                 "step %d at %.2f s: %s for %.2f s",
@@ -113,6 +111,14 @@ final class StressReport {
         if (lately.size() > LATELY) {
             lately.remove();
         }
+    }
+
+    /** Adds the time of a step or of a part of one. Returns it in seconds. */
+    synchronized double took(String what, long startNs, long endNs) {
+        double seconds = (endNs - startNs) / NANOS_PER_SECOND;
+        Took before = took.getOrDefault(what, new Took(0, 0));
+        took.put(what, new Took(before.times() + 1, before.seconds() + seconds));
+        return seconds;
     }
 
     /** Records that this machine does not allow a kind of fault. */

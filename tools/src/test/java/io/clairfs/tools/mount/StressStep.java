@@ -24,11 +24,11 @@ enum StressStep {
     WRONG_JOB(1, 2),
     STOP_JOB(2, 2),
 
-    DAMAGE_DISK(4, 12),
+    DAMAGE_DISK(4, 13),
     FILL_DISK(1, 2),
     LOCK_DISK(1, 3),
     LIMIT_DISK(1, 2),
-    FAIL_DISK(2, 6),
+    FAIL_DISK(2, 4),
     MEND_DISK(3, 4),
 
     PLANT_LINK(2, 2),
@@ -36,7 +36,7 @@ enum StressStep {
     SUSPEND(1, 1),
     FLOOD(1, 1),
     SHIFT_CLOCK(2, 2),
-    SQUEEZE_MEMORY(2, 4),
+    SQUEEZE_MEMORY(2, 3),
 
     LIE(4, 4),
 

@@ -40,7 +40,9 @@ enum mode { PREAD, MMAP, DIRECT, SEEK, WHOLE, MODES };
 static const char *const NAMES[] = {"pread", "mmap", "direct", "seek", "whole"};
 static const int64_t SLOW_NS = 3000000000LL, LONG_NS = 8000000000LL, HANG_NS = 25000000000LL, SECOND = 1000000000LL;
 static const long PAUSE_AFTER_FAILURE_NS = 5000000;
-static const int DROP_ONE_IN = 4;
+/* So many more of eight reads are whole ones, as a trainer's. */
+enum { MORE_WHOLE = 3 };
+static const int DROP_ONE_IN = 8;
 
 struct content { uint64_t seed; int64_t size; };
 /* Never freed: a thread may still compare with it. */
@@ -259,7 +261,8 @@ static int choose(struct reader *r) {
         r->mount = (int)any(r, mounts);
         if (now() < gone_until[r->mount] && any(r, 16)) r->mount = (r->mount + 1) % mounts;
         r->file = (int)any(r, file_count);
-        r->mode = (enum mode)any(r, MODES);
+        r->mode = (enum mode)any(r, MODES + MORE_WHOLE);
+        if (r->mode >= MODES) r->mode = WHOLE;
     }
     struct listing *listed = now_listed[r->mount];
     if (!listed) return 0;

@@ -7,6 +7,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -36,21 +37,26 @@ public final class StartupTraining {
     /** The job that one node reads alone, and not to its end. */
     private static final String ALONE = "alone";
 
+    /** A file of the dataset. */
+    static final String SAMPLE = "class0/0.jpg";
+
     private static final long READ_MS = 8_000;
     private static final long LONGEST_MS = 30_000;
+    private static final long LONGEST_RECORDING_MS = 60_000;
     private static final String LOOPBACK = "127.0.0.1";
 
     private StartupTraining() {}
 
     /**
-     * Takes an empty directory for the dataset and the mounts, and, where half a minute is too little, after how many seconds a watchdog
-     * halts the run. The directory's content may be deleted afterwards. Exits with 0.
+     * Takes an empty directory for the dataset and the mounts; where half a minute is too little, after how many seconds a watchdog halts
+     * the run; and a command that is run at the end with a mount point behind it, one that records short commands ({@link CommandTraining}).
+     * The directory's content may be deleted afterwards. Exits with 0.
      */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         long longestMs = arguments.length > 1 ? TimeUnit.SECONDS.toMillis(Long.parseLong(arguments[1])) : LONGEST_MS;
         Thread.ofPlatform().daemon().name("training-watch").start(() -> endLate(longestMs));
         int _ = Main.run("order", "--samples", "3", "--seed", "1");
-        train(Path.of(arguments[0]));
+        train(Path.of(arguments[0]), List.of(arguments).subList(Math.min(arguments.length, 2), arguments.length));
         System.exit(Main.DONE);
     }
 
@@ -63,7 +69,7 @@ public final class StartupTraining {
         Runtime.getRuntime().halt(Main.FAILED);
     }
 
-    private static void train(Path directory) throws IOException, InterruptedException {
+    private static void train(Path directory, List<String> recorder) throws IOException, InterruptedException {
         try (TrainingSource source = TrainingSource.of(makeDataset(directory), directory.resolve("source"))) {
             Path secret = Files.writeString(directory.resolve("secret"), "only for this training, and for no group");
             Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
@@ -94,6 +100,22 @@ public final class StartupTraining {
                 }
                 holder.run(List.of("status"));
             }
+            if (!recorder.isEmpty()) {
+                record(recorder, holder.point());
+            }
+        }
+    }
+
+    /** Another JVM records what short commands do with the mount. What does not come of it does not end this one's recording. */
+    private static void record(List<String> recorder, Path point) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(recorder);
+        command.add(point.toString());
+        Process recording = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        if (!recording.waitFor(LONGEST_RECORDING_MS, TimeUnit.MILLISECONDS)) {
+            recording.destroyForcibly();
         }
     }
 

@@ -49,6 +49,11 @@ final class TrainingNode {
         return Files.exists(ready);
     }
 
+    /** Its mount point. */
+    Path point() {
+        return mount;
+    }
+
     /** Reads every file that the mount shows once, its control files too. */
     void readAll() throws IOException {
         try (Stream<Path> all = Files.walk(mount)) {
