@@ -3,6 +3,8 @@ package io.clairfs.tools.doctor;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.posix.NativeFunction;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.ProcessIdentity;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,7 +13,10 @@ import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param environment the variables of the user
  * @param userId 0 for root
  * @param hasLibrary whether a shared library of this name can be loaded
+ * @param openError the errno of opening a device for reading and writing, 0 when it opens; empty where its mode alone can be looked at
  * @param isClockSynchronised what the kernel says of its clock
  * @param javaVersion the feature release of the JDK
  */
@@ -30,6 +36,7 @@ public record Machine(
         Map<String, String> environment,
         int userId,
         Predicate<String> hasLibrary,
+        Function<Path, OptionalInt> openError,
         boolean isClockSynchronised,
         int javaVersion) {
     /** Enough for the kernel's {@code struct timex}. */
@@ -45,6 +52,7 @@ public record Machine(
                 System.getenv(),
                 ProcessIdentity.userId(),
                 Machine::loads,
+                Machine::opened,
                 clockIsSynchronised(),
                 Runtime.version().feature());
     }
@@ -92,6 +100,52 @@ public record Machine(
                         .filter(line -> line.startsWith(name + ":"))
                         .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
                         .findFirst();
+    }
+
+    /** What stands behind a name in the {@code status} of this process; null if nothing does. */
+    @Nullable
+    String ofThisProcess(String name) {
+        String text = text("proc/self/status");
+        return text == null
+                ? null
+                : text.lines()
+                        .filter(line -> line.startsWith(name + ":"))
+                        .map(line -> line.substring(name.length() + 1).strip())
+                        .findFirst()
+                        .orElse(null);
+    }
+
+    /** What a program prints with {@code argument}; empty if it cannot be run or does not end within {@code mostMs}. */
+    static String printed(Path program, String argument, long mostMs) {
+        try {
+            Process process = new ProcessBuilder(program.toString(), argument)
+                    .redirectErrorStream(true)
+                    .start();
+            try {
+                process.getOutputStream().close();
+                if (!process.waitFor(mostMs, TimeUnit.MILLISECONDS)) {
+                    return "";
+                }
+                InputStream out = process.getInputStream();
+                return new String(out.readNBytes(Math.min(out.available(), MOST_BYTES)), UTF_8);
+            } finally {
+                process.destroyForcibly();
+            }
+        } catch (IOException e) {
+            return "";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "";
+        }
+    }
+
+    private static OptionalInt opened(Path device) {
+        try {
+            Posix.close(Posix.openAt(Posix.AT_FDCWD, device.toString().getBytes(UTF_8), Posix.O_RDWR));
+            return OptionalInt.of(0);
+        } catch (PosixException e) {
+            return OptionalInt.of(e.errno());
+        }
     }
 
     @SuppressWarnings("restricted")

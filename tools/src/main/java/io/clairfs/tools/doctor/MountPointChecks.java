@@ -4,16 +4,19 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.posix.Posix;
+import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountTable.Mount;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The directory where the mount is to be, and who will see it there. */
@@ -23,9 +26,18 @@ final class MountPointChecks implements Check {
     private static final int WRITE = 02;
     private static final int WRITE_AND_ENTER = 03;
 
-    /** Filesystems that fusermount's list of allowed types does not have, in the versions that distributions ship. */
+    /** Filesystems that the list of allowed types lacks in some versions of fusermount. */
     private static final Set<String> REFUSED =
             Set.of("lustre", "gpfs", "beegfs", "beegfs_nodev", "wekafs", "panfs", "orangefs", "pvfs2", "9p", "proc");
+
+    /** Those of them that it has from version 3.4 on. */
+    private static final Set<String> ALLOWED_BY_NEWER = Set.of("lustre", "gpfs");
+
+    /** Those that it has in versions of 2025 and later, and where a distribution has taken that over. */
+    private static final Set<String> ALLOWED_BY_LATEST = Set.of("wekafs", "panfs");
+
+    private static final Pattern VERSION = Pattern.compile("version: ([0-9]{1,4})\\.([0-9]{1,4})");
+    private static final long VERSION_TIMEOUT_MS = 2000;
 
     /** The directories that schedulers and systemd make private. */
     private static final List<String> OFTEN_PRIVATE = List.of("/tmp", "/var/tmp", "/dev/shm");
@@ -79,13 +91,37 @@ final class MountPointChecks implements Check {
             return List.of();
         }
         String type = under.get().type();
-        if (examined.isOrdinaryUser() && REFUSED.contains(type)) {
+        Finding allowed = Finding.ok("filesystem", point + " is on " + type);
+        if (!examined.isOrdinaryUser() || !REFUSED.contains(type)) {
+            return List.of(allowed);
+        }
+        boolean isNewer = (ALLOWED_BY_NEWER.contains(type) || ALLOWED_BY_LATEST.contains(type))
+                && hasNewerFusermount(examined.machine());
+        if (!isNewer) {
             return List.of(Finding.problem(
                     "filesystem",
                     point + " is on " + type + ", where fusermount does not mount for ordinary users",
                     ELSEWHERE));
         }
-        return List.of(Finding.ok("filesystem", point + " is on " + type));
+        return List.of(
+                ALLOWED_BY_LATEST.contains(type)
+                        ? Finding.note(
+                                "filesystem",
+                                point + " is on " + type
+                                        + ", where only the latest versions of fusermount mount for ordinary users",
+                                "if the mount is refused: " + ELSEWHERE)
+                        : allowed);
+    }
+
+    /** Whether fusermount says that it is of version 3.4 or newer. */
+    private static boolean hasNewerFusermount(Machine machine) {
+        Path program = Fusermount.find(machine.environment().get("PATH"));
+        Matcher version = VERSION.matcher(program == null ? "" : Machine.printed(program, "-V", VERSION_TIMEOUT_MS));
+        if (!version.find()) {
+            return false;
+        }
+        int major = Integer.parseInt(version.group(1));
+        return major > 3 || (major == 3 && Integer.parseInt(version.group(2)) >= 4);
     }
 
     private static List<Finding> privateTmp(Machine machine, Path point) {
@@ -101,14 +137,19 @@ final class MountPointChecks implements Check {
                 .toList();
     }
 
-    /** Whether a part of another filesystem is mounted at {@code directory}, as with private directories. */
+    /** Whether a part of another filesystem is mounted at {@code directory}, as with private directories. A whole subvolume of btrfs is no part. */
     private static boolean isPart(Machine machine, String directory) {
         String table = machine.text("proc/self/mountinfo");
         return table != null
                 && table.lines()
                         .map(line -> line.split(" ", -1))
                         .filter(fields -> fields.length > 4 && fields[4].equals(directory))
-                        .anyMatch(fields -> !fields[3].equals("/"));
+                        .anyMatch(fields -> !fields[3].equals("/") && !isSubvolume(fields));
+    }
+
+    /** Whether the options of the filesystem, the last field, name the root of the mount as a subvolume. */
+    private static boolean isSubvolume(String[] fields) {
+        return Arrays.asList(fields[fields.length - 1].split(",", -1)).contains("subvol=" + fields[3]);
     }
 
     private static List<Finding> allowOther(Examined examined) {
@@ -132,7 +173,7 @@ final class MountPointChecks implements Check {
     static final class Mounts {
         private Mounts() {}
 
-        /** The mount that holds {@code path}. */
+        /** The mount that holds {@code path}. Of several at one point it is the last, which hides the others, as NFS does below autofs. */
         static Optional<Mount> of(Machine machine, Path path) {
             String table = machine.text("proc/self/mounts");
             return table == null
@@ -142,7 +183,10 @@ final class MountPointChecks implements Check {
                             .filter(fields -> fields.length > 2)
                             .map(fields -> new Mount(fields[0], Path.of(fields[1].replace("\\040", " ")), fields[2]))
                             .filter(mount -> path.startsWith(mount.point()))
-                            .max(Comparator.comparingInt(mount -> mount.point().getNameCount()));
+                            .reduce((older, newer) -> newer.point().getNameCount()
+                                            >= older.point().getNameCount()
+                                    ? newer
+                                    : older);
         }
     }
 }

@@ -97,7 +97,7 @@ public record SourceSurvey(
             latency = latency(listed.some);
             Reading reading = new Reading(listed.some, System.nanoTime() + time.toNanos());
             rate = reading.bytesPerSecond();
-            read = reading.done.get();
+            read = reading.done();
         }
         return new SourceSurvey(
                 listed.whole,
@@ -162,35 +162,41 @@ public record SourceSurvey(
         }
     }
 
-    private static double latency(List<Path> some) throws IOException {
+    /** Seconds to the first byte, median over those of some files that can be read; 0 if none can. */
+    static double latency(List<Path> some) {
         int number = Math.min(FIRST_BYTES, some.size());
         long[] took = new long[number];
+        int answered = 0;
         ByteBuffer first = ByteBuffer.allocateDirect(1);
         for (int i = 0; i < number; i++) {
             long start = System.nanoTime();
             try (FileChannel file = FileChannel.open(some.get(i * some.size() / number))) {
                 first.clear();
                 int _ = file.read(first);
+                took[answered] = System.nanoTime() - start;
+                answered++;
+            } catch (IOException unreadable) {
+                assert unreadable != null : "the others may be readable";
             }
-            took[i] = System.nanoTime() - start;
         }
-        Arrays.sort(took);
-        return took[number / 2] / NANOS_PER_SECOND;
+        Arrays.sort(took, 0, answered);
+        return answered == 0 ? 0 : took[answered / 2] / NANOS_PER_SECOND;
     }
 
-    private static final class Reading {
+    /** Reads files with a few threads; passes over those that cannot be read. */
+    static final class Reading {
         private final List<Path> some;
         private final long endNs;
         private final AtomicInteger next = new AtomicInteger();
         private final AtomicInteger done = new AtomicInteger();
         private final AtomicLong bytes = new AtomicLong();
 
-        private Reading(List<Path> some, long endNs) {
+        Reading(List<Path> some, long endNs) {
             this.some = some;
             this.endNs = endNs;
         }
 
-        private double bytesPerSecond() throws IOException {
+        double bytesPerSecond() throws IOException {
             long start = System.nanoTime();
             List<Thread> readers = new ArrayList<>();
             for (int i = 0; i < READERS; i++) {
@@ -205,6 +211,11 @@ public record SourceSurvey(
                 throw new IOException("interrupted", e);
             }
             return bytes.get() * NANOS_PER_SECOND / Math.max(1, System.nanoTime() - start);
+        }
+
+        /** Files that were read. */
+        int done() {
+            return done.get();
         }
 
         private void read() {
@@ -225,7 +236,7 @@ public record SourceSurvey(
                     }
                     done.incrementAndGet();
                 } catch (IOException unreadable) {
-                    return;
+                    assert unreadable != null : "the others may be readable";
                 }
             }
         }

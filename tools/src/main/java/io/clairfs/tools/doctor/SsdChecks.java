@@ -1,5 +1,6 @@
 package io.clairfs.tools.doctor;
 
+import io.clairfs.cache.tier.ssd.SsdTier;
 import io.clairfs.fs.mount.MountTable.Mount;
 import io.clairfs.tools.node.config.SsdConfig;
 import io.clairfs.tools.node.status.StatusText;
@@ -60,7 +61,8 @@ final class SsdChecks implements Check {
         }
         try {
             long free = Files.getFileStore(there).getUsableSpace();
-            long room = Math.max(0, free - examined.wanted().ssdReserveBytes());
+            long more = Math.max(0, free - examined.wanted().ssdReserveBytes());
+            long room = more + left(examined, directory);
             if (room < ssd.bytes() && examined.running() == null) {
                 return Finding.problem(
                         NAME,
@@ -87,6 +89,12 @@ final class SsdChecks implements Check {
         } finally {
             delete(probe);
         }
+    }
+
+    /** What earlier mounts of this source have left there: a mount counts it within the size that {@code --ssd} gives. */
+    private static long left(Examined examined, Path directory) {
+        Path source = examined.wanted().source();
+        return source == null ? 0 : SsdTier.bytesLeft(directory, source.toString());
     }
 
     private static Finding speed(Examined examined, Path directory, Path probe) throws IOException {

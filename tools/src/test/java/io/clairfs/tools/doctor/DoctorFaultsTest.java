@@ -3,19 +3,28 @@ package io.clairfs.tools.doctor;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.tier.ssd.SsdTier;
 import io.clairfs.tools.doctor.Finding.Verdict;
 import io.clairfs.tools.mount.TestPorts;
 import io.clairfs.tools.node.config.SsdConfig;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -139,6 +148,70 @@ final class DoctorFaultsTest {
     }
 
     @Test
+    void deviceOfAGroup_isForItsMembers() throws Exception {
+        Path device = machine.root.resolve("dev/fuse");
+        Files.setPosixFilePermissions(device, PosixFilePermissions.fromString("rw-rw----"));
+        isProblem("/dev/fuse", "has mode 0660, so user 1000", "chmod 0666 /dev/fuse");
+        String group = Files.getAttribute(device, "unix:gid").toString();
+        machine.write(
+                "proc/self/status",
+                RecordedMachine.status(RecordedMachine.ALL_CAPABILITIES, 0, "100 " + group + " 107"));
+        assertThat(machine.complaints()).isEmpty();
+    }
+
+    @Test
+    void deviceThatOpens_isGoodWhateverItsModeSays() throws Exception {
+        Files.setPosixFilePermissions(machine.root.resolve("dev/fuse"), PosixFilePermissions.fromString("rw-rw----"));
+        machine.openError = OptionalInt.of(0);
+        assertThat(machine.complaints()).isEmpty();
+        machine.openError = OptionalInt.of(Errno.EACCES);
+        isProblem("/dev/fuse", "has mode 0660, so user 1000", "chmod 0666 /dev/fuse");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Errno.EPERM, Errno.EACCES})
+    void deviceThatTheContainerMayNotUse(int errno) {
+        machine.openError = OptionalInt.of(errno);
+        String error = "cannot be opened (" + Posix.describe(errno) + "), whatever its mode";
+        isProblem("/dev/fuse", error, "--device /dev/fuse");
+        machine.userId = 0;
+        isProblem("/dev/fuse", error, "--device /dev/fuse");
+    }
+
+    @Test
+    void deviceWithoutItsModule() {
+        machine.openError = OptionalInt.of(Errno.ENODEV);
+        isProblem("/dev/fuse", "cannot be opened (" + Posix.describe(Errno.ENODEV) + ")", "modprobe fuse");
+    }
+
+    @Test
+    void deviceOfThisMachine_isOpened() throws Exception {
+        Machine here = Machine.here();
+        assertThat(here.openError().apply(Path.of("/dev/null"))).hasValue(0);
+        assertThat(here.openError().apply(directory.resolve("none"))).hasValue(Errno.ENOENT);
+        assertThat(here.ofThisProcess("CapBnd")).matches("[0-9a-f]{16}");
+        assertThat(here.ofThisProcess("NoNewPrivs")).matches("[01]");
+    }
+
+    @Test
+    void noRightToMount() throws Exception {
+        machine.write("proc/self/status", RecordedMachine.status("00000000a80425fb", 0, "100")); // Docker's
+        isProblem("privileges", "fusermount gets no CAP_SYS_ADMIN", "--cap-add SYS_ADMIN");
+        machine.userId = 0;
+        isProblem("privileges", "root has no CAP_SYS_ADMIN", "--cap-add SYS_ADMIN");
+        machine.runs(HEALTHY);
+        assertThat(machine.complaints()).as("of a mount that is there").isEmpty();
+    }
+
+    @Test
+    void noNewPrivileges_areAProblemForUsersAlone() throws Exception {
+        machine.write("proc/self/status", RecordedMachine.status(RecordedMachine.ALL_CAPABILITIES, 1, "100"));
+        isProblem("privileges", "no_new_privs is set", "allowPrivilegeEscalation: true");
+        machine.userId = 0;
+        assertThat(machine.complaints()).isEmpty();
+    }
+
+    @Test
     void noFusermount() {
         machine.path = directory.toString();
         isProblem("fusermount", "not on the PATH", "apt-get install fuse");
@@ -185,13 +258,60 @@ final class DoctorFaultsTest {
         isProblem("mount point", "may not be written by user 1000", "of your own");
     }
 
+    /** A fusermount that may mount for users, and does this when it is started. */
+    private void fusermount(String doThis) throws IOException {
+        Path programs = Files.createDirectories(directory.resolve("bin"));
+        Path program = Files.writeString(programs.resolve("fusermount"), "#!/bin/sh\n" + doThis + "\n");
+        Files.setAttribute(program, "unix:uid", 0);
+        Files.setAttribute(program, "unix:mode", 04755);
+        machine.path = programs.toString();
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"lustre", "gpfs"})
-    void mountPointWhereFusermountRefuses(String type) throws Exception {
+    @CsvSource({
+        "lustre,fusermount version: 2.9.9",
+        "gpfs,fusermount3 version: 3.3.0",
+        "wekafs,fusermount version: 2.9.9",
+        "lustre,",
+        "beegfs,fusermount3 version: 3.17.4"
+    })
+    void mountPointWhereFusermountRefuses(String type, @Nullable String version) throws Exception {
+        fusermount(version == null ? "exit 1" : "echo '" + version + "'");
         machine.append("proc/self/mounts", "10.0.0.1@o2ib:/scratch " + directory + " " + type + " rw 0 0");
         isProblem("filesystem", "is on " + type + ", where fusermount does not mount", "mount below /tmp");
         machine.userId = 0;
         assertThat(machine.complaints()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "lustre,fusermount3 version: 3.4.0",
+        "gpfs,fusermount3 version: 3.14.0",
+        "lustre,fusermount3 version: 4.0.0"
+    })
+    void mountPointWhereANewerFusermountMounts(String type, String version) throws Exception {
+        fusermount("echo '" + version + "'");
+        machine.append("proc/self/mounts", "10.0.0.1@o2ib:/scratch " + directory + " " + type + " rw 0 0");
+        assertThat(machine.complaints()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"wekafs", "panfs"})
+    void mountPointWhereTheLatestFusermountMounts(String type) throws Exception {
+        fusermount("echo 'fusermount3 version: 3.14.0'");
+        machine.append("proc/self/mounts", "default/scratch " + directory + " " + type + " rw 0 0");
+        isNote(
+                "filesystem",
+                "is on " + type + ", where only the latest versions",
+                "if the mount is refused: mount below");
+    }
+
+    @Test
+    @Timeout(60)
+    void programThatDoesNotEnd_printsNothing() throws Exception {
+        fusermount("echo 'fusermount3 version: 3.14.0'; exec sleep 600");
+        assertThat(Machine.printed(Path.of(machine.path, "fusermount"), "-V", 100))
+                .isEmpty();
     }
 
     @Test
@@ -199,6 +319,19 @@ final class DoctorFaultsTest {
         machine.write(
                 "proc/self/mountinfo",
                 "30 22 254:1 /var/lib/slurm/4711/_tmp /tmp rw - ext4 /dev/vda1 rw\n22 1 254:1 / / rw - ext4 /dev/vda1 rw");
+        isNote("private /tmp", "no process outside it sees the mount", "in the step that trains");
+    }
+
+    @Test
+    void subvolumeAtTmp_isNotPrivate() throws Exception {
+        machine.write(
+                "proc/self/mountinfo",
+                "22 1 0:30 /@ / rw shared:1 - btrfs /dev/vda2 rw,space_cache=v2,subvolid=256,subvol=/@\n"
+                        + "30 22 0:30 /@/tmp /tmp rw shared:2 - btrfs /dev/vda2 rw,space_cache=v2,subvolid=258,subvol=/@/tmp");
+        assertThat(machine.complaints()).isEmpty();
+        machine.append(
+                "proc/self/mountinfo",
+                "31 30 0:30 /@/tmp/private-4711 /tmp rw shared:3 - btrfs /dev/vda2 rw,space_cache=v2,subvolid=258,subvol=/@/tmp");
         isNote("private /tmp", "no process outside it sees the mount", "in the step that trains");
     }
 
@@ -355,6 +488,73 @@ final class DoctorFaultsTest {
         assertThat(survey.filesRead()).isEqualTo(3);
         assertThat(survey.bytesPerSecond()).isPositive();
         assertThat(survey.latencySeconds()).isPositive();
+    }
+
+    /** Files as a survey keeps them, most of which have gone since. */
+    private List<Path> mostlyUnreadable() throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (int i = 0; i < 15; i++) {
+            files.add(machine.source.resolve("gone-" + i));
+        }
+        files.add(Files.write(machine.source.resolve("file"), new byte[100_000]));
+        return files;
+    }
+
+    @Test
+    void survey_passesOverFilesThatCannotBeRead() throws Exception {
+        List<Path> files = mostlyUnreadable();
+        assertThat(SourceSurvey.latency(files)).isPositive();
+        SourceSurvey.Reading reading = new SourceSurvey.Reading(
+                files, System.nanoTime() + Duration.ofMinutes(1).toNanos());
+        assertThat(reading.bytesPerSecond()).isPositive();
+        assertThat(reading.done()).isEqualTo(1);
+    }
+
+    @Test
+    void surveyOfFilesThatCannotBeRead_hasNoSpeed() throws Exception {
+        List<Path> files = mostlyUnreadable().subList(0, 15);
+        assertThat(SourceSurvey.latency(files)).isZero();
+        SourceSurvey.Reading reading = new SourceSurvey.Reading(
+                files, System.nanoTime() + Duration.ofMinutes(1).toNanos());
+        assertThat(reading.bytesPerSecond()).isZero();
+        assertThat(reading.done()).isZero();
+    }
+
+    @Test
+    void sourceWhoseFilesCannotBeRead() {
+        machine.survey = new SourceSurvey(true, 9, 99, 100, 0, 0, 0, null);
+        isProblem("source", "no file of " + machine.source + " could be read", "cat");
+    }
+
+    /** Makes a file larger than the disk; it is sparse, and takes no room. */
+    private static void fill(Path tier) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(tier.resolve("1.data").toFile(), "rw")) {
+            file.setLength(1L << 40);
+        }
+    }
+
+    @Test
+    void ssdThatAnEarlierMountHasFilled() throws Exception {
+        machine.write("proc/self/mounts", "/dev/vda1 / ext4 rw 0 0");
+        Path ssd = directory.resolve("ssd");
+        new SsdTier(ssd, machine.source.toString(), 1 << 20, 0, System::nanoTime, _ -> {}).close();
+        Path ours;
+        try (Stream<Path> directories = Files.list(ssd)) {
+            ours = directories.findFirst().orElseThrow();
+        }
+        machine.ssds = List.of(new SsdConfig(ssd, Files.getFileStore(ssd).getUsableSpace() + (1L << 39)));
+        fill(Files.createDirectory(ssd.resolve("0".repeat(32)))); // another source's
+        isProblem("ssd", "has room for", "--ssd " + ssd + ":");
+        fill(ours);
+        assertThat(machine.complaints()).isEmpty();
+    }
+
+    @Test
+    void ssdBelowTwoMountsAtOnePoint_isOnTheNewer() throws Exception {
+        machine.append("proc/self/mounts", "auto.data " + directory + " autofs rw,direct 0 0");
+        machine.append("proc/self/mounts", "server:/export " + directory + " nfs4 rw 0 0");
+        machine.ssds = List.of(new SsdConfig(directory.resolve("ssd"), 1 << 20));
+        isProblem("ssd", "is on nfs4, a network filesystem", "local disk");
     }
 
     @Test

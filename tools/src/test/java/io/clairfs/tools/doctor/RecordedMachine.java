@@ -9,12 +9,14 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A good machine of an ordinary user, in files, and a mount that is wanted there. A test spoils one thing. */
 final class RecordedMachine {
     static final int USER = 1000;
+    static final String ALL_CAPABILITIES = "000001ffffffffff";
     private static final long RESERVE = 1 << 20;
 
     final Path root;
@@ -24,6 +26,10 @@ final class RecordedMachine {
     String path = System.getenv("PATH");
     boolean hasFuseLibrary = true;
     boolean hasDriver;
+
+    /** Empty: the mode of the recorded device tells. */
+    OptionalInt openError = OptionalInt.empty();
+
     boolean isClockSynchronised = true;
     int javaVersion = 25;
 
@@ -64,6 +70,7 @@ final class RecordedMachine {
         write("proc/sys/fs/inotify/max_user_instances", "128");
         write("proc/meminfo", meminfo(64L << 20, 48L << 20, 0, 0));
         write("proc/self/limits", limits(524_288));
+        write("proc/self/status", status(ALL_CAPABILITIES, 0, "100"));
         write("proc/self/cgroup", "0::/");
         write("proc/self/mounts", "/dev/vda1 / ext4 rw,relatime 0 0\ntmpfs /tmp tmpfs rw,nosuid,nodev 0 0");
         write(
@@ -74,6 +81,12 @@ final class RecordedMachine {
     static String meminfo(long totalKib, long availableKib, long swapKib, long swapFreeKib) {
         return "MemTotal: %d kB\nMemAvailable: %d kB\nSwapTotal: %d kB\nSwapFree: %d kB"
                 .formatted(totalKib, availableKib, swapKib, swapFreeKib);
+    }
+
+    /** The status of this process: both sets of capabilities, whether it may gain none, its further groups. */
+    static String status(String capabilities, int noNewPrivileges, String groups) {
+        return "Name:\tjava\nUid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nGroups:\t" + groups
+                + "\nCapEff:\t" + capabilities + "\nCapBnd:\t" + capabilities + "\nNoNewPrivs:\t" + noNewPrivileges;
     }
 
     static String limits(long most) {
@@ -105,6 +118,7 @@ final class RecordedMachine {
                 Map.of("PATH", path),
                 userId,
                 library -> library.startsWith("libfuse") ? hasFuseLibrary : hasDriver,
+                _ -> openError,
                 isClockSynchronised,
                 javaVersion);
         Wanted wanted = new Wanted(

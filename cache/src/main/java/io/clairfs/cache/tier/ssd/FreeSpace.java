@@ -64,7 +64,8 @@ final class FreeSpace {
         return freeBytes - writtenBytes - underWayBytes - inBlocks(bytes) >= reserveBytes;
     }
 
-    private static long inBlocks(long bytes) {
+    /** Bytes that a file or a write of {@code bytes} may take, in whole blocks and one more. */
+    static long inBlocks(long bytes) {
         return (Math.ceilDiv(bytes, BLOCK_BYTES) + 1) * BLOCK_BYTES;
     }
 

@@ -125,6 +125,14 @@ public final class SsdTier implements Tier {
     }
 
     /**
+     * Bytes of the disk that an earlier mount of the source at {@code sourcePath} has taken below {@code root}. The next mount counts them within its
+     * capacity, so it needs free space for the rest alone. 0 where no mount was, or where this user may not look.
+     */
+    public static long bytesLeft(Path root, String sourcePath) {
+        return TierDirectory.bytesLeft(root, sourcePath);
+    }
+
+    /**
      * Makes the samples of earlier mounts of the same source available; from then on the tier accepts samples. To be called once.
      *
      * @param tree completely listed; files are numbered as in it from now on

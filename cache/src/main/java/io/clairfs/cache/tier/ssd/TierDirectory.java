@@ -41,7 +41,7 @@ final class TierDirectory implements AutoCloseable {
      * @throws IOException when it cannot be made or another mount uses it; the message says what to do
      */
     TierDirectory(Path root, String sourcePath, boolean inherited) throws IOException {
-        path = root.resolve(SampleIdentity.hexOf(sourcePath.getBytes(UTF_8)));
+        path = directoryOf(root, sourcePath);
         makeDirectory(root);
         makeDirectory(path);
         requirePrivate();
@@ -59,6 +59,25 @@ final class TierDirectory implements AutoCloseable {
                 Posix.close(lock);
             }
         }
+    }
+
+    private static Path directoryOf(Path root, String sourcePath) {
+        return root.resolve(SampleIdentity.hexOf(sourcePath.getBytes(UTF_8)));
+    }
+
+    /** Bytes of the disk that an earlier mount of {@code sourcePath} has taken below {@code root}; 0 where none is, or another user's. */
+    static long bytesLeft(Path root, String sourcePath) {
+        Path left = directoryOf(root, sourcePath);
+        long taken = 0;
+        try {
+            for (String name : namesIn(left)) {
+                FileStatus status = Posix.statAt(Posix.AT_FDCWD, bytes(left.resolve(name)), Posix.AT_SYMLINK_NOFOLLOW);
+                taken += status.isRegular() ? FreeSpace.inBlocks(status.size()) : 0;
+            }
+        } catch (PosixException noneOrNotOurs) {
+            return taken;
+        }
+        return taken;
     }
 
     private boolean lockLater() {
@@ -183,6 +202,10 @@ final class TierDirectory implements AutoCloseable {
 
     /** The names of all files. */
     List<String> names() throws PosixException {
+        return namesIn(path);
+    }
+
+    private static List<String> namesIn(Path path) throws PosixException {
         int fd = Posix.openAt(Posix.AT_FDCWD, bytes(path), Posix.O_RDONLY | Posix.O_DIRECTORY);
         try {
             List<String> names = new ArrayList<>();
