@@ -36,7 +36,7 @@ final class ShownSizes {
         this.warnings = warnings;
     }
 
-    /** Whether the header of a file could not be read for another reason than that the user may not read it. */
+    /** Whether the header of a file could not be read, so that what is listed is no listing for later mounts. */
     boolean hasGaps() {
         return gaps;
     }
@@ -59,6 +59,7 @@ final class ShownSizes {
                     throw e;
                 }
                 if (e.errno() == Errno.EACCES || e.errno() == Errno.EPERM) {
+                    gaps = true; // its mode may be changed before the next mount, of which its directory shows nothing
                     return file.size();
                 }
                 if (tries == MOST_TRIES || !pause(FIRST_PAUSE_MS << (tries - 1))) {

@@ -310,6 +310,18 @@ final class ViewTest {
         }
     }
 
+    // Promise V3
+    @Test
+    void sizeOfAFileThatMayNotBeReadYet_isNotSaved() throws Exception {
+        try (Flaky source = new Flaky(new DirectorySource(dataset), "plain", Errno.EACCES, 1)) {
+            View _ = mounted(2, source);
+            assertThat(mounted(2, source).headersRead())
+                    .as("that one, and the broken one")
+                    .isEqualTo(2);
+            assertThat(mounted(2, source).headersRead()).isZero();
+        }
+    }
+
     // Promise V5
     @Test
     void groupsOfDifferentViews_haveDifferentFingerprints() throws Exception {

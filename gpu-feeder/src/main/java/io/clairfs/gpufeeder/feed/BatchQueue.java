@@ -241,7 +241,7 @@ final class BatchQueue {
         }
         turn = newTurn;
         epoch = newEpoch < 0 ? job.startEpoch() : newEpoch;
-        step = newEpoch < 0 ? job.startStep() : newStep;
+        step = newEpoch < 0 ? job.startStep(options.batch()) : newStep;
         order = null;
         done = false;
         current = null;

@@ -74,7 +74,7 @@ public final class Feeder {
             throw e;
         }
         int epochs = job.epochs() == JobSpec.UNLIMITED ? -1 : job.epochs();
-        BatchRing ring = BatchRing.make(layout(), job.startEpoch(), job.startStep(), epochs);
+        BatchRing ring = BatchRing.make(layout(), job.startEpoch(), firstStep(), epochs);
         List<Thread> threads = new ArrayList<>();
         try (DeviceOutlet device = openDevice(ring, trainer)) {
             BatchQueue.Outlet outlet = device == null ? trainer::send : device;
@@ -86,6 +86,15 @@ public final class Feeder {
             serve(trainer, ring, queue, threads);
         } finally {
             free(ring, threads);
+        }
+    }
+
+    /** Where the job begins. Where that is within a batch, who does not say where to begin is refused when he asks. */
+    private int firstStep() {
+        try {
+            return job.startStep(options.batch());
+        } catch (FeedException within) {
+            return 0;
         }
     }
 
@@ -203,6 +212,9 @@ public final class Feeder {
             return null;
         } catch (IOException e) {
             return "sample " + sample + " (" + job.shown(path) + "): " + e.getMessage();
+        } catch (OutOfMemoryError e) {
+            return "sample " + sample + " (" + job.shown(path) + "): too little memory to decode it (" + e.getMessage()
+                    + "): use fewer --threads, or set JDK_JAVA_OPTIONS=-Xmx4g";
         }
     }
 

@@ -78,8 +78,24 @@ public final class JobSamples {
         return labels.of(sample);
     }
 
+    /** Paths and labels are those of the job that the feeder began with. */
+    private void requireSameJob() throws IOException {
+        boolean isReplaced;
+        try {
+            isReplaced = job.isReplaced();
+        } catch (FeedException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new OrderLaterException("the next process of the mount at " + job.mountPoint());
+        }
+        if (isReplaced) {
+            throw new FeedException("the job '" + job.name() + "' was replaced: make the Feed again");
+        }
+    }
+
     int[] order(int epoch) throws IOException {
         int[] order = job.order(epoch);
+        requireSameJob();
         for (int sample : order) {
             if (sample < 0 || sample >= paths.size()) {
                 throw new FeedException("the order of epoch " + epoch + " has sample " + sample + ", the job '"

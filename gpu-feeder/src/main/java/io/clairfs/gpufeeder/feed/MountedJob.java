@@ -7,6 +7,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
+import io.clairfs.cache.order.spec.Samplers;
 import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.posix.PosixException;
 import java.io.IOException;
@@ -16,7 +17,9 @@ import java.net.URI;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,19 +31,35 @@ public final class MountedJob {
             JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final String JOBS = "job";
 
-    /** The keys of a job that matter here. */
+    /**
+     * The keys of a job that matter here.
+     *
+     * @param batch samples of a batch of one rank, or 0
+     * @param all every key but the ranks, which may change by themselves
+     */
     private record Line(
-            String name, String seed, int epochs, int batch, int world, int startEpoch, int startStep, String subset) {
+            String name,
+            String seed,
+            int epochs,
+            int batch,
+            int world,
+            int startEpoch,
+            int startStep,
+            String subset,
+            Map<String, String> all) {
         private static Line of(Keys keys) throws InvalidSpecException {
+            Map<String, String> all = new HashMap<>(keys.asWritten());
+            all.remove("ranks");
             return new Line(
                     keys.text("name", ""),
                     keys.text("seed", ""),
                     keys.integer("epochs", JobSpec.UNLIMITED, 1, JobSpec.UNLIMITED),
-                    keys.integer("batch", 0, 0, Integer.MAX_VALUE),
+                    keys.has("batch") ? Math.max(1, Samplers.batchOfRank(keys)) : 0,
                     keys.integer("world", 1, 1, Integer.MAX_VALUE),
                     keys.integer("start_epoch", 0, 0, Integer.MAX_VALUE),
                     keys.integer("start_step", 0, 0, Integer.MAX_VALUE),
-                    keys.text("subset", "").replaceFirst("/$", ""));
+                    keys.text("subset", "").replaceFirst("/$", ""),
+                    all);
         }
     }
 
@@ -124,6 +143,18 @@ public final class MountedJob {
         }
     }
 
+    /**
+     * Whether the mount has another job of this name by now.
+     *
+     * @throws IOException when the mount does not say
+     */
+    public boolean isReplaced() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            Line now = line(reader.readNow(JOBS, arena), reader.path(JOBS), name(), new ArrayList<>());
+            return now != null && !now.equals(line);
+        }
+    }
+
     /** Whether the dataset is mounted, whether the mount's control files answer or not. */
     boolean isMounted() {
         return reader.isMounted();
@@ -155,8 +186,19 @@ public final class MountedJob {
         return line.startEpoch();
     }
 
-    public int startStep() {
-        return line.startStep();
+    /**
+     * The first step, in batches of so many samples.
+     *
+     * @throws FeedException when the job begins within such a batch
+     */
+    public int startStep(int batchSamples) throws FeedException {
+        long first = (long) line.startStep() * line.batch();
+        if (first % batchSamples != 0) {
+            throw new FeedException("the job '" + line.name() + "' begins at sample " + first
+                    + ", within a batch of " + batchSamples + ": take batches of " + line.batch()
+                    + ", or say where to begin: Feed(..., epoch=E, step=S)");
+        }
+        return Math.toIntExact(first / batchSamples);
     }
 
     /** As the job's line has it. */

@@ -1,5 +1,6 @@
 package io.clairfs.gpufeeder.feed;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -62,6 +63,43 @@ final class MountedJobTest {
             mount.errno = _ -> 0;
             assertThat(job.order(1)).containsExactly(1, 0);
         }
+    }
+
+    private MountedJob jobOf(String line) throws Exception {
+        mount.write(PretendedMount.JOBS, (line + "\n").getBytes(UTF_8));
+        return job();
+    }
+
+    @Test
+    void start_is_where_the_job_begins_whatever_the_batches_of_the_feeder_are() throws Exception {
+        MountedJob job = jobOf("name=train seed=1 batch=64 start_step=3");
+        assertThat(job.startStep(64)).isEqualTo(3);
+        assertThat(job.startStep(32)).isEqualTo(6);
+        assertThatThrownBy(() -> job.startStep(128))
+                .isInstanceOf(FeedException.class)
+                .hasMessageContaining("begins at sample 192, within a batch of 128");
+    }
+
+    @Test
+    void batch_is_that_of_a_rank() throws Exception {
+        assertThat(jobOf("name=train seed=1 sampler=accelerate split_batches=true batch=32 world=8")
+                        .batch())
+                .isEqualTo(4);
+        assertThat(jobOf("name=train seed=1").batch()).isZero();
+    }
+
+    @Test
+    void job_of_other_keys_has_replaced_this_one_and_one_of_other_ranks_has_not() throws Exception {
+        MountedJob job = jobOf("name=train seed=1 world=4 ranks=0-1 epochs=2");
+        JobSamples samples = JobSamples.read(job, new FeedOptions.None(), 0);
+        mount.write(PretendedMount.JOBS, "name=train epochs=2 seed=1 ranks=0 world=4\n".getBytes(UTF_8));
+        assertThat(job.isReplaced()).isFalse();
+        assertThat(samples.order(1)).containsExactly(1, 0);
+        mount.write(PretendedMount.JOBS, "name=train seed=1 world=4 epochs=90\n".getBytes(UTF_8));
+        assertThat(job.isReplaced()).isTrue();
+        assertThatThrownBy(() -> samples.order(1))
+                .isInstanceOf(FeedException.class)
+                .hasMessageContaining("the job 'train' was replaced");
     }
 
     @Test

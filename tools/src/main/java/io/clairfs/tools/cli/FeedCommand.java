@@ -186,11 +186,24 @@ final class FeedCommand implements Callable<Integer> {
                     + "\", job=\"" + job.name() + "\", command=None" + (device == null ? "" : ", device=...") + ")");
             JobWatch watch = new JobWatch(job);
             do {
+                if (isReplaced(job)) {
+                    System.err.println("clairfs: the job '" + job.name() + "' was replaced; feeds the new one");
+                    job = job();
+                    feeder = feeder(job);
+                }
                 serveNext(address, feeder);
             } while (watch.goesOn());
         }
         System.err.println("clairfs: " + feeder.figures().text());
         return Main.DONE;
+    }
+
+    private static boolean isReplaced(MountedJob job) {
+        try {
+            return job.isReplaced();
+        } catch (IOException restarting) {
+            return false; // looked at again soon
+        }
     }
 
     private static void serveNext(FeedAddress address, Feeder feeder) throws IOException, InterruptedException {

@@ -60,6 +60,7 @@ final class JdkImages implements AutoCloseable {
             throw e;
         } catch (IOException
                 | RuntimeException e) { // a damaged file can be an IllegalArgumentException of the reader, for one
+            requireNoLackOfMemory(e);
             throw new BadSampleException("damaged " + kind + " file: " + oneLine(e), e);
         } finally {
             reader.setInput(null);
@@ -70,6 +71,15 @@ final class JdkImages implements AutoCloseable {
         if (width > Pixels.LONGEST_SIDE || height > Pixels.LONGEST_SIDE || (long) width * height > Pixels.MOST_PIXELS) {
             throw new BadSampleException(kind + " file of " + width + "x" + height + " pixels: up to "
                     + Pixels.MOST_PIXELS + " are decoded, " + Pixels.LONGEST_SIDE + " a side");
+        }
+    }
+
+    /** The reader wraps whatever it meets, but a file is not damaged by that. */
+    private static void requireNoLackOfMemory(Exception e) {
+        for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+            if (cause instanceof OutOfMemoryError lack) {
+                throw lack;
+            }
         }
     }
 
