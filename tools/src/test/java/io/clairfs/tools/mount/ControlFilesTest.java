@@ -212,9 +212,11 @@ class ControlFilesTest {
                 import os, pickle, sys, time
                 sys.path.insert(0, sys.argv[1] + "/.clairfs/python")
                 import clairfs_torch
-                from torch.utils.data import DataLoader, Dataset, Subset
+                from torch.utils.data import DataLoader, Dataset, get_worker_info
 
                 class Files(Dataset):
+                    begun = False
+
                     def __init__(self, root):
                         with open(root + "/.clairfs/index") as index:
                             self.paths = [os.path.join(root, line.rstrip("\\n")) for line in index]
@@ -223,6 +225,7 @@ class ControlFilesTest {
                         return len(self.paths)
 
                     def __getitem__(self, i):
+                        assert self.begun or get_worker_info() is None
                         with open(self.paths[i], "rb") as file:
                             content = file.read()
                         end = time.thread_time() + 0.002
@@ -230,13 +233,21 @@ class ControlFilesTest {
                             pass
                         return i, len(content)
 
+                def begin(worker):
+                    Files.begun = True
+
                 def epoch(workers, times, report):
                     loader = DataLoader(Files(sys.argv[1]), batch_size=8, num_workers=workers)
                     if report:
                         clairfs_torch.report(loader, job="torch")
                         copy = pickle.loads(pickle.dumps(loader.dataset))
                         assert type(copy) is Files and copy.paths == loader.dataset.paths
-                    return [[b.tolist() for b in batch] for _ in range(times) for batch in loader]
+                        assert loader.worker_init_fn is None
+                        loader.worker_init_fn = begin  # as Lightning does
+                        assert pickle.loads(pickle.dumps(loader)).num_workers == workers
+                    batches = [[b.tolist() for b in batch] for _ in range(times) for batch in loader]
+                    assert loader.worker_init_fn is (begin if report else None)
+                    return batches
 
                 plain = epoch(0, 1, False)
                 clairfs_torch.REPORT_EVERY_S = 0.0

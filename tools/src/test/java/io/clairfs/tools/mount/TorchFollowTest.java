@@ -267,6 +267,26 @@ final class TorchFollowTest {
         unchanged_training_without_a_job_is_in_sync_from_its_first_epoch(processes);
     }
 
+    @Test
+    void modules_of_others_are_not_looked_for_on_the_mount() throws Exception {
+        LiveMount mount = mountImages(10, 5);
+        Path modules = mount.control("python");
+        List<String> command = new ArrayList<>(List.of("run", mount.point().toString(), "--"));
+        command.addAll(fixture.pythonCommand("dead_modules.py", modules, "run"));
+        Ended ended = Ended.run(Clairfs.command(command.toArray(String[]::new)), environment());
+        assertThat(ended.succeeded()).isEqualTo("done\n");
+        for (String module : List.of("clairfs_torch", "clairfs_feed")) {
+            String said = fixture.python("dead_modules.py", modules, module);
+            assertThat(said).as(module).isEqualTo("done\n");
+        }
+    }
+
+    @Test
+    void training_does_not_suffer_from_what_fails_in_following_it() throws Exception {
+        LiveMount mount = mountImages(61, 10);
+        assertThat(fixture.python("torch_modules.py", mount.point())).isEqualTo("done\n");
+    }
+
     private static int[] numbers(JsonNode array) {
         return StreamSupport.stream(array.spliterator(), false)
                 .mapToInt(JsonNode::asInt)

@@ -29,8 +29,31 @@ import tempfile
 import time
 import uuid
 import weakref
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class _OwnFinder(FileFinder):
+    """Looks in this directory for clairfs' own modules alone, as that of sitecustomize."""
+
+    def find_spec(self, name, target=None):
+        try:
+            return super().find_spec(name, target) if name.startswith("clairfs_") else None
+        except OSError:
+            return None
+
+
+if _HERE.endswith("/.clairfs/python"):  # before numpy is looked for
+    for _entry in [_HERE] + [each for each in sys.path if isinstance(each, str) and os.path.abspath(each) == _HERE]:
+        sys.path_importer_cache[_entry] = _OwnFinder(_HERE, (SourceFileLoader, SOURCE_SUFFIXES))
 
 import numpy
+
+try:
+    import clairfs_device  # not only when it is needed: the mount's process may be dead then
+except Exception:
+    pass
 
 __all__ = ["Feed", "FeedError", "SampleError"]
 
@@ -121,6 +144,8 @@ class Feed:
         self._pinned = None
         self._pin_wanted = False
         self._closed = False
+        self._ready = collections.deque()
+        self._held = collections.deque()
         self._connect(1, -1 if epoch is None else epoch, step)
         if not 1 <= hold < self.slots:
             self.close()
@@ -246,8 +271,8 @@ class Feed:
         """Reaches a feeder, and begins a turn at a batch."""
         while True:
             self._link = _Started(self) if self._command else _Attached(self)
-            self._ready = collections.deque()
-            self._held = collections.deque()
+            self._ready.clear()
+            self._held.clear()
             self._begin(turn, epoch, step)
             try:
                 if self._link.await_hello(self.timeout_s):
@@ -780,7 +805,10 @@ class _Started(_Link):
             return self.process.wait(END_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            return self.process.wait()
+        try:
+            return self.process.wait(END_S)
+        except subprocess.TimeoutExpired:  # a daemon that hangs holds a request of it: it ends when that does
+            return -signal.SIGKILL
 
     def close(self):
         super().close()

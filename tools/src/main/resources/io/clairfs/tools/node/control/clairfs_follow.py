@@ -106,8 +106,11 @@ def _quietly(do, *arguments):
     try:
         return do(*arguments)
     except Exception as e:
-        mount = clairfs_torch._Mount(os.environ["CLAIRFS_MOUNT"]) if os.environ.get("CLAIRFS_JOB") else None
-        say("no job follows a DataLoader: %s" % re.sub("^clairfs: ", "", str(e) or repr(e)), mount=mount)
+        try:
+            mount = clairfs_torch._Mount(os.environ["CLAIRFS_MOUNT"]) if os.environ.get("CLAIRFS_JOB") else None
+            say("no job follows a DataLoader: %s" % re.sub("^clairfs: ", "", str(e) or repr(e)), mount=mount)
+        except Exception:
+            pass  # such as a RANK that is no number
         return None
 
 

@@ -168,7 +168,8 @@ def subsets(mount, dataset):
     if path_of is None:
         return [""]
     last = len(dataset) - 1
-    shared = os.path.commonpath([os.path.dirname("/" + (mount.inside(path_of(k * last // 15)) or "")) for k in range(16)])
+    probed = [path_of(k * last // 15) for k in range(16)]
+    shared = os.path.commonpath([os.path.dirname("/" + ((path and mount.inside(path)) or "")) for path in probed])
     parts = shared.strip("/").split("/") if shared != "/" else []
     return ["/".join(parts[:end]) for end in range(len(parts), -1, -1)][:DIRECTORIES_TRIED]
 
@@ -193,7 +194,10 @@ def say(text, reading=None, mount=None):
     rank, world = (reading.rank, reading.world) if reading is not None else (clairfs_torch._rank(), clairfs_torch._world())
     if text not in _said and clairfs_torch._local_rank(rank, world) == 0:
         _said.add(text)
-        print("clairfs:", text, file=sys.stderr, flush=True)
+        try:
+            print("clairfs:", text, file=sys.stderr, flush=True)
+        except (OSError, ValueError):  # stderr is closed, or on a full disk
+            pass
         if mount is not None:
             note(mount, text)
 

@@ -8,7 +8,7 @@ import clairfs_loader
 import clairfs_torch
 from clairfs_generator import Unpredicted
 from clairfs_job import Followed, place_of, say, subsets
-from clairfs_torch import OrderError, OrderSampler
+from clairfs_torch import NotStarted, OrderError, OrderSampler
 
 JOBS_OF_A_RUN = 4
 WHERE = "give it a list of their paths with the name paths, or call clairfs_torch.follow(loader, mount=MOUNTPOINT)"
@@ -52,12 +52,13 @@ class Run:
         try:
             job.begin(reading)
         except (OrderError, OSError, Unpredicted) as e:
-            if job.line is None:
-                self.jobs.remove(job)
-                if reading.shuffled:
-                    self.refused.add(directory)
+            if isinstance(e, NotStarted) or (job.line is None and reading.shuffled):
+                self.refused.add(directory)
             say("no job follows the DataLoader of the %s: %s" % (type(loader.dataset).__name__, re.sub("^clairfs: ", "", str(e))), reading, self.mount)
             return None
+        finally:
+            if job.line is None and job in self.jobs:
+                self.jobs.remove(job)
         return job
 
     def _job_for(self, reading, directory):

@@ -29,10 +29,28 @@ import os
 import sys
 import time
 import weakref
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class _OwnFinder(FileFinder):
+    """Looks in this directory for clairfs' own modules alone, as that of sitecustomize."""
+
+    def find_spec(self, name, target=None):
+        try:
+            return super().find_spec(name, target) if name.startswith("clairfs_") else None
+        except OSError:
+            return None
+
+
+if _HERE.endswith("/.clairfs/python"):  # before torch is looked for
+    for _entry in [_HERE] + [each for each in sys.path if isinstance(each, str) and os.path.abspath(each) == _HERE]:
+        sys.path_importer_cache[_entry] = _OwnFinder(_HERE, (SourceFileLoader, SOURCE_SUFFIXES))
 
 import torch.distributed as distributed
 from torch.utils.data import Dataset, IterableDataset, get_worker_info
-from torch.utils.data.sampler import Sampler
+from torch.utils.data.distributed import DistributedSampler
 
 __all__ = ["OrderError", "OrderSampler", "follow", "report"]
 
@@ -40,6 +58,7 @@ PATHS_COMPARED = 16
 WRAPPERS_FOLLOWED = 8
 PATIENCE_S = 60.0
 GROUP_PATIENCE_S = 5.0
+WRITER_PATIENCE_S = 5.0
 PAUSE_S = 0.1
 RESTART_PATIENCE_S = 15.0
 RESTARTING = (errno.ENOENT, errno.ENOTCONN, errno.ECONNABORTED)
@@ -47,13 +66,26 @@ REPORT_EVERY_S = 1.0
 REPORT_PATIENCE_S = 60.0
 REPORT_SAMPLES = 16
 
+LOCAL_RANKS = (  # Slurm's last: all that mpirun starts on a node may have that of its own process
+    "LOCAL_RANK",
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "MV2_COMM_WORLD_LOCAL_RANK",
+    "PMI_LOCAL_RANK",
+    "SLURM_LOCALID",
+)
+
 
 class OrderError(RuntimeError):
     """The job of the mount and this training do not fit together. The message says what to do."""
 
 
-class OrderSampler(Sampler):
-    """The samples of one rank, in the order of a job of a mount.
+class NotStarted(OrderError):
+    """A job that was waited for in vain."""
+
+
+class OrderSampler(DistributedSampler):
+    """The samples of one rank, in the order of a job of a mount. It is a DistributedSampler so that Lightning does not deal its order to ranks again.
 
     mount: the mount point. job: the name of the job; or a line such as "sampler=torch-distributed seed=42 batch=32", which the process of local
     rank 0 writes to the mount, while the others wait for it. rank, world: by default those of
@@ -69,8 +101,9 @@ class OrderSampler(Sampler):
             world = world or 1
         place = _Mount(mount)
         name = _write_job(place, job, rank, world) if "=" in job else job
-        self.epoch = 0
         self._order = _Order(place, name, rank, world, dataset)
+        self.dataset, self.num_replicas, self.rank = dataset, self._order.world, rank
+        self.epoch, self.seed, self.shuffle, self.drop_last = 0, 0, False, False
 
     def set_epoch(self, epoch):
         self.epoch = epoch
@@ -91,9 +124,8 @@ def follow(loader, epochs=None, mount=None, job="train"):
 
     Returns the line. Raises OrderError where no line gives this order, or the mount has another dataset. What the loader reads does not change.
     """
-    here = os.path.dirname(os.path.abspath(__file__))
-    if here not in sys.path:
-        sys.path.append(here)
+    if _HERE not in sys.path:
+        sys.path.append(_HERE)
     import clairfs_follow
 
     return clairfs_follow.follow(loader, epochs, mount, job)
@@ -109,9 +141,8 @@ def report(loader, mount=None, job=None, rank=None):
     The advice that follows is `advice` in the status of the mount. What the loader reads does not change, nor how many workers it has. Raises
     OrderError for a loader whose samples cannot be timed.
     """
-    here = os.path.dirname(os.path.abspath(__file__))
-    if here not in sys.path:
-        sys.path.append(here)
+    if _HERE not in sys.path:
+        sys.path.append(_HERE)
     import clairfs_follow
 
     plain = clairfs_follow.unwrapped(loader)
@@ -121,12 +152,29 @@ def report(loader, mount=None, job=None, rank=None):
     place = _Mount(mount or clairfs_follow._mount_of(plain.dataset))
     place.status()  # says what is wrong where there is no mount
     name = job or os.environ.get("CLAIRFS_JOB") or "train"
-    reporter = _Reporter(place.control, name, _rank() if rank is None else rank, max(1, plain.num_workers), plain.worker_init_fn)
+    reporter = _Reporter(place.control, name, _rank() if rank is None else rank, max(1, plain.num_workers))
     if plain.num_workers == 0:
         reporter.time(plain.dataset)
-    else:
-        plain.worker_init_fn = reporter
     _Loop(reporter).time(plain)
+
+
+_loops = weakref.WeakKeyDictionary()
+
+
+def _timing(own):
+    """The _get_iterator of a class of loaders that has those in the table timed."""
+
+    def _get_iterator(self):
+        loop = _loops.pop(self, None)  # the class above this one has another, which must not time it again
+        if loop is None:
+            return own(self)
+        try:
+            return loop.iterator(self, own)
+        finally:
+            _loops[self] = loop
+
+    _get_iterator._of_clairfs = True
+    return _get_iterator
 
 
 class _Loop:
@@ -138,14 +186,22 @@ class _Loop:
         self.last, self.since = None, time.monotonic()
 
     def time(self, loader):
-        own = getattr(loader, "_get_iterator", None)
-        if own is None:  # a loader of another kind
+        """Times the passes of this loader. Copies are not timed."""
+        kind = next((kind for kind in type(loader).__mro__ if "_get_iterator" in vars(kind)), None)
+        if kind is None:  # a loader of another kind
             return
+        _loops[loader] = self
+        if not hasattr(kind._get_iterator, "_of_clairfs"):
+            kind._get_iterator = _timing(kind._get_iterator)
 
-        def _get_iterator():
-            return self._timed(own())
-
-        loader._get_iterator = _get_iterator
+    def iterator(self, loader, own):
+        """The iterator of a pass. The loader's worker_init_fn is that of the training before and after: Lightning sets its own where there is none."""
+        init = loader.worker_init_fn
+        self.reporter.own_init, loader.worker_init_fn = init, self.reporter
+        try:
+            return self._timed(own(loader))
+        finally:
+            self.reporter.own_init, loader.worker_init_fn = None, init
 
     def _timed(self, iterator):
         if not hasattr(iterator, "_next_data"):
@@ -181,7 +237,7 @@ class _Loop:
 class _Reporter:
     """Times the samples of a dataset and writes the file `report`. As a worker_init_fn it does so in each worker, after the loader's own."""
 
-    def __init__(self, control, job, rank, workers, own_init):
+    def __init__(self, control, job, rank, workers, own_init=None):
         self.file = os.path.join(control, "report")
         self.rank = "job=%s rank=%d" % (job, rank)
         self.line = "%s workers=%d" % (self.rank, workers)
@@ -219,7 +275,7 @@ class _Reporter:
             methods["__getitems__"] = __getitems__
         try:
             dataset.__class__ = type(kind.__name__, (kind,), methods)
-        except TypeError as e:
+        except Exception as e:  # a class of the user's may refuse
             self._stop(e)
 
     def timed(self, samples, get, dataset, index):
@@ -276,7 +332,10 @@ class _Reporter:
         self.works = False
         if isinstance(reason, OSError) and reason.errno == errno.EINVAL:
             reason = "the line is refused, see %s" % os.path.join(os.path.dirname(self.file), "errors")
-        print("clairfs: the loader's workers are not timed any more: %s" % reason, file=sys.stderr, flush=True)
+        try:
+            print("clairfs: the loader's workers are not timed any more: %s" % reason, file=sys.stderr, flush=True)
+        except (OSError, ValueError):  # stderr is closed, or on a full disk
+            pass
 
 
 def _queued():
@@ -346,6 +405,7 @@ class _Order:
         job = _await_job(mount, name, world)
         self.first = int((mount.line_of(name) or {}).get("start_epoch", 0))
         _check_world(mount, job, rank, world)
+        self.world = job["world"]
         if dataset is not None:
             _check_dataset(mount, job, dataset)
 
@@ -537,7 +597,7 @@ def _await_job(mount, name, world, longest_s=PATIENCE_S):
         time.sleep(PAUSE_S)
     if coming:
         reason = status.get("index_error") or "wait until `clairfs status` shows the job, then start the training"
-        raise OrderError(
+        raise NotStarted(
             "clairfs: the job '%s' at %s has not begun after %d s, for the dataset is still being listed: %s"
             % (name, mount.point, longest_s, reason)
         )
@@ -700,15 +760,25 @@ def _path(item, root):
     return path if os.path.lexists(path) else None
 
 
+def _given_local_rank():
+    """The number that a launcher gave to this process among those of its node; None where none did, as with mp.spawn."""
+    given = (os.environ.get(name, "") for name in LOCAL_RANKS)
+    return next((int(number) for number in given if number.isdigit()), None)
+
+
 def _local_rank(rank, world):
     """The number of this process among those of its training on this node. Slurm numbers trainings of one process, too."""
     if world is None or world <= 1:
         return 0
-    return int(os.environ.get("LOCAL_RANK", os.environ.get("SLURM_LOCALID", rank)))
+    given = _given_local_rank()
+    return rank if given is None else given
 
 
 def _write_job(mount, line, rank, world, longest_s=PATIENCE_S):
-    """Has a job line written by the process of local rank 0, and waits until it is in effect. Returns the name of the job."""
+    """Has a job line written by the process of local rank 0, and waits until it is in effect. Returns the name of the job.
+
+    Where no launcher gave local ranks, any process writes it that has waited for WRITER_PATIENCE_S: rank 0 may be on another node.
+    """
     keys = _keys(line)
     keys.setdefault("name", "train")
     if world is not None and world > 1:
@@ -717,13 +787,19 @@ def _write_job(mount, line, rank, world, longest_s=PATIENCE_S):
     here = int(os.environ.get("LOCAL_WORLD_SIZE", 0))
     if world is not None and 0 < here < world and "ranks" not in keys:
         keys["ranks"] = "%d-%d" % (rank - local_rank, rank - local_rank + here - 1)
-    if local_rank == 0:
-        _write(mount, " ".join("%s=%s" % pair for pair in keys.items()))
+    line = " ".join("%s=%s" % pair for pair in keys.items())
+    written = local_rank == 0
+    if written:
+        _write(mount, line)
     wanted = {key: value for key, value in keys.items() if key != "ranks"}
-    end = time.monotonic() + longest_s
+    begin = time.monotonic()
     while not wanted.items() <= (mount.line_of(keys["name"]) or {}).items():
-        if time.monotonic() > end:
-            raise OrderError(
+        waited = time.monotonic() - begin
+        if not written and waited > WRITER_PATIENCE_S and _given_local_rank() is None:
+            _write(mount, line)
+            written = True
+        if waited > longest_s:
+            raise NotStarted(
                 "clairfs: the process of local rank 0 has not started the job '%s' at %s within %d s: see its output, and %s/errors"
                 % (keys["name"], mount.point, longest_s, mount.control)
             )
@@ -732,10 +808,15 @@ def _write_job(mount, line, rank, world, longest_s=PATIENCE_S):
 
 
 def _write(mount, line):
+    try:
+        content = (line + "\n").encode()
+    except UnicodeEncodeError:
+        shown = line.encode(errors="backslashreplace").decode()
+        raise OrderError("clairfs: the job line '%s' cannot be written: names of directories in it must be UTF-8 without spaces" % shown) from None
     mount.status()  # says what is wrong where there is no mount
     opened = os.open(os.path.join(mount.control, "job"), os.O_WRONLY)
     try:
-        os.write(opened, (line + "\n").encode())
+        os.write(opened, content)
         return
     except OSError as e:
         if e.errno != errno.EINVAL:
@@ -744,3 +825,10 @@ def _write(mount, line):
     finally:
         os.close(opened)
     raise failure from None
+
+
+# Not only when they are needed: the mount's process may be dead then. At the end, for they import this module.
+try:
+    import clairfs_follow
+except Exception:
+    pass  # one of them was imported first, or failed; follow and report try again

@@ -1,14 +1,34 @@
 """Python runs this at its start under `clairfs run`, which puts this directory first on PYTHONPATH.
 
-Without CLAIRFS_JOB it only passes on to the next sitecustomize of the path. With it, torch's DistributedSampler gives the order of that job, for
-datasets below CLAIRFS_MOUNT; where the user has written no such job, it is written for the training's DataLoader. torch is not imported here:
-sampler and loader are changed when the script imports them.
+Without CLAIRFS_JOB and CLAIRFS_MOUNT it only passes on to the next sitecustomize of the path. With them, torch's DistributedSampler gives the order
+of that job, for datasets below CLAIRFS_MOUNT; where the user has written no such job, it is written for the training's DataLoader. torch is not
+imported here: sampler and loader are changed when the script imports them.
 """
 
 import os
 import sys
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class _OwnFinder(FileFinder):
+    """Looks in this directory for clairfs' own modules alone. The directory is on a mount: a look at it fails while the mount's process is dead, and
+    waits while it hangs."""
+
+    def find_spec(self, name, target=None):
+        if not name.startswith("clairfs_") and name != "sitecustomize":
+            return None
+        try:
+            return super().find_spec(name, target)
+        except OSError:
+            return None
+
+
+def _find_only_ours_here():
+    if _HERE.endswith("/.clairfs/python"):  # the files may have been copied to a directory with other modules
+        for entry in [_HERE] + [each for each in sys.path if isinstance(each, str) and os.path.abspath(each) == _HERE]:
+            sys.path_importer_cache[entry] = _OwnFinder(_HERE, (SourceFileLoader, SOURCE_SUFFIXES))
 
 
 def _find_ours():
@@ -38,6 +58,22 @@ def _change_sampler(module):
     sampler.__iter__, sampler.__len__ = __iter__, __len__
 
 
+def _import_followers(module):
+    """Imports what a loader's first pass needs when torch has been imported: at that pass the mount's process may be dead."""
+    try:
+        _find_ours()
+        import clairfs_follow
+    except Exception:
+        pass  # the first pass tries again, and says why
+
+
+def _say_not_followed(reason):
+    try:
+        print("clairfs: no job follows the DataLoaders:", reason, file=sys.stderr)
+    except (OSError, ValueError):  # stderr is closed, or on a full disk
+        pass
+
+
 def _followed(kind, own_iter):
     """The pass that tells of itself, for who calls it in a pass of its own; None where it cannot be made."""
     try:
@@ -46,7 +82,7 @@ def _followed(kind, own_iter):
 
         return clairfs_follow.telling(own_iter)
     except Exception as e:
-        print("clairfs: no job follows the DataLoaders:", e, file=sys.stderr)
+        _say_not_followed(e)
         return None
 
 
@@ -64,7 +100,7 @@ def _change_loader(kind):
 
             clairfs_follow.install(kind)
         except Exception as e:
-            print("clairfs: no job follows the DataLoaders:", e, file=sys.stderr)
+            _say_not_followed(e)
         return kind.__iter__(self)
 
     __iter__._own_iter = own_iter
@@ -75,6 +111,7 @@ _CHANGES = {
     "torch.utils.data.distributed": _change_sampler,
     "torch.utils.data.dataloader": lambda module: _change_loader(module.DataLoader),
     "torchdata.stateful_dataloader.stateful_dataloader": lambda module: _change_loader(module.StatefulDataLoader),
+    "torch": _import_followers,
 }
 
 
@@ -82,21 +119,22 @@ class _Finder:
     """Finds the modules above as the other finders do, and has each changed when it has been executed."""
 
     def find_spec(self, name, path=None, target=None):
-        change = _CHANGES.pop(name, None)
-        if change is None:
+        if name not in _CHANGES:
             return None
         others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
         found = (finder.find_spec(name, path, target) for finder in others)
         spec = next((spec for spec in found if spec is not None), None)
-        if spec is None:
+        if spec is None or spec.loader is None:  # the second: a directory of that name
             return None
         loader = spec.loader
         execute = loader.exec_module
 
         def exec_module(module):
-            del loader.exec_module
+            vars(loader).pop("exec_module", None)
             execute(module)
-            change(module)
+            change = _CHANGES.pop(name, None)  # not before: a script may only look whether there is a torch
+            if change is not None:
+                change(module)
 
         loader.exec_module = exec_module
         return spec
@@ -115,8 +153,9 @@ def _pass_on():
         spec.loader.exec_module(module)
 
 
-if os.environ.get("CLAIRFS_JOB"):
+if os.environ.get("CLAIRFS_JOB") and os.environ.get("CLAIRFS_MOUNT"):
     for _name in [name for name in _CHANGES if name in sys.modules]:
         _CHANGES.pop(_name)(sys.modules[_name])
     sys.meta_path.insert(0, _Finder())
+_find_only_ours_here()
 _pass_on()
