@@ -25,7 +25,7 @@ public final class FetchAhead {
     private final SampleFlight flight;
     private PeerCosts.@Nullable Asked room;
     private @Nullable CompletableFuture<NearPlaces.Given> given;
-    private boolean left;
+    private boolean isAbandoned;
 
     FetchAhead(FetchRouter router, int file, FetchRequest request, CheapestPlace.AheadOfTime peer) {
         this.router = router;
@@ -79,7 +79,7 @@ public final class FetchAhead {
      * readers who do already get their sample on a thread of its own, and those who come fetch for themselves.
      */
     public void notGiven() {
-        left = true;
+        isAbandoned = true;
         if (!router.giveUp(file, flight)) {
             router.besides(this::endForReaders);
         }
@@ -90,7 +90,7 @@ public final class FetchAhead {
      * until it comes from elsewhere.
      */
     public SampleBuffer end() throws SourceException {
-        if (left) {
+        if (isAbandoned) {
             return router.fetchElsewhere(file, request, peer);
         }
         SampleBuffer sample = sample();
@@ -110,7 +110,7 @@ public final class FetchAhead {
         if (sample != null) {
             router.arrived(file, flight, sample);
             sample.release();
-        } else if (!left) {
+        } else if (!isAbandoned) {
             notGiven();
         }
     }

@@ -118,12 +118,36 @@ public final class OrderFileSampler implements Sampler {
         }
     }
 
+    /** Looks for the files of all ranks before one is read, those first that were missing the last time: this is asked again and again. */
+    private void requireAll(List<String> files) throws OrderNotReadyException {
+        for (String file : files) {
+            if (Look.ABSENT.equals(awaited.get(file))) {
+                requireThere(file);
+            }
+        }
+        for (String file : files) {
+            requireThere(file);
+        }
+    }
+
+    private void requireThere(String file) throws OrderNotReadyException {
+        try {
+            if (Look.at(file).equals(Look.ABSENT)) {
+                awaited.put(file, Look.ABSENT);
+                throw new OrderNotReadyException("cannot read order file " + Keys.shorten(file) + ": no such file");
+            }
+        } catch (IOException | IllegalArgumentException e) {
+            // reading it tells what is wrong
+        }
+    }
+
     @Override
     public EpochOrder epoch(int epoch) throws InvalidSpecException {
         List<String> files = files(epoch);
         if (!name.contains("{rank}")) {
             return EpochOrder.of(read(files.getFirst(), epoch));
         }
+        requireAll(files);
         int[][] byRank = new int[world][];
         for (int rank = 0; rank < world; rank++) {
             byRank[rank] = read(files.get(rank), epoch);

@@ -27,15 +27,24 @@ public final class Planning implements AutoCloseable {
     /** How often the thread looks whether a plan is stale, or a trainer will soon need an order. */
     private static final long STALE_LOOK_MS = 2_000;
 
+    /** How soon a plan is tried again that could not be made, as when an order file could not be read. */
+    private static final long AGAIN_NS = TimeUnit.SECONDS.toNanos(30);
+
     private final Admission admission;
     private final JobPlanner planner;
     private final List<JobRun> jobs;
     private final Runnable planned;
     private final ErrorLog errors;
+    private final long againNs;
     private final Worker worker;
 
     /** The order that each job was last said to wait for; only the worker uses it. */
     private final Map<JobRun, String> told = new HashMap<>();
+
+    /** Why the last plan could not be made, as it was said, and when; only the worker uses them. */
+    private @Nullable String failure;
+
+    private long failedNs;
 
     private boolean changed;
     private boolean moved;
@@ -47,6 +56,17 @@ public final class Planning implements AutoCloseable {
      * @param planned called when there is a new plan
      */
     public Planning(Admission admission, JobPlanner planner, List<JobRun> jobs, Runnable planned, ErrorLog errors) {
+        this(admission, planner, jobs, planned, errors, AGAIN_NS);
+    }
+
+    Planning(
+            Admission admission,
+            JobPlanner planner,
+            List<JobRun> jobs,
+            Runnable planned,
+            ErrorLog errors,
+            long againNs) {
+        this.againNs = againNs;
         this.admission = admission;
         this.planner = planner;
         this.jobs = jobs;
@@ -94,7 +114,8 @@ public final class Planning implements AutoCloseable {
 
     private Due next() throws InterruptedException {
         Due due = awaitChange();
-        return due == Due.NOTHING && admission.plan().isStale()
+        boolean isDueAgain = failure != null && System.nanoTime() - failedNs >= againNs;
+        return due == Due.NOTHING && (isDueAgain || admission.plan().isStale())
                 ? Due.PLAN
                 : due; // not under the lock: it may look for files
     }
@@ -113,7 +134,9 @@ public final class Planning implements AutoCloseable {
 
     private void planFor(List<JobRun> now) {
         followMeanwhile(now);
-        LocalPlan plan = now.isEmpty() ? null : make(() -> planner.plan(now));
+        String before = failure;
+        failure = null;
+        LocalPlan plan = now.isEmpty() ? null : make(() -> planner.plan(now), before);
         if (plan != null && !plan.isMeanwhile()) {
             follow(plan);
         }
@@ -124,7 +147,7 @@ public final class Planning implements AutoCloseable {
         if (before.isMeanwhile()) {
             followMeanwhile(now);
         } else if (!now.isEmpty()) {
-            LocalPlan plan = make(() -> planner.refilled(before));
+            LocalPlan plan = make(() -> planner.refilled(before), failure);
             if (plan != null) {
                 follow(plan);
             }
@@ -134,7 +157,7 @@ public final class Planning implements AutoCloseable {
     /** While there is no plan, tiers are filled with what these jobs read now. */
     private void followMeanwhile(List<JobRun> now) {
         if (!now.isEmpty() && admission.plan().isMeanwhile()) {
-            LocalPlan plan = make(() -> WhileRoom.of(now));
+            LocalPlan plan = make(() -> WhileRoom.of(now), failure);
             if (plan != null) {
                 follow(plan);
             }
@@ -161,11 +184,19 @@ public final class Planning implements AutoCloseable {
         LocalPlan plan() throws InvalidSpecException;
     }
 
-    private @Nullable LocalPlan make(Making making) {
+    /** Null when it cannot be made, which is said unless it was {@code said}. */
+    private @Nullable LocalPlan make(Making making, @Nullable String said) {
         try {
             return making.plan();
         } catch (InvalidSpecException e) {
-            errors.add("no plan: " + e.getMessage() + "; what is read is kept while there is room");
+            failure = String.valueOf(e.getMessage());
+            failedNs = System.nanoTime();
+            if (!failure.equals(said)) {
+                errors.add("no plan: " + failure + "; "
+                        + (admission.plan().isPending()
+                                ? "nothing is kept until there is one"
+                                : "what is read is kept while there is room"));
+            }
         } catch (RuntimeException | Error e) {
             LOG.log(Level.ERROR, "a bug in the planner; what is read is kept while there is room", e);
         }

@@ -129,6 +129,23 @@ class OrderFileTest {
     }
 
     @Test
+    void epochOfWhichARanksFileIsMissing_isNotRead() throws Exception {
+        Files.writeString(directory.resolve("r0"), "this is no order\n");
+        Files.writeString(directory.resolve("r1"), "1\n");
+        Sampler sampler = Samplers.create(
+                new SamplerSetting(4), Keys.parse("sampler=order-file world=3 file=" + directory + "/r{rank}"));
+        for (int asked = 0; asked < 2; asked++) {
+            assertThatThrownBy(() -> sampler.epoch(0))
+                    .isInstanceOf(OrderNotReadyException.class)
+                    .hasMessageContaining("no such file");
+        }
+        Files.writeString(directory.resolve("r0"), "0\n");
+        Files.writeString(directory.resolve("r2"), "2\n");
+        assertThatThrownBy(() -> sampler.epoch(0)).hasMessageContaining("still being written");
+        assertThat(sampler.epoch(0).sample(2, 0)).isEqualTo(2);
+    }
+
+    @Test
     void fileOfALaterEpoch_thatHasJustBeenChanged_isReadWhenTwoLooksAgree() throws Exception {
         Sampler sampler = Samplers.create(
                 new SamplerSetting(4), Keys.parse("sampler=order-file file=" + directory + "/e{epoch}"));

@@ -124,6 +124,28 @@ final class PlanningTest {
     }
 
     @Test
+    void planThatCannotBeMade_isTriedAgain_andSaidOnce() throws Exception {
+        ScriptedPlanner scripted = new ScriptedPlanner();
+        JobPlanner failing = _ -> {
+            throw new InvalidSpecException("cannot read order file a: Input/output error");
+        };
+        scripted.answers.addAll(List.of(failing, failing, _ -> ALL_ON_DISK));
+        try (Planning again = new Planning(admission, scripted, jobs, wakes::incrementAndGet, errors, 0)) {
+            jobs.add(new JobRun(
+                    JobSpec.parse("seed=1"),
+                    dataset.index,
+                    dataset.tree,
+                    new StagingBuffer(new RecordingArea(), 1000, 10),
+                    System::nanoTime));
+            again.jobsChanged();
+            Await.until("the plan is followed", () -> isPlannedFor("disk"));
+        }
+        assertThat(scripted.asked).hasSize(3);
+        assertThat(errors.lines().stream().filter(line -> line.message().contains("no plan: cannot read order file a")))
+                .hasSize(1);
+    }
+
+    @Test
     void untilThePlanIsMade_whatIsReadIsKeptWhileThereIsRoom() throws Exception {
         assertThat(admission.hasPlan()).isFalse();
         JobRun run = start("seed=1");

@@ -71,7 +71,7 @@ final class ReportCommand implements Callable<Integer> {
         }
         ModelFile measured =
                 calibration == null ? null : ConfigFile.read(calibration).modelOrUnmeasured();
-        if (measured != null && (measured.source() == null || measured.source().read() == null)) {
+        if (measured != null && (measured.source() == null || !measured.source().hasReadRates())) {
             throw new CommandFailedException(calibration
                     + " has no rates of the source; measure them: clairfs calibrate SOURCE --write " + calibration);
         }

@@ -51,7 +51,12 @@ public record ModelFile(
             @Nullable Integer threads,
             @Nullable Double latency,
             @Nullable Map<Integer, Double> read,
-            @Nullable Map<Integer, Double> write) {}
+            @Nullable Map<Integer, Double> write) {
+        /** Whether reads were measured: nothing may have been readable. */
+        public boolean hasReadRates() {
+            return read != null && !read.isEmpty();
+        }
+    }
 
     /** The same without what is no other node's business: it would be too long to tell them. */
     public ModelFile withoutDecode() {

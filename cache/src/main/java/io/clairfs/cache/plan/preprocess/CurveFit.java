@@ -21,6 +21,9 @@ final class CurveFit {
 
     private static final int MOST_SEGMENTS = 3;
 
+    /** Of two knots, all pairs of numbers up to the largest are tried. */
+    private static final int MOST_THREADS = 1024;
+
     private final int[] threads;
     private final double[] seconds;
 
@@ -37,6 +40,10 @@ final class CurveFit {
                     .toList());
         }
         measured.forEach(Node::new); // refuses what is no time
+        if (measured.lastKey() > MOST_THREADS) {
+            throw new IllegalArgumentException(
+                    "a rate of " + measured.lastKey() + " threads; " + MOST_THREADS + " is the most that is looked at");
+        }
         return new CurveFit(measured).best();
     }
 

@@ -67,6 +67,15 @@ final class PreprocessModelTest {
     }
 
     @Test
+    void rateOfMoreThreadsThanAnyMachineHas_isRefused() {
+        TreeMap<Long, Map<Integer, Double>> rates = new TreeMap<>();
+        rates.put(1000L, Map.of(1, 10.0, 2, 20.0, 4, 30.0, 100_000, 90.0));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> PreprocessModel.measured(rates))
+                .withMessageContaining("a rate of 100000 threads");
+    }
+
+    @Test
     void noise_isSmoothed_notFollowed() {
         for (int seed = 0; seed < 200; seed++) {
             Random random = new Random(seed);

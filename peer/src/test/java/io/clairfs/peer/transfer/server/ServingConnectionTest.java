@@ -118,6 +118,15 @@ final class ServingConnectionTest {
         return serve(sample);
     }
 
+    /** A request for one sample, as it comes. */
+    private ByteBuf request(int id, int sample, int deadlineUs) {
+        ByteBuf request = Unpooled.buffer();
+        request.writeByte(Frames.REQUEST).writeByte(0).writeShort(1);
+        request.writeInt(id).writeInt(sample).writeLong(sizes[sample]).writeInt(deadlineUs);
+        Frames.seal(request, 0);
+        return request;
+    }
+
     @Test
     void cancel_togetherWithItsRequest_isAnsweredAtOnce() {
         EmbeddedChannel channel = new EmbeddedChannel(
@@ -142,11 +151,7 @@ final class ServingConnectionTest {
         CompletableFuture<ServeResult> later = new CompletableFuture<>();
         EmbeddedChannel channel = new EmbeddedChannel(
                 new ServingConnection((_, _, _) -> new ServeResult.Later(later), PATIENT, new ServeCounters()));
-        ByteBuf request = Unpooled.buffer();
-        request.writeByte(Frames.REQUEST).writeByte(0).writeShort(1);
-        request.writeInt(1).writeInt(3).writeLong(sizes[3]).writeInt(60_000_000);
-        Frames.seal(request, 0);
-        channel.writeInbound(request);
+        channel.writeInbound(request(1, 3, 60_000_000));
         SampleBuffer gone = filled(3);
         ServeResult.Memory answer = new ServeResult.Memory(gone);
         gone.release();
@@ -165,11 +170,7 @@ final class ServingConnectionTest {
                 .addLast(
                         new ServingConnection((_, _, _) -> new ServeResult.Later(later), PATIENT, new ServeCounters()));
         assertThat(channel.runScheduledPendingTasks()).as("nothing is due").isEqualTo(NOTHING_DUE);
-        ByteBuf request = Unpooled.buffer();
-        request.writeByte(Frames.REQUEST).writeByte(0).writeShort(1);
-        request.writeInt(1).writeInt(3).writeLong(sizes[3]).writeInt(60_000_000);
-        Frames.seal(request, 0);
-        channel.writeInbound(request);
+        channel.writeInbound(request(1, 3, 60_000_000));
         assertThat(channel.runScheduledPendingTasks()).as("the deadline").isPositive();
         later.complete(serve(3));
         channel.runPendingTasks();
@@ -187,11 +188,7 @@ final class ServingConnectionTest {
         channel.pipeline()
                 .addLast(
                         new ServingConnection((_, _, _) -> new ServeResult.Later(later), PATIENT, new ServeCounters()));
-        ByteBuf request = Unpooled.buffer();
-        request.writeByte(Frames.REQUEST).writeByte(0).writeShort(1);
-        request.writeInt(1).writeInt(4).writeLong(sizes[4]).writeInt(0); // the service is asked all the same
-        Frames.seal(request, 0);
-        channel.writeInbound(request);
+        channel.writeInbound(request(1, 4, 0)); // the service is asked all the same
         channel.advanceTimeBy(1, TimeUnit.SECONDS);
         long _ = channel.runScheduledPendingTasks();
         ByteBuf reply = channel.readOutbound();

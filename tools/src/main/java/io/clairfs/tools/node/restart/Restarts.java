@@ -148,8 +148,7 @@ public final class Restarts implements AutoCloseable {
         lock = null;
         try {
             if (used != null && Files.exists(used.path())) {
-                used.clear(); // under the lock: who takes that next finds nothing of this process, and loses
-                // nothing to it
+                used.clear(); // under the lock, so who takes it next finds and loses nothing
             }
         } finally {
             if (held != null) {

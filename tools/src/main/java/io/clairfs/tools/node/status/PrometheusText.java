@@ -19,10 +19,12 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -40,6 +42,9 @@ public final class PrometheusText {
             "tiers[]", Map.of("tier", "name"),
             "peers[]", Map.of("peer", "name"),
             "rails[]", Map.of("rail", "address"));
+
+    /** Lists whose elements may have one name: from the second on it has a number behind it, as {@code ssd-2}. */
+    private static final Set<String> NUMBERED = Set.of("tiers[]");
 
     /** The labels of the keys of a map. */
     private static final Map<String, String> KEYS = Map.of("fetched", "from", "areas", "area");
@@ -125,8 +130,13 @@ public final class PrometheusText {
         String tail = dot < 0 ? "" : path.substring(dot + 1);
         if (head.endsWith("[]")) {
             Map<String, String> names = ELEMENTS.getOrDefault(head, Map.of());
+            Set<Labels> used = new HashSet<>();
             for (JsonNode element : at.path(head.substring(0, head.length() - 2))) {
-                collect(metric, element, tail, with(labels, names, element));
+                Labels its = with(labels, names, element, "");
+                for (int number = 2; !used.add(its) && NUMBERED.contains(head); number++) {
+                    its = with(labels, names, element, "-" + number);
+                }
+                collect(metric, element, tail, its);
             }
         } else if (tail.startsWith("*")) {
             String rest = tail.length() > 2 ? tail.substring(2) : "";
@@ -146,10 +156,10 @@ public final class PrometheusText {
         }
     }
 
-    private static Labels with(Labels labels, Map<String, String> names, JsonNode element) {
+    private static Labels with(Labels labels, Map<String, String> names, JsonNode element, String behind) {
         Labels longer = labels;
         for (Map.Entry<String, String> name : names.entrySet()) {
-            longer = longer.add(name.getKey(), element.path(name.getValue()).asString(""));
+            longer = longer.add(name.getKey(), element.path(name.getValue()).asString("") + behind);
         }
         return longer;
     }

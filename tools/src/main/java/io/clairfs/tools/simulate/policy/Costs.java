@@ -56,7 +56,7 @@ public final class Costs {
         toAll = new double[perByte.length];
         busy = new double[perByte.length];
         share = new double[perByte.length];
-        weight = Math.min(MOST_WEIGHT, scenario.batch() * nodes / MEAN_OF);
+        weight = Math.min(MOST_WEIGHT, (double) scenario.batch() * nodes / MEAN_OF);
         sharedSource = scenario.sourceTotal() != null;
         stagers = threads;
         price(nodes);

@@ -29,7 +29,7 @@ final class LbannDynamic extends SamplerOrder {
     /** Returns the class of memory, which must hold all samples. */
     static int requireMemory(Setup setup) throws UnsupportedScenarioException {
         int memory = setup.scenario().memoryClass();
-        long room = memory < 0 ? 0 : setup.capacity(memory) * setup.nodes();
+        double room = memory < 0 ? 0 : (double) setup.capacity(memory) * setup.nodes();
         if (setup.load().bytes() > room) {
             throw new UnsupportedScenarioException(String.format(
                     java.util.Locale.ROOT,

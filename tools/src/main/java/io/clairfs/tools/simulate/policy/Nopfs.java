@@ -56,7 +56,7 @@ final class Nopfs extends SamplerOrder {
             }
         }
         for (int epoch = 0;
-                epoch < setup.scenario().epochs() && Arrays.stream(left).sum() > 0;
+                epoch < setup.scenario().epochs() && Arrays.stream(left).anyMatch(each -> each > 0);
                 epoch++) {
             EpochOrder order = setup.load().order(epoch);
             for (int step = 0; step < setup.load().reads(); step++) {

@@ -30,7 +30,7 @@ public record WhatIf(
     public static WhatIf of(Scenario scenario, Simulator.Listener listener)
             throws InvalidScenarioException, InvalidSpecException {
         double reads = (double) scenario.dataset().samples() * scenario.epochs();
-        int most = Math.max(1, scenario.dataset().samples() / (scenario.batch() * scenario.nodes() * 20));
+        int most = (int) Math.max(1, scenario.dataset().samples() / (20L * scenario.batch() * scenario.nodes()));
         int divisor = Math.clamp(Math.round(reads / READS), 1, most);
         Scenario small = scenario.shrunk(divisor);
         Workload load = new Workload(small);
@@ -63,6 +63,8 @@ public record WhatIf(
 
     private static double[] steps(Scenario scenario, int storageClass, double[] steps) {
         double now = scenario.classes().get(storageClass).capacity();
-        return Arrays.stream(steps).map(step -> step * now).toArray();
+        return Arrays.stream(steps)
+                .map(step -> Math.min(step * now, Scenario.MOST_CAPACITY))
+                .toArray();
     }
 }

@@ -69,6 +69,9 @@ public final class OrdersAhead {
             if (e.getCause() instanceof InvalidSpecException invalid) {
                 throw invalid;
             }
+            if (e.getCause() instanceof Error error) { // as one that says how to get more memory
+                throw error;
+            }
             throw e;
         }
     }

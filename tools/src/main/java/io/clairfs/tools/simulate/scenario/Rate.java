@@ -19,13 +19,16 @@ import tools.jackson.databind.JsonNode;
 public record Rate(Map<Integer, Double> byThreads) {
     private static final double MEGA = 1e6;
 
+    /** More than any device, MB/s. */
+    static final double MOST = 1e15;
+
     public Rate {
         byThreads = new TreeMap<>(byThreads);
         if (byThreads.isEmpty()) {
             throw new IllegalArgumentException("a rate without any number");
         }
         byThreads.forEach((threads, rate) -> {
-            if (threads < 1 || !(rate > 0) || rate.isInfinite()) {
+            if (threads < 1 || !(rate > 0) || !(rate < MOST)) {
                 throw new IllegalArgumentException("a rate of " + rate + " MB/s at " + threads + " threads");
             }
         });

@@ -51,6 +51,9 @@ public record Scenario(
         long seed,
         Sync sync,
         @Nullable String sampler) {
+    /** More than any class has, MB. */
+    public static final double MOST_CAPACITY = 1e12;
+
     /** Samplers whose ranks read as many samples as those of {@code DistributedSampler}. */
     private static final Pattern SAMPLERS = Pattern.compile("torch-distributed|locality-aware( cached=[0-9.]{1,20})?");
 
@@ -168,11 +171,11 @@ public record Scenario(
     }
 
     private static void requireRate(String what, double rate) {
-        require(rate > 0 && !Double.isInfinite(rate), what + " is " + rate + "; it must be a positive rate in MB/s");
+        require(rate > 0 && rate < Rate.MOST, what + " is " + rate + "; it must be a positive rate in MB/s");
     }
 
     private static void requireCapacity(String what, double capacity) {
-        require(capacity >= 0 && capacity < 1e12, what + ": capacity is " + capacity + " MB");
+        require(capacity >= 0 && capacity <= MOST_CAPACITY, what + ": capacity is " + capacity + " MB");
     }
 
     private static void requireThreads(String what, int threads) {
@@ -224,7 +227,8 @@ public record Scenario(
                 ? sourceTotal
                 : Objects.requireNonNull(source).times(staging.threads());
         ModelFile.Device store = measured.source();
-        boolean isMeasured = store != null && store.read() != null;
+        boolean isMeasured = store != null && store.hasReadRates();
+        Rate kept = nodes > 1 ? ofNodes.with(nodes, ofNodes.throughput().at(nodes) / MEGA) : ofNodes;
         double ofOne = measured.model().source().at(staging.threads()) / MEGA;
         return new Scenario(
                 name,
@@ -235,7 +239,7 @@ public record Scenario(
                 staging,
                 others,
                 isMeasured ? null : source,
-                isMeasured ? ofNodes.with(1, ofOne) : sourceTotal,
+                isMeasured ? kept.with(1, ofOne) : sourceTotal,
                 dataset,
                 epochs,
                 batch,

@@ -116,7 +116,7 @@ class MetricsTest {
                  "jobs": [{"name": "a\\"b", "epochs": null, "deviations": 2, "in_sync": false,
                            "readers": [{"rank": 3, "seconds_staged": 1.5}], "feeders": [{"rank": 0, "slots": 4}, {"rank": 0, "slots": 5}]}],
                  "fetched": {"source": {"count": 7, "bytes": 70}}, "kernel": {"read": 9},
-                 "memory": {"areas": {"heap": 11}}, "tiers": [{"name": "ssd", "used_bytes": 12, "writable": false}]}
+                 "memory": {"areas": {"heap": 11}}, "tiers": [{"name": "ssd", "used_bytes": 12, "writable": false}, {"name": "ssd", "used_bytes": 13}]}
                 """);
         Latency waits = new Latency();
         waits.record(2_000_000);
@@ -135,6 +135,7 @@ class MetricsTest {
                         "clairfs_kernel_requests_total{operation=\"read\"} 9.0",
                         "clairfs_memory_area_limit_bytes{area=\"heap\"} 11.0",
                         "clairfs_tier_bytes{tier=\"ssd\"} 12.0",
+                        "clairfs_tier_bytes{tier=\"ssd-2\"} 13.0",
                         "clairfs_tier_writable{tier=\"ssd\"} 0.0",
                         "clairfs_read_wait_seconds_bucket{le=\"0.001\"} 0",
                         "clairfs_read_wait_seconds_bucket{le=\"0.0025\"} 1",

@@ -3,8 +3,10 @@ package io.clairfs.tools.simulate.scenario;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.simulate.policy.Policies;
 import java.io.IOException;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +39,7 @@ class ScenarioFileTest {
                 "nodes: 2 | nodez: 2 | unknown key 'nodez'",
                 "nodes: 2 | '' | key 'nodes' is missing",
                 "compute: 100 | compute: -1 | compute is -1",
+                "network: 1000 | network: 1e303 | network is 1.0E303",
                 "epochs: 4 | epochs: 0 | epochs is 0",
                 "batch: 5 | batch: 500 | not one batch",
                 "sync: bulk | sync: sometimes | sync",
@@ -89,6 +92,20 @@ class ScenarioFileTest {
         assertThat(ofAll.shrunk(2).withEpochs(1).model()).isEqualTo(ofThread.model());
         assertThat(Scenarios.run(ofAll, "naive").seconds())
                 .isEqualTo(Scenarios.run(ofThread, "naive").seconds());
+    }
+
+    @Test
+    void what_many_nodes_get_in_total_stays_when_one_was_measured() throws IOException {
+        Scenario total =
+                ScenarioFile.read("total.yaml", Scenarios.FILE.replace("source: {1: 50, 2: 80}", "source_total: 3000"));
+        ModelFile.Device source = new ModelFile.Device(null, null, Map.of(2, 500.0), null);
+        Scenario calibrated = total.calibrated(new ModelFile(source, null, null, null, null, null, null, null));
+        assertThat(calibrated.sourceTotal()).isNotNull();
+        assertThat(calibrated.sourceTotal().byThreads()).containsOnly(Map.entry(1, 500.0), Map.entry(2, 3000.0));
+        ModelFile.Device unreadable = new ModelFile.Device(null, null, Map.of(), null);
+        assertThat(total.calibrated(new ModelFile(unreadable, null, null, null, null, null, null, null))
+                        .sourceTotal())
+                .isEqualTo(total.sourceTotal());
     }
 
     @ParameterizedTest
