@@ -159,7 +159,7 @@ short_flags=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC)
 longest_training_s=180
 
 # Keeps the classes of a small group loaded and linked in a file, and what the compiler learned of its reads, which saves more than half of a mount's
-# start. Loading all of it would take as long as a short command itself, so that has a file of its own, which saves a third of its time.
+# start. Loading all of it would take as long as a short command itself, so that has a file of its own, which saves more than half of its time.
 # A program without them, or with those of another JDK, runs all the same. $2 is what to remove for another try.
 make_startup_cache() {
     local at record_commands
