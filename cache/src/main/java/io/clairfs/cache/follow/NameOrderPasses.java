@@ -65,6 +65,9 @@ final class NameOrderPasses {
         /** Whether this read ticked its position off. */
         private boolean ticked;
 
+        /** Whether it counts as a sample of its epoch. */
+        private boolean counted;
+
         private int links;
         private int length;
         private @Nullable Read before;
@@ -84,6 +87,15 @@ final class NameOrderPasses {
         /** This read ticked its position off. */
         void tick() {
             ticked = true;
+        }
+
+        /** It counts as a sample of its epoch. */
+        void count() {
+            counted = true;
+        }
+
+        boolean isCounted() {
+            return counted;
         }
 
         /** Whether its position is unread after all, once it turns out to be a read of a pass. */

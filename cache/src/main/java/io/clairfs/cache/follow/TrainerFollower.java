@@ -178,6 +178,9 @@ final class TrainerFollower {
         }
         if (passes.isSuspect(read)) {
             search.readSuspect(sample);
+            if (slot != null && isFirst && times.readSuspect(AccessStream.epoch(slot.position))) {
+                read.count();
+            }
             return slot != null;
         }
         search.read(sample, syncDetector.inSync());
@@ -190,6 +193,7 @@ final class TrainerFollower {
         if (isFirst) {
             paces[best].read(nowNs, windows.get(best).readyAhead(1) == 0);
             times.read(AccessStream.epoch(slot.position), nowNs);
+            read.count();
         }
         moveCentre(best);
         countSteps(best, nowNs);
@@ -265,7 +269,10 @@ final class TrainerFollower {
                     && before.stream >= 0
                     && syncDetector.lastReads(before.stream).hasNeighbour(before.sequence);
             if (before.isToBeUndone() && !isTrainers) {
-                windows.get(before.stream).unread(before.sequence);
+                long position = windows.get(before.stream).unread(before.sequence);
+                if (position != AccessStream.END && before.isCounted()) {
+                    times.unread(AccessStream.epoch(position));
+                }
             }
         }
     }

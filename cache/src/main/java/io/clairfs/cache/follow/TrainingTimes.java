@@ -108,6 +108,30 @@ final class TrainingTimes {
         }
     }
 
+    /**
+     * As {@link #read}, but perhaps another reader did it, so it tells nothing of the trainer's pace, nor that it has begun the epoch. Returns whether it was
+     * counted.
+     */
+    boolean readSuspect(int epoch) {
+        return count(epoch, 1);
+    }
+
+    /** A sample of this epoch that was counted was not read by the trainer after all. */
+    void unread(int epoch) {
+        boolean _ = count(epoch, -1);
+        epochs.removeIf(each -> each.number == epoch && each.samples == 0); // it has not begun
+    }
+
+    private boolean count(int epoch, int more) {
+        for (Epoch at : epochs) {
+            if (at.number == epoch) {
+                at.samples += more;
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** A reader of a sample of this epoch waited from one time to another. */
     void waited(int epoch, long startNs, long endNs) {
         pace.waited(startNs, endNs);

@@ -362,10 +362,13 @@ public final class StreamWindow {
         }
     }
 
-    /** Makes the position with this number unread and to be staged again, for another reader than the trainer read it. */
-    public void unread(long sequence) {
+    /**
+     * Makes the position with this number unread and to be staged again, for another reader than the trainer read it. Returns the position;
+     * {@link AccessStream#END} if the window no longer knows it, and nothing changed.
+     */
+    public long unread(long sequence) {
         if (sequence < begin || sequence >= tail || !slots.has(sequence)) {
-            return;
+            return AccessStream.END;
         }
         Slot slot = slot(sequence);
         slot.read = false;
@@ -375,6 +378,7 @@ public final class StreamWindow {
             slots.putFirst(slot(head));
         }
         toStage = Math.min(toStage, sequence);
+        return slot.position;
     }
 
     /** Ticks off everything up to a position, itself included: it was read, or is given up. */

@@ -390,6 +390,12 @@ final class JobRunTest {
             }
             assertThat(run.progress().done()).isTrue();
             assertThat(run.progress().deviations()).isGreaterThan(4L * samples);
+            assertThat(run.times().epochs())
+                    .extracting(EpochTime::samples)
+                    .hasSize(3)
+                    .allSatisfy(seen -> assertThat(seen)
+                            .as("a read of the trainer may look like one of the pass")
+                            .isBetween(samples - 2, samples));
         }
     }
 

@@ -40,6 +40,20 @@ final class TrainingTimesTest {
     }
 
     @Test
+    void readsThatMayBeAnothers_countInAnEpochUnderWay_untilTheyTurnOutToBe() {
+        assertThat(times.readSuspect(0)).isFalse();
+        assertThat(times.epochs()).isEmpty();
+        train(0, 10, 0, 10);
+        double seconds = last().seconds();
+        assertThat(times.readSuspect(0)).isTrue();
+        assertThat(times.readSuspect(0)).isTrue();
+        assertThat(last().samples()).isEqualTo(12);
+        times.unread(0);
+        assertThat(last().samples()).isEqualTo(11);
+        assertThat(last().seconds()).isEqualTo(seconds);
+    }
+
+    @Test
     void everyReadWaits_waitIsThatOfTheReads() {
         train(0, 100, 30, 10);
         assertThat(last().samples()).isEqualTo(100);

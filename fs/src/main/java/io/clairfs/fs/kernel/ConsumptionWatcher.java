@@ -138,7 +138,12 @@ public final class ConsumptionWatcher implements AutoCloseable {
         noQueue = reason;
         worker = new Worker("consumption-watcher", this::drainOrWait, errors);
         if (opened != null) {
-            worker.atEnd(opened::close).start();
+            WatchQueue last = opened;
+            worker.atEnd(() -> {
+                        ownCloses.lookingEnds();
+                        last.close();
+                    })
+                    .start();
         }
     }
 
@@ -224,6 +229,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
             long filled = drain(events);
             inVain = filled == 0 ? inVain + 1 : 0;
             if (inVain > IDLE_LOOKS) {
+                ownCloses.lookingEnds();
                 events.await();
             } else if (filled <= BUFFER_BYTES / 2) {
                 TimeUnit.MILLISECONDS.sleep(DRAIN_EVERY_MS);

@@ -184,11 +184,9 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
     private void close(int file, int pin, boolean isReported) {
         if (isReported) {
-            ownCloses.closing(file);
-        }
-        Posix.close(pin);
-        if (isReported) {
-            ownCloses.closed(file);
+            ownCloses.close(file, pin);
+        } else {
+            Posix.close(pin);
         }
     }
 

@@ -1,7 +1,12 @@
 package io.clairfs.fs.kernel;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.posix.Posix;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -17,6 +22,53 @@ final class OwnClosesTest {
         assertThat(closes.take(8)).isFalse();
         assertThat(closes.take(7)).isTrue();
         assertThat(closes.take(7)).isFalse();
+    }
+
+    @Test
+    void fileThatIsClosedTwice_hasTwoReports() {
+        closes.closing(7);
+        closes.closing(7);
+        assertThat(closes.take(7)).isTrue();
+        assertThat(closes.take(7)).isTrue();
+        assertThat(closes.take(7)).isFalse();
+    }
+
+    @Test
+    void close_waitsForTheEndOfTheNextLook_asLongAsThereAreLooks() throws Exception {
+        int first = open();
+        closes.close(7, first);
+        assertThat(isOpen(first)).as("nobody looks").isFalse();
+        assertThat(closes.take(7)).isTrue();
+
+        long during = closes.lookBegins();
+        int second = open();
+        closes.close(8, second);
+        closes.emptied(during);
+        assertThat(isOpen(second))
+                .as("a reader's report may have come behind that look")
+                .isTrue();
+        assertThat(closes.take(8)).as("a reader's").isFalse();
+        closes.emptied(closes.lookBegins());
+        assertThat(isOpen(second)).isFalse();
+        assertThat(closes.take(8)).isTrue();
+
+        int third = open();
+        closes.close(9, third);
+        closes.lookingEnds();
+        assertThat(isOpen(third)).isFalse();
+        int fourth = open();
+        closes.close(9, fourth);
+        assertThat(isOpen(fourth)).isFalse();
+    }
+
+    private static int open() throws Exception {
+        return Posix.openAt(Posix.AT_FDCWD, "/proc/self/stat".getBytes(US_ASCII), Posix.O_RDONLY);
+    }
+
+    private static boolean isOpen(int descriptor) throws Exception {
+        Path link = Path.of("/proc/self/fd", Integer.toString(descriptor));
+        return Files.exists(link, LinkOption.NOFOLLOW_LINKS)
+                && Files.readSymbolicLink(link).endsWith("stat");
     }
 
     @Test
