@@ -4,6 +4,7 @@ import io.clairfs.tools.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
@@ -59,6 +60,13 @@ final class Clairfs {
         command.addAll(List.of("-cp", program.classPath(), MAIN));
         command.addAll(List.of(arguments));
         return command;
+    }
+
+    /** The same command, or one with it in it, for a daemon that lives so long that full optimisation pays. */
+    static String[] compiledAsForUsers(String... command) {
+        return Arrays.stream(command)
+                .filter(word -> !word.equals(QUICKLY_COMPILED) && !LATER_COMPILED.contains(word))
+                .toArray(String[]::new);
     }
 
     /** The command of another main class of the tests, which starts as quickly. */

@@ -14,6 +14,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import tools.jackson.databind.JsonNode;
 
 /** One mount of a random test: its daemon, the listed files, and the times of its remounts. */
@@ -26,6 +27,7 @@ final class StressNode {
     private final StressMachine machine;
     private final Path point;
     private final Supplier<List<String>> options;
+    private final UnaryOperator<String[]> place;
     private final LiveMount mount;
     private final Watcher watcher;
     private final List<Disturbance> disturbances = new ArrayList<>();
@@ -58,26 +60,33 @@ final class StressNode {
             StressMachine machine,
             Path point,
             Watcher watcher,
-            Supplier<List<String>> options) {
+            Supplier<List<String>> options,
+            UnaryOperator<String[]> place) {
         this.fixture = fixture;
         this.source = source;
         this.machine = machine;
         this.point = point;
         this.watcher = watcher;
         this.options = options;
+        this.place = place;
         mount = new LiveMount(point);
         daemon = ProcessHandle.current();
     }
 
-    /** Mounts and waits until all is listed. The source must not change meanwhile. {@code options} supplies the options of each mount. */
+    /**
+     * Mounts and waits until all is listed. The source must not change meanwhile. {@code options} supplies the options of each mount, and
+     * {@code place} changes its command.
+     */
     static StressNode mount(
             MountFixture fixture,
             StressSource source,
             StressMachine machine,
             Watcher watcher,
-            Supplier<List<String>> options)
+            Supplier<List<String>> options,
+            UnaryOperator<String[]> place)
             throws Exception {
-        StressNode node = new StressNode(fixture, source, machine, fixture.newDirectory("mnt"), watcher, options);
+        StressNode node =
+                new StressNode(fixture, source, machine, fixture.newDirectory("mnt"), watcher, options, place);
         node.begin(true);
         watcher.settled(node);
         return node;
@@ -90,7 +99,7 @@ final class StressNode {
         }
         watcher.lists(this, next);
         long start = System.nanoTime();
-        fixture.mountAt(point, source.point(), options.get().toArray(String[]::new));
+        fixture.mountAt(place, point, source.point(), options.get().toArray(String[]::new));
         watcher.took("mounting", start);
         start = System.nanoTime();
         JsonNode status = control(() -> mount.await(

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -94,11 +95,18 @@ final class StressWorld implements AutoCloseable {
         if (peers != null) {
             options.addAll(peers.options(node));
         }
-        nodes.add(StressNode.mount(fixture, source, machine, crowd, () -> {
-            List<String> all = new ArrayList<>(options);
-            all.addAll(disk.options());
-            return all;
-        }));
+        boolean isLasting = disksUsed && node == 0;
+        nodes.add(StressNode.mount(
+                fixture,
+                source,
+                machine,
+                crowd,
+                () -> {
+                    List<String> all = new ArrayList<>(options);
+                    all.addAll(disk.options());
+                    return all;
+                },
+                isLasting ? Clairfs::compiledAsForUsers : UnaryOperator.identity()));
     }
 
     StressMachine machine() {
