@@ -65,7 +65,7 @@ final class Clairfs {
     /** The same command, or one with it in it, for a daemon that lives so long that full optimisation pays. */
     static String[] compiledAsForUsers(String... command) {
         return Arrays.stream(command)
-                .filter(word -> !word.equals(QUICKLY_COMPILED) && !LATER_COMPILED.contains(word))
+                .filter(word -> !word.equals(QUICKLY_COMPILED) && !word.equals(LATER_COMPILED.getLast()))
                 .toArray(String[]::new);
     }
 
