@@ -1,11 +1,13 @@
 """Images of many kinds, and what Pillow makes of them.
 
-make DIRECTORY COUNT   writes COUNT images and a few that are damaged; prints a line for each: name, width, height
+make DIRECTORY COUNT   writes COUNT images, a few that are damaged and a few with odd chunks; prints a line for each: name, width, height
 expect DIRECTORY       reads DIRECTORY/cases, and writes the expected pixels of each, height x width x 3, or the reason why Pillow refuses
 """
 import io
 import os
+import struct
 import sys
+import zlib
 
 import numpy as np
 from PIL import Image
@@ -52,12 +54,13 @@ def png(image, **options):
     return out.getvalue()
 
 
+def chunk(kind, body):
+    return struct.pack('>I', len(body)) + kind + body + struct.pack('>I', zlib.crc32(kind + body))
+
+
 def deep(random, width, height, channels):
     """A PNG of 16 bits a channel, which Pillow cannot write."""
-    import struct
-    import zlib
     rows = random.integers(0, 65536, (height, width * channels)).astype('>u2')
-    chunk = lambda kind, body: struct.pack('>I', len(body)) + kind + body + struct.pack('>I', zlib.crc32(kind + body))
     head = struct.pack('>IIBBBBB', width, height, 16, {1: 0, 2: 4, 3: 2, 4: 6}[channels], 0, 0, 0)
     body = zlib.compress(b''.join(b'\0' + row.tobytes() for row in rows))
     return b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + chunk(b'IDAT', body) + chunk(b'IEND', b'')
@@ -115,6 +118,23 @@ def damaged(directory, random):
         print(name, 0, 0)
 
 
+def odd(directory, random):
+    """PNG files with a palette, and with a chunk that nothing can be made of, which Pillow passes over: behind the size, and behind the pixels."""
+    picture = png(scene(random, 60, 50).quantize(100))
+    for kind, body in {
+        b'iCCP': b'profile\0',
+        b'tEXt': b'no end',
+        b'zTXt': b'text\0\0no deflate',
+        b'sPLT': b'no end',
+        b'hIST': b'odd',
+        b'pHYs': bytes(10),
+    }.items():
+        for place, at in (('before', 33), ('behind', len(picture) - 12)):
+            name = f'odd{kind.decode()}{place}.png'
+            open(os.path.join(directory, name), 'wb').write(picture[:at] + chunk(kind, body) + picture[at:])
+            print(name, 60, 50)
+
+
 def make(directory, count):
     random = np.random.default_rng(20261125)
     made = 0
@@ -128,6 +148,7 @@ def make(directory, count):
         print(f'{made}-{name}', width, height)
         made += 1
     damaged(directory, random)
+    odd(directory, random)
 
 
 def expected(image, words):

@@ -2,8 +2,8 @@ package io.clairfs.cache.placement;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.tier.Tier;
+import it.unimi.dsi.fastutil.ints.IntArrayFIFOQueue;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -14,8 +14,11 @@ import java.util.function.Supplier;
  * <p>The last copy in the group goes after all others, replicas too, and only for a sample that the plan wants here, never for a replica (the
  * last-copy rule of Lobster, section 4.4): its home would have to read it from the source.
  *
- * <p>Each file is looked at once per tier and plan, the last copies and what became one later again when there is nothing else. Thread-safe
- * without a lock: callers may hold that of {@link ReplicaSpace}, which {@link Unwanted} and {@link Spare} take.
+ * <p>Each file is looked at once per tier and plan, the last copies and what became one later again when there is nothing else.
+ *
+ * <p>Thread-safe. The last copies of each tier have a lock, that of their {@link Leftovers}; how far the search has come is an atomic number.
+ * The lock is held for one step of the queue at a time, and nothing is called under it, so it comes after all others: callers may hold that of
+ * {@link ReplicaSpace}, which {@link Unwanted} and {@link Spare} take without this one.
  */
 final class Eviction {
     static final int NONE = -1;
@@ -30,8 +33,34 @@ final class Eviction {
     private final Spare spare;
     private final List<Leftovers> leftovers;
 
-    /** Where the search through one tier is, and the last copies that it has passed. */
-    private record Leftovers(AtomicInteger looked, ConcurrentLinkedQueue<Integer> last) {}
+    /**
+     * Where the search through one tier is, and the last copies that it has passed: all that a node holds of an older plan, where no other node has
+     * any of it. So they are numbers, not objects. Its lock guards {@link #last}.
+     */
+    private static final class Leftovers {
+        /** The files below this were looked at. */
+        private final AtomicInteger looked = new AtomicInteger();
+
+        private IntArrayFIFOQueue last = new IntArrayFIFOQueue();
+
+        synchronized void add(int file) {
+            last.enqueue(file);
+        }
+
+        /** Takes the one that was added first; {@link #NONE} when there is none. */
+        synchronized int poll() {
+            return last.isEmpty() ? NONE : last.dequeueInt();
+        }
+
+        synchronized boolean isEmpty() {
+            return last.isEmpty();
+        }
+
+        /** Another queue: an emptied one would keep the memory of millions. */
+        synchronized void clear() {
+            last = new IntArrayFIFOQueue();
+        }
+    }
 
     /** Whether the plan does not want a file in a tier. */
     @FunctionalInterface
@@ -67,15 +96,13 @@ final class Eviction {
         this.residents = residents;
         this.unwanted = unwanted;
         this.evictor = evictor;
-        leftovers = residents.tiers().stream()
-                .map(_ -> new Leftovers(new AtomicInteger(), new ConcurrentLinkedQueue<>()))
-                .toList();
+        leftovers = residents.tiers().stream().map(_ -> new Leftovers()).toList();
     }
 
     /** Begins anew for another plan. */
     void lookAgain() {
         for (Leftovers of : leftovers) {
-            of.last.clear();
+            of.clear();
             of.looked.set(0);
         }
     }
@@ -84,7 +111,7 @@ final class Eviction {
     void leftover(int file, int tier) {
         Leftovers of = leftovers.get(tier);
         if (file < of.looked.get()) { // else the search still comes to it
-            of.last.add(file);
+            of.add(file);
         }
     }
 
@@ -105,7 +132,7 @@ final class Eviction {
     /** Whether there may be samples in a tier that the plan does not want. */
     boolean mayFindLeftover(int tier) {
         Leftovers of = leftovers.get(tier);
-        return of.looked.get() < tree.entryCount() || !of.last.isEmpty();
+        return of.looked.get() < tree.entryCount() || !of.isEmpty();
     }
 
     /** Whether the tier would take so many bytes if it were empty. */
@@ -123,7 +150,7 @@ final class Eviction {
                 if (residents.isElsewhere(file)) {
                     return file;
                 }
-                of.last.add(file);
+                of.add(file);
             }
         }
         return nextOfLast(of, tier, worth);
@@ -135,15 +162,15 @@ final class Eviction {
 
     private int nextOfLast(Leftovers of, int tier, Supplier<Worth> worth) {
         for (int i = 0; i < MOST_LOOKED_AT_AGAIN; i++) {
-            Integer file = of.last.poll();
-            if (file == null) {
+            int file = of.poll();
+            if (file == NONE) {
                 break;
             }
             if (isLeftover(file, tier)) {
                 if (residents.isElsewhere(file)) {
                     return file;
                 }
-                of.last.add(file);
+                of.add(file);
             }
         }
         Worth what = worth.get();
@@ -151,7 +178,7 @@ final class Eviction {
         if (replica != NONE || what != Worth.LAST_COPIES) {
             return replica;
         }
-        for (Integer file = of.last.poll(); file != null; file = of.last.poll()) {
+        for (int file = of.poll(); file != NONE; file = of.poll()) {
             if (isLeftover(file, tier)) {
                 return file;
             }

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -43,6 +44,10 @@ import org.jspecify.annotations.Nullable;
  * hold. A job is planned for when it is known where each of its ranks reads. No tier is filled before that: a sample in the wrong place would
  * have to be moved.
  *
+ * <p>Where each epoch has an order file of its own, the nodes of a group plan for all epochs if all files are there, else for one: the
+ * first, or, after its file was removed, the one in which the trainers are. A node that does not see its file has no plan until it does. One may see
+ * files later than another, so for a minute a plan for one epoch gives way to one for all. A node alone plans for all epochs whose files are there.
+ *
  * <p>Where an order moves slowly, samples move with their readers, and there is a plan for each epoch ({@link MovingSamples}). Whether they
  * do follows from the whole job, so that all nodes agree; only the epochs in which they are may differ for a moment.
  *
@@ -55,6 +60,15 @@ public final class NodePlanner implements JobPlanner {
     private static final int MOST_LOOKS = 3;
 
     private static final long LONG_LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** In a job's line, what stands for an epoch's number in the name of its order file. */
+    private static final String EPOCH_IN_NAME = "{epoch}";
+
+    /**
+     * How long after one node of a group another may plan for the same reason: what happened reaches them within seconds, and a plan that failed
+     * is tried again after half a minute.
+     */
+    private static final long NODES_APART_NS = TimeUnit.SECONDS.toNanos(60);
 
     private final DatasetTree tree;
     private final Admission admission;
@@ -188,18 +202,24 @@ public final class NodePlanner implements JobPlanner {
         List<Need> needs = new ArrayList<>();
         List<JobRun> planned = new ArrayList<>();
         List<FillOrders.Reading> readings = new ArrayList<>();
+        List<BooleanSupplier> cuts = new ArrayList<>();
         List<JobRun> inOrder = jobs.stream()
                 .sorted(Comparator.comparing(job -> job.spec().name()))
                 .toList();
         for (JobRun job : inOrder) {
             int[] nodes = now.ranks().of(job.spec());
             if (Arrays.stream(nodes).noneMatch(node -> node == Group.RankNodes.UNKNOWN)) {
-                int start = job.spec().startEpoch();
-                // Where orders are still to be written, other nodes may see more of them: the first is there for all.
-                int end = knownEnd(job, start) < job.spec().epochs()
-                        ? start + 1
-                        : job.spec().epochs();
+                boolean hasFiles = hasFileOfEachEpoch(job.spec());
+                int start = hasFiles ? epochToPlan(job) : job.spec().startEpoch();
+                boolean areAllSeen = !hasFiles || areAllSeen(job, start);
+                int end = areAllSeen ? job.spec().epochs() : start + 1;
                 needs.add(need(job, start, end, now, numbers::numberOf, false));
+                if (start != job.spec().startEpoch()) {
+                    cuts.add(endsSoon(job, start));
+                }
+                if (!areAllSeen) {
+                    cuts.add(areAllSeenSoon(job, start));
+                }
                 int[] ranks = IntStream.range(0, nodes.length)
                         .filter(rank -> now.isHere(nodes[rank]))
                         .toArray();
@@ -245,7 +265,7 @@ public final class NodePlanner implements JobPlanner {
                 null,
                 List.copyOf(readings),
                 null,
-                () -> false,
+                () -> cuts.stream().anyMatch(BooleanSupplier::getAsBoolean),
                 new int[0][]);
         return placed.filledFromHere(admission.residents().tiers().size());
     }
@@ -274,12 +294,68 @@ public final class NodePlanner implements JobPlanner {
         return placed.filledFromHere(admission.residents().tiers().size());
     }
 
-    /** The end of the epochs that a plan can look at: that of the job, or an earlier one where orders are still to be written. */
+    /** Whether each epoch has an order file of its own, which may be written after the job began, and removed when the epoch is over. */
+    private static boolean hasFileOfEachEpoch(JobSpec spec) {
+        return spec.readsOrderFiles() && spec.keys().getOrDefault("file", "").contains(EPOCH_IN_NAME);
+    }
+
+    /**
+     * The epoch for which a group plans such a job. While the file of the first one is there, where a trainer is does not matter, so that a node
+     * that plans late plans as the others did.
+     */
+    private static int epochToPlan(JobRun job) throws InvalidSpecException {
+        int start = job.spec().startEpoch();
+        int now = epochOfTrainers(job);
+        // A sampler of its own looks at the file: the job's may have kept an order whose file is gone for the other
+        // nodes.
+        return now == start || job.spec().sampler(job.index()).isReady(start) ? start : now;
+    }
+
+    /** The epoch in which the job's trainers are, or its last one. */
+    private static int epochOfTrainers(JobRun job) {
+        return Math.min(job.epoch(), job.spec().epochs() - 1);
+    }
+
+    /**
+     * Whether the trainers go on to another epoch so soon after this that other nodes may have planned for that one; then this node does, too.
+     * Later it does not: each such plan moves samples.
+     */
+    private static BooleanSupplier endsSoon(JobRun job, int epoch) {
+        long plannedNs = System.nanoTime();
+        return () -> System.nanoTime() - plannedNs < NODES_APART_NS && epochOfTrainers(job) != epoch;
+    }
+
+    /** Whether the order files of all epochs that a plan looks at are there now. A sampler that has waited for one would say no until it is read. */
+    private boolean areAllSeen(JobRun job, int start) throws InvalidSpecException {
+        Sampler now = job.spec().sampler(job.index());
+        return knownEnd(job.spec(), start, now::isReady) == job.spec().epochs();
+    }
+
+    /** Whether all files are there so soon after this that other nodes may have seen them before. */
+    private BooleanSupplier areAllSeenSoon(JobRun job, int start) {
+        long plannedNs = System.nanoTime();
+        return () -> {
+            try {
+                return System.nanoTime() - plannedNs < NODES_APART_NS && areAllSeen(job, start);
+            } catch (InvalidSpecException e) {
+                return false; // the job's ranks meet it themselves
+            }
+        };
+    }
+
+    /**
+     * The end of the epochs that this node can look at: that of the job, or an earlier one where orders are still to be written. Other nodes may see
+     * another end.
+     */
     private int knownEnd(JobRun job, int firstEpoch) {
-        int end = job.spec().epochs();
+        return knownEnd(job.spec(), firstEpoch, job.orders()::isReady);
+    }
+
+    private int knownEnd(JobSpec spec, int firstEpoch, IntPredicate isReady) {
+        int end = spec.epochs();
         int most = end == JobSpec.UNLIMITED ? limits.epochsWhenEndless() : limits.mostEpochs();
         for (long epoch = firstEpoch + 1L; epoch < Math.min(end, (long) firstEpoch + most); epoch++) {
-            if (!job.orders().isReady((int) epoch)) {
+            if (!isReady.test((int) epoch)) {
                 return (int) epoch;
             }
         }

@@ -7,7 +7,8 @@
  * fetched samples to that tier: memory at once, slower tiers through a bounded queue ({@code WriteBackQueue}) that threads of their own
  * write. {@link io.clairfs.cache.placement.ReplicaSpace} fills the remaining room with replicas of samples with their home on another node.
  *
- * <p>Locks, outermost first: {@code ReplicaSpace}, {@code TierRoom}, {@code WriteBackQueue}, a tier.
+ * <p>Locks, outermost first: {@code ReplicaSpace}, {@code TierRoom}, {@code WriteBackQueue}, a tier. That of the last copies in {@code Eviction}
+ * comes after all of them: nothing is called under it.
  */
 @NullMarked
 package io.clairfs.cache.placement;

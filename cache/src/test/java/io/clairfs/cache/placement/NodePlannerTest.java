@@ -1,11 +1,15 @@
 package io.clairfs.cache.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.EpochOrders;
+import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.plan.model.NodeStorage;
 import io.clairfs.cache.plan.model.PerformanceModel;
 import io.clairfs.cache.plan.model.StorageClass;
@@ -17,6 +21,10 @@ import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.testing.RecordingTier;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -25,7 +33,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The plan of a node on its own. Samples have 1,000 bytes; the tiers have room for 10 and 20 of 90. */
 final class NodePlannerTest {
@@ -252,6 +263,107 @@ final class NodePlannerTest {
         assertThat(next.isStale()).isFalse();
         keeps.close();
         part.close();
+    }
+
+    /** Two nodes read one half each, and change halves after the first epoch. */
+    @Test
+    void planTogether_fileOfEachEpoch_isForTheFirst_untilAllAreThere_whicheverNodeSeesThemFirst(@TempDir Path orders)
+            throws Exception {
+        MemoryTier part = new MemoryTier(50 * SIZE);
+        Admission keeps = new Admission(dataset.tree, part, List.of(), SIZE);
+        List<UUID> nodes = List.of(new UUID(1, 1), new UUID(2, 2));
+        String line = "sampler=order-file epochs=3 world=2 file=" + orders + "/{epoch}.{rank}";
+        writeOrders(orders, 0, 0);
+        JobRun early = run(line + " ranks=0");
+        LocalPlan first = ofTwo(keeps, nodes, 0, 50).plan(List.of(early));
+        assertHomesAreReaders(first, nodes, 0);
+        writeOrders(orders, 1, 1);
+        assertThat(first.isStale()).isFalse();
+        LocalPlan second = ofTwo(keeps, nodes, 1, 50).plan(List.of(run(line + " ranks=1")));
+        assertThat(second.digest()).as("one file more, but not all").isEqualTo(first.digest());
+
+        writeOrders(orders, 2, 1);
+        LocalPlan later = ofTwo(keeps, nodes, 1, 50).plan(List.of(run(line + " ranks=1")));
+        assertThat(later.isStale()).isFalse();
+        assertThat(first.isStale()).as("another node may have seen them all").isTrue();
+        LocalPlan again = ofTwo(keeps, nodes, 0, 50).plan(List.of(early));
+        assertThat(again.digest()).isEqualTo(later.digest());
+
+        JobRun waiting = run(line + " ranks=1");
+        Files.delete(orders.resolve("0.0"));
+        assertThatThrownBy(() -> ofTwo(keeps, nodes, 1, 50).plan(List.of(waiting)))
+                .as("its trainer is in the first epoch")
+                .isInstanceOf(OrderNotReadyException.class);
+        keeps.close();
+        part.close();
+    }
+
+    /** The job has gone on in another process in epoch 3; the nodes change halves after it. */
+    @Test
+    void planTogether_filesOfFinishedEpochsAreGone_isForThatInWhichTheTrainersAre(@TempDir Path orders)
+            throws Exception {
+        MemoryTier part = new MemoryTier(50 * SIZE);
+        Admission keeps = new Admission(dataset.tree, part, List.of(), SIZE);
+        List<UUID> nodes = List.of(new UUID(1, 1), new UUID(2, 2));
+        String line = "sampler=order-file epochs=9 world=2 file=" + orders + "/{epoch}.{rank}";
+        writeOrders(orders, 3, 1);
+        writeOrders(orders, 4, 0);
+        JobRun run = goOn(line + " ranks=0", AccessStream.position(3, 10));
+        NodePlanner first = ofTwo(keeps, nodes, 0, 50);
+        LocalPlan plan = first.plan(List.of(run));
+        assertHomesAreReaders(plan, nodes, 1);
+        assertThat(plan.isStale()).isFalse();
+        JobRun there = goOn(line + " ranks=1", AccessStream.position(3, 20));
+        assertThat(ofTwo(keeps, nodes, 1, 50).plan(List.of(there)).digest()).isEqualTo(plan.digest());
+
+        EpochOrder order = run.orders().epoch(3);
+        for (int step = 10; step < order.length(0); step++) {
+            run.read(dataset.file(order.sample(0, step)));
+        }
+        assertThat(run.epoch()).isEqualTo(4);
+        assertThat(plan.isStale())
+                .as("the other node may have planned in this epoch")
+                .isTrue();
+        LocalPlan next = first.plan(List.of(run));
+        assertHomesAreReaders(next, nodes, 0);
+        assertThat(next.isStale()).isFalse();
+        keeps.close();
+        part.close();
+    }
+
+    private JobRun goOn(String line, long position) throws Exception {
+        JobSpec spec = JobSpec.parse(line);
+        return new JobRun(
+                spec,
+                dataset.index,
+                dataset.tree,
+                new StagingBuffer(new RecordingArea(), 1000, 10),
+                new EpochOrders(spec.sampler(dataset.index), SAMPLES, System::nanoTime),
+                System::nanoTime,
+                new long[] {position});
+    }
+
+    /** The order files of an epoch in which the first of two ranks reads this half of the samples, not in the order of their names. */
+    private static void writeOrders(Path orders, int epoch, int halfOfTheFirst) throws IOException {
+        int half = SAMPLES / 2;
+        for (int rank = 0; rank < 2; rank++) {
+            int from = (halfOfTheFirst + rank) % 2 * half;
+            String text = IntStream.range(0, half)
+                    .mapToObj(step -> Integer.toString(from + step * 7 % half))
+                    .collect(Collectors.joining("\n"));
+            Path file = Files.writeString(orders.resolve(epoch + "." + rank), text);
+            Files.setLastModifiedTime(file, FileTime.fromMillis(0)); // else it may still be being written
+        }
+    }
+
+    /** The home of each sample is its reader where the first of two nodes reads this half of them. */
+    private void assertHomesAreReaders(LocalPlan plan, List<UUID> nodes, int halfOfTheFirst) {
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            int half = sample / (SAMPLES / 2);
+            assertThat(plan.homeOf(dataset.file(sample)))
+                    .as("sample %d", sample)
+                    .isEqualTo(nodes.get((half + halfOfTheFirst) % 2));
+        }
     }
 
     /** Plans on one of two nodes, each with room for so many samples. */

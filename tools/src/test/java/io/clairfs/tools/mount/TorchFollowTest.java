@@ -275,7 +275,7 @@ final class TorchFollowTest {
         command.addAll(fixture.pythonCommand("dead_modules.py", modules, "run"));
         Ended ended = Ended.run(Clairfs.command(command.toArray(String[]::new)), environment());
         assertThat(ended.succeeded()).isEqualTo("done\n");
-        for (String module : List.of("clairfs_torch", "clairfs_feed")) {
+        for (String module : List.of("clairfs_torch", "clairfs_feed", "clairfs_torch.py", "clairfs_feed.py")) {
             String said = fixture.python("dead_modules.py", modules, module);
             assertThat(said).as(module).isEqualTo("done\n");
         }

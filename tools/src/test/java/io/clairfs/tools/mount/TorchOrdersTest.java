@@ -368,6 +368,11 @@ final class TorchOrdersTest {
         assertThat(said(command, Map.of("PYTHONPATH", modules + ":" + further))).isEqualTo(plain);
         assertThat(said(command, Map.of("PYTHONPATH", modules + ":" + further, "CLAIRFS_JOB", "")))
                 .isEqualTo(plain);
+        Path copied = fixture.newDirectory("copied");
+        Files.write(copied.resolve("sitecustomize.py"), Files.readAllBytes(Path.of(modules, "sitecustomize.py")));
+        assertThat(said(command, Map.of("PYTHONPATH", modules + ":" + copied + ":" + further)))
+                .as("neither passes on to the one before it")
+                .isEqualTo(plain);
 
         fixture.environment("PYTHONPATH", further.toString());
         String run = Ended.run(underRun("train", command), environment()).succeeded();

@@ -1,10 +1,11 @@
 """Imports modules while a look at the directory of clairfs' own fails: dead_modules.py DIRECTORY WAY
 
-WAY: "run" under `clairfs run`, else the module that the script imports from the directory.
+WAY: "run" under `clairfs run`, else the module that the script imports from the directory, or its file, which the script loads before the directory
+is in sys.path.
 """
 
 import errno
-import importlib
+import importlib.util
 import posix
 import sys
 
@@ -13,6 +14,11 @@ if way == "run":
     import torch
 
     assert "clairfs_follow" in sys.modules
+elif way.endswith(".py"):
+    spec = importlib.util.spec_from_file_location(way[:-3], modules + "/" + way)
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    assert modules not in sys.path
+    sys.path.insert(0, modules)
 else:
     sys.path.insert(0, modules)
     importlib.import_module(way)

@@ -44,11 +44,22 @@ final class JdkImages implements AutoCloseable {
     }
 
     <T> T read(MemorySegment file, Reading<T> reading) throws BadSampleException {
+        byte[] bytes = bytes(file);
+        return read(bytes, bytes.length, reading);
+    }
+
+    /** The file, in an array of its own. */
+    byte[] bytes(MemorySegment file) throws BadSampleException {
         if (file.byteSize() > Integer.MAX_VALUE - 8) {
             throw new BadSampleException(kind + " file of " + file.byteSize() + " bytes: too large");
         }
+        return file.toArray(JAVA_BYTE);
+    }
+
+    /** Reads the first {@code length} bytes of {@code file}. */
+    <T> T read(byte[] file, int length, Reading<T> reading) throws BadSampleException {
         incomplete = null;
-        try (ImageInputStream in = new MemoryCacheImageInputStream(new ByteArrayInputStream(file.toArray(JAVA_BYTE)))) {
+        try (ImageInputStream in = new MemoryCacheImageInputStream(new ByteArrayInputStream(file, 0, length))) {
             reader.setInput(in, true, true);
             requireBounded(reader.getWidth(0), reader.getHeight(0));
             T read = reading.read(reader);

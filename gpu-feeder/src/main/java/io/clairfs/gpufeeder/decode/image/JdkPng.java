@@ -23,6 +23,9 @@ final class JdkPng implements PixelDecoder {
     private static final int CHUNK_BYTES = 12;
 
     private static final int IDAT = 'I' << 24 | 'D' << 16 | 'A' << 8 | 'T';
+    private static final int IEND = 'I' << 24 | 'E' << 16 | 'N' << 8 | 'D';
+    private static final int PLTE = 'P' << 24 | 'L' << 16 | 'T' << 8 | 'E';
+    private static final int TRNS = 't' << 24 | 'R' << 16 | 'N' << 8 | 'S';
     private static final ValueLayout.OfInt BIG_INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     private final JdkImages images = new JdkImages("PNG");
@@ -39,7 +42,8 @@ final class JdkPng implements PixelDecoder {
             throw new BadSampleException("not a PNG file: its first 8 bytes are not PNG's");
         }
         requireSoundHead(file);
-        BufferedImage image = images.read(file, reader -> {
+        byte[] bytes = images.bytes(file);
+        BufferedImage image = images.read(bytes, leaveOut(bytes), reader -> {
             requirePlausible(reader.getWidth(0), reader.getHeight(0), file.byteSize());
             return reader.read(0);
         });
@@ -78,6 +82,37 @@ final class JdkPng implements PixelDecoder {
         if ((int) sum.getValue() != file.get(BIG_INT, at + 2 * Integer.BYTES + length)) {
             throw new BadSampleException("damaged PNG file: the checksum of what precedes its pixels is wrong");
         }
+    }
+
+    /**
+     * Leaves out the chunks that are not needed for the pixels, and returns how many bytes remain. Where there is a palette, the JDK would read
+     * them, too, and refuse the file for a text or a profile that is not as it should be; Pillow does not. The first chunk stays, for it has to be
+     * the size. Chunks of pixels have to follow each other: those behind another chunk do not count, for Pillow neither.
+     */
+    private static int leaveOut(byte[] file) {
+        MemorySegment chunks = MemorySegment.ofArray(file);
+        int from = SIGNATURE.length;
+        int to = from;
+        boolean begun = false;
+        boolean over = false;
+        while (file.length - from >= 2 * Integer.BYTES) {
+            long whole = CHUNK_BYTES + Integer.toUnsignedLong(chunks.get(BIG_INT, from));
+            int bytes = (int) Math.min(whole, file.length - from); // the last one may be cut off
+            int kind = chunks.get(BIG_INT, from + Integer.BYTES);
+            over |= begun && kind != IDAT;
+            begun |= kind == IDAT;
+            boolean isNeeded = switch (kind) {
+                case IEND -> true;
+                case IDAT, PLTE, TRNS -> !over;
+                default -> from == SIGNATURE.length;
+            };
+            if (isNeeded) {
+                System.arraycopy(file, from, file, to, bytes);
+                to += bytes;
+            }
+            from += bytes;
+        }
+        return to;
     }
 
     /** Before memory is taken for them, so many pixels must be possible in the file. */

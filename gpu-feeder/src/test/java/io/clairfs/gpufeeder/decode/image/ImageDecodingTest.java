@@ -1,6 +1,7 @@
 package io.clairfs.gpufeeder.decode.image;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -37,8 +38,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ImageDecodingTest {
     private static final boolean TURBO = TurboJpegLibrary.isPresent();
 
+    /** Where the second chunk of a PNG file begins. */
+    private static final int BEHIND_SIZE = 33;
+
+    /** Bytes of a chunk beside its data. */
+    private static final int CHUNK_BYTES = 12;
+
     private static byte[] picture(int width, int height, String kind) throws IOException {
-        BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
+        return picture(BufferedImage.TYPE_INT_RGB, width, height, kind);
+    }
+
+    private static byte[] picture(int type, int width, int height, String kind) throws IOException {
+        BufferedImage image = new BufferedImage(width, height, type);
         Random random = new Random(width * 31L + height);
         for (int y = 0; y < height; y++) {
             for (int x = 0; x < width; x++) {
@@ -233,6 +244,45 @@ final class ImageDecodingTest {
                 .hasMessageContaining("checksum");
         assertThatThrownBy(() -> ImageSize.of(MemorySegment.ofArray(png), png.length))
                 .hasMessageContaining("checksum");
+    }
+
+    /** The file with a further chunk, whose sum is right. */
+    private static byte[] withChunk(byte[] png, int at, String kind, String data) {
+        byte[] chunk = (kind + data).getBytes(ISO_8859_1);
+        CRC32 sum = new CRC32();
+        sum.update(chunk);
+        return ByteBuffer.allocate(png.length + CHUNK_BYTES + data.length())
+                .put(png, 0, at)
+                .putInt(data.length())
+                .put(chunk)
+                .putInt((int) sum.getValue())
+                .put(png, at, png.length - at)
+                .array();
+    }
+
+    /** The JDK's reader reads every chunk of a file with a palette, and gives up over one of these. */
+    @ParameterizedTest
+    @ValueSource(strings = {"iCCP", "tEXt", "sPLT", "hIST"})
+    void chunkThatNothingCanBeMadeOf_isLeftAlone_asByPillow(String kind) throws Exception {
+        byte[] png = picture(BufferedImage.TYPE_BYTE_INDEXED, 30, 20, "png");
+        ImageForm form = form(Layout.NHWC, Crop.NONE, false);
+        byte[] pixels = decode(png, form, 0, TURBO);
+        for (int at : new int[] {BEHIND_SIZE, png.length - CHUNK_BYTES}) {
+            assertThat(decode(withChunk(png, at, kind, "odd"), form, 0, TURBO)).isEqualTo(pixels);
+        }
+    }
+
+    @Test
+    void chunkAmongThePixels_endsThem_asForPillow() throws Exception {
+        byte[] png = picture(300, 200, "png");
+        int second = BEHIND_SIZE + CHUNK_BYTES + ByteBuffer.wrap(png).getInt(BEHIND_SIZE);
+        assertThat(new String(png, second + Integer.BYTES, 4, ISO_8859_1)).isEqualTo("IDAT");
+        ImageForm form = form(Layout.NCHW, Crop.CENTER, false);
+        assertThat(decode(withChunk(png, BEHIND_SIZE, "tEXt", "a\0b"), form, 0, TURBO))
+                .isEqualTo(decode(png, form, 0, TURBO));
+        assertThatThrownBy(() -> decode(withChunk(png, second, "tEXt", "a\0b"), form, 0, TURBO))
+                .isInstanceOf(BadSampleException.class)
+                .hasMessageContaining("damaged PNG file");
     }
 
     private static int indexOf(byte[] bytes, byte marker) {

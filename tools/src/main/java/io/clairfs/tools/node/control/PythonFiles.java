@@ -16,6 +16,7 @@ final class PythonFiles {
     private static final List<String> MODULES = List.of(
             "clairfs_device.py",
             "clairfs_feed.py",
+            "clairfs_finder.py",
             "clairfs_follow.py",
             "clairfs_generator.py",
             "clairfs_job.py",

@@ -27,26 +27,18 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import uuid
 import weakref
-from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
+from importlib.machinery import SourceFileLoader
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-class _OwnFinder(FileFinder):
-    """Looks in this directory for clairfs' own modules alone, as that of sitecustomize."""
-
-    def find_spec(self, name, target=None):
-        try:
-            return super().find_spec(name, target) if name.startswith("clairfs_") else None
-        except OSError:
-            return None
-
-
-if _HERE.endswith("/.clairfs/python"):  # before numpy is looked for
-    for _entry in [_HERE] + [each for each in sys.path if isinstance(each, str) and os.path.abspath(each) == _HERE]:
-        sys.path_importer_cache[_entry] = _OwnFinder(_HERE, (SourceFileLoader, SOURCE_SUFFIXES))
+try:  # before numpy is looked for; by its path, for this file may have been loaded without its directory in sys.path
+    _finder = types.ModuleType("clairfs_finder")
+    SourceFileLoader("clairfs_finder", os.path.join(_HERE, "clairfs_finder.py")).exec_module(_finder)
+    _finder.find_only_ours(_HERE)
+except Exception:
+    pass  # this file was copied without that one, or the mount's process has just died
 
 import numpy
 

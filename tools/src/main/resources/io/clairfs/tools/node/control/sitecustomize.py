@@ -7,28 +7,19 @@ imported here: sampler and loader are changed when the script imports them.
 
 import os
 import sys
-from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
+import types
+from importlib.machinery import SourceFileLoader
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-class _OwnFinder(FileFinder):
-    """Looks in this directory for clairfs' own modules alone. The directory is on a mount: a look at it fails while the mount's process is dead, and
-    waits while it hangs."""
-
-    def find_spec(self, name, target=None):
-        if not name.startswith("clairfs_") and name != "sitecustomize":
-            return None
-        try:
-            return super().find_spec(name, target)
-        except OSError:
-            return None
-
-
 def _find_only_ours_here():
-    if _HERE.endswith("/.clairfs/python"):  # the files may have been copied to a directory with other modules
-        for entry in [_HERE] + [each for each in sys.path if isinstance(each, str) and os.path.abspath(each) == _HERE]:
-            sys.path_importer_cache[entry] = _OwnFinder(_HERE, (SourceFileLoader, SOURCE_SUFFIXES))
+    try:  # by its path, for that of another mount may be found before
+        finder = types.ModuleType("clairfs_finder")
+        SourceFileLoader("clairfs_finder", os.path.join(_HERE, "clairfs_finder.py")).exec_module(finder)
+        finder.find_only_ours(_HERE)
+    except Exception:
+        pass  # this file was copied without that one, or the mount's process has just died
 
 
 def _find_ours():

@@ -1,0 +1,220 @@
+package io.clairfs.cache.follow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.EpochOrders;
+import io.clairfs.cache.order.Sampler;
+import io.clairfs.cache.stage.StagingBuffer;
+import io.clairfs.cache.testing.RecordingArea;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Trainers that leave their order, or are lost from sight, and come back. */
+final class JobRunAstrayTest extends JobRunFixture {
+    @Test
+    void wrongSeed_isOutOfSyncAndCounted() throws Exception {
+        JobRun run = start("seed=5 epochs=3 batch=16");
+        read(run, LoaderOrder.of(epoch("seed=1234", 0, 0), BATCH, 2, 2, new Random(1)));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        assertThat(run.progress().deviations()).isGreaterThan(SAMPLES / 2);
+    }
+
+    @Test
+    void comesBackToTheOrder_inSyncAgainAtTheRightPlace() throws Exception {
+        String line = "seed=5 epochs=4 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0).subList(0, 400));
+        List<Integer> astray = new ArrayList<>(epoch("seed=99", 0, 0).subList(0, 300));
+        read(run, astray);
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        read(run, LoaderOrder.of(epoch(line, 1, 0).subList(0, 640), BATCH, 2, 2, new Random(1)));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(1);
+        assertThat(run.progress().position()).isBetween(640 - 4 * BATCH, 640);
+    }
+
+    @ParameterizedTest(name = "epoch {0} from sample {1}")
+    @CsvSource({"0,480", "1,320", "2,640", "7,160"})
+    void startedInMidRun_isFound(int epoch, int from) throws Exception {
+        String line = "seed=5 epochs=9 batch=16 workers=4";
+        JobRun run = start(line);
+        List<Integer> rest = epoch(line, epoch, 0).subList(from, from + 320);
+        read(run, LoaderOrder.of(rest, BATCH, 4, 2, new Random(2)));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(epoch);
+        assertThat(run.progress().position()).isBetween(from + 320 - 10 * BATCH, from + 320);
+    }
+
+    @Test
+    void setEpochForgotten_isToldAndFollowed() throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        List<Integer> first = epoch(line, 0, 0);
+        read(run, LoaderOrder.of(first, BATCH, 2, 2, new Random(1)));
+        read(run, LoaderOrder.of(first, BATCH, 2, 2, new Random(2)).subList(0, 600));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        assertThat(run.progress().astray()).isEqualTo(new JobRun.Astray(0, 1));
+        assertThat(run.progress().deviations()).isGreaterThan(400);
+        assertThat(run.progress().position()).as("it follows nevertheless").isBetween(500, 600);
+    }
+
+    @Test
+    void setEpochForgottenForThreeEpochs_isToldThroughout() throws Exception {
+        String line = "seed=5 epochs=4 batch=16";
+        JobRun run = start(line);
+        List<Integer> first = epoch(line, 0, 0);
+        for (int epoch = 0; epoch < 4; epoch++) {
+            read(run, first);
+            assertThat(run.progress().inSync()).as(run.progress().toString()).isEqualTo(epoch == 0);
+        }
+    }
+
+    @Test
+    void setEpochRemembered_inSyncAgain() throws Exception {
+        String line = "seed=5 epochs=4 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0));
+        read(run, epoch(line, 0, 0));
+        read(run, epoch(line, 2, 0).subList(0, 600));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(2);
+    }
+
+    @Test
+    void seedOffByOne_isFollowedButToldApart() throws Exception {
+        JobRun run = start("seed=5 epochs=4 batch=16");
+        for (int epoch = 0; epoch < 3; epoch++) {
+            read(run, epoch("seed=6", epoch, 0));
+            assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+        }
+        assertThat(run.progress().astray()).isEqualTo(new JobRun.Astray(1, 0));
+        assertThat(run.progress().deviations()).isGreaterThan(SAMPLES / 2);
+    }
+
+    @Test
+    void restartedFromTheBeginning_isFound() throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0));
+        read(run, epoch(line, 1, 0).subList(0, 700));
+        read(run, epoch(line, 0, 0).subList(0, 300));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isZero();
+    }
+
+    @ParameterizedTest(name = "{0} ranks")
+    @ValueSource(ints = {1, 2})
+    void whatIsReadDuringTheSearch_isNotLost(int ranks) throws Exception {
+        String line = "seed=5 epochs=10 batch=4 world=" + ranks + (ranks > 1 ? " ranks=0-1" : "");
+        List<Integer> last = new ArrayList<>();
+        for (int step = 0; step < 300; step++) {
+            for (int rank = 0; rank < ranks; rank++) {
+                last.add(epoch(line, 9, rank).get(step));
+            }
+        }
+        int found = 150 * ranks;
+        List<Integer> meanwhile = last.subList(found, 280 * ranks);
+        JobSpec spec = JobSpec.parse(line);
+        Sampler sampler = spec.sampler(dataset.index);
+        List<JobRun> run = new ArrayList<>();
+        EpochOrders orders = new EpochOrders(
+                epoch -> {
+                    EpochOrder order = sampler.epoch(epoch);
+                    if (epoch == 9 && !run.isEmpty()) { // the search looks here, where the trainer is
+                        read(run.getFirst(), meanwhile);
+                    }
+                    return order;
+                },
+                SAMPLES,
+                System::nanoTime);
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
+        JobRun job = new JobRun(spec, dataset.index, dataset.tree, staging, orders, System::nanoTime);
+        run.add(job);
+        read(job, last.subList(0, found));
+        read(job, last.subList(280 * ranks, last.size()));
+        assertThat(job.progress().epoch()).isEqualTo(9);
+        assertThat(job.progress().position()).isEqualTo(300);
+    }
+
+    @Test
+    void reportsLost_theTrainerIsFoundAgain() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> order = epoch(line, 0, 0);
+        read(run, order.subList(0, 200));
+        for (int i = 0; i < 40; i++) {
+            run.nextToStage(0, 1 << 20);
+        }
+        run.reportsLost(); // reads 200 to 300 are never reported
+        read(run, order.subList(300, 700));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().position()).isBetween(690, 700);
+    }
+
+    @Test
+    void reportsLostAgainAndAgain_theTrainerIsNotBlamedForAnEpochThatOnlyTheWindowHasLeft() throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        List<Integer> order = epoch(line, 0, 0);
+        read(run, order.subList(0, 100));
+        while (run.position() < AccessStream.position(1, 0)) { // each time, all that is staged may have been read
+            while (run.nextToStage(0, 1 << 20) != null) {}
+            run.reportsLost();
+        }
+        read(run, order.subList(100, 300));
+        assertThat(run.progress().astray()).isNull();
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().position()).isBetween(290, 300);
+        read(run, order.subList(300, SAMPLES));
+        read(run, order.subList(0, 300));
+        assertThat(run.progress().astray())
+                .as("it does read the first epoch again")
+                .isNotNull();
+    }
+
+    @Test
+    void trainerIsLost_onlyOnceASearchForItWasInVain() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        List<Integer> order = epoch(line, 0, 0);
+        List<Integer> other = epoch("seed=77 batch=16", 0, 0);
+        read(run, order.subList(0, 200));
+        int next = 0;
+        while (run.isInSync()) {
+            run.read(dataset.index.file(other.get(next++)));
+        }
+        assertThat(run.isLost()).as("it is still to be searched for").isFalse();
+        while (!run.wantsSearch()) {
+            run.read(dataset.index.file(other.get(next++)));
+        }
+        assertThat(run.isLost()).isFalse();
+        assertThat(run.search()).isFalse();
+        assertThat(run.isLost()).isTrue();
+        assertThat(run.searchNow()).isFalse();
+        for (int sample : order.subList(600, 700)) { // the next search is not due
+            run.read(dataset.index.file(sample));
+        }
+        assertThat(run.searchNow()).isTrue();
+        assertThat(run.isLost()).isFalse();
+        assertThat(run.progress().position()).isBetween(650, 700);
+    }
+
+    @Test
+    void nobodySearches_theTrainerCountsAsLostAfterAWhile() throws Exception {
+        String line = "seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0).subList(0, 200));
+        for (int sample : epoch("seed=77 batch=16", 0, 0).subList(0, 200)) {
+            run.read(dataset.index.file(sample));
+        }
+        assertThat(run.isLost()).isTrue();
+    }
+}

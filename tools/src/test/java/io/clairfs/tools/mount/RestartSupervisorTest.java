@@ -1,0 +1,178 @@
+package io.clairfs.tools.mount;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** When a supervisor starts a killed daemon again, and when it does not. */
+@Timeout(1200)
+final class RestartSupervisorTest extends RestartFixture {
+    // Promise D1
+    @Test
+    void mountBesideADaemonThatIsBeingStarted_isRefused_andTheMountGoesOn() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 3);
+        ProcessHandle daemon = ProcessHandle.of(mount.pid()).orElseThrow();
+        daemon.destroyForcibly();
+
+        assertThat(fixture.clairfs("mount", dataset, mount.point()).complainedWith(1))
+                .contains("busy");
+        assertThat(cat(mount, 1).succeeded()).isNotEmpty();
+        assertThat(fixture.logs()).contains("starting it again");
+        fixture.clairfs("umount", mount.point()).succeeded();
+    }
+
+    // Promise D3
+    @Test
+    void daemonThatDiesTooOften_isGivenUp_andReadersGetAnErrorInsteadOfAWait() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 1);
+        cat(mount, 1).succeeded();
+        ProcessHandle.of(mount.pid()).orElseThrow().destroyForcibly();
+        assertThat(fixture.clairfs("status", mount.point()).succeeded())
+                .as("a command waits for the next daemon")
+                .contains("620 samples");
+        long next = mount.pid();
+        cat(mount, 2).succeeded();
+        // As if it had been started again only now: on a slow machine a minute is soon over.
+        Files.writeString(
+                restartDirectories().getFirst().resolve("restarts"),
+                Instant.now().getEpochSecond() + "\n");
+        ProcessHandle.of(next).orElseThrow().destroyForcibly();
+
+        Ended late = cat(mount, 3);
+        assertThat(late.exit()).isNotZero();
+        assertThat(fixture.logs()).contains("died 2 times within a minute, and is not started again");
+        fixture.clairfs("umount", mount.point()).succeeded();
+        assertThat(fixture.mounts()).isEmpty();
+        assertThat(fixture.processes()).isEmpty();
+        assertThat(mount.point()).isEmptyDirectory();
+    }
+
+    // Promise D1
+    @Tag("exhaustive")
+    @Test
+    void ordinaryUsersDaemon_isStartedAgainToo() throws Exception {
+        makeDataset();
+        OtherUser user = OtherUser.arrive(fixture);
+        Path point = fixture.newDirectory("point");
+        user.give(point);
+        user.clairfs("mount", dataset, point, "--memory", "4MiB", "--staging", "4MiB", "--restarts", "9")
+                .succeeded();
+        Ended reader = user.run(fixture.pythonCommand("""
+                import json, os, signal, sys, time
+                mount, source = sys.argv[1:]
+
+                def status():
+                    try:
+                        with open(f"{mount}/.clairfs/status.json") as file:
+                            return json.load(file)
+                    except OSError:
+                        return {}
+
+                def daemon(other):
+                    while True:
+                        now = status()
+                        if now.get("pid", other) != other and now["ready"]:
+                            return now["pid"]
+                        time.sleep(0.05)
+
+                pid = daemon(0)
+                while True:  # the supervisor starts when the dataset is listed
+                    try:
+                        with open(f"{mount}/.clairfs/upgrade") as file:
+                            file.read()
+                        break
+                    except OSError:
+                        time.sleep(0.05)
+                for number in range(3):
+                    os.kill(pid, signal.SIGKILL)
+                    for name in range(30 * number, 30 * number + 30):
+                        path = f"train/cat/{name}.jpg"
+                        with open(f"{mount}/{path}", "rb") as through, open(f"{source}/{path}", "rb") as direct:
+                            assert through.read() == direct.read(), path
+                    pid = daemon(pid)
+                """, point, dataset));
+        Ended unmounted = user.clairfs("umount", point);
+        String log = user.runAsRoot(List.of("sh", "-c", "cat '" + user.home() + "'/.local/state/clairfs/*.log"))
+                .out();
+        assertThat(reader.exit()).as("%s; the log: %s", reader.err(), log).isZero();
+        assertThat(unmounted.exit()).as("%s; the log: %s", unmounted.err(), log).isZero();
+        assertThat(fixture.processes()).isEmpty();
+    }
+
+    /** A daemon that dies after it has a supervisor of its own, and before it has ended the one that started it, has two. */
+    @Tag("exhaustive")
+    @Test
+    void deathThatAnotherSupervisorHasTakenOn_isLeftToIt() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 1_000);
+        ProcessHandle daemon = ProcessHandle.of(mount.pid()).orElseThrow();
+        List<ProcessHandle> supervisors = daemon.children().toList();
+        assertThat(supervisors).isNotEmpty();
+        try (DirectoryStream<Path> kept =
+                Files.newDirectoryStream(fixture.directory().resolve("clairfs"), "*.restart")) {
+            Files.createDirectory(kept.iterator().next().resolve("died." + daemon.pid()));
+        }
+        daemon.destroyForcibly();
+        Waiting.until("its supervisor has ended", () -> supervisors.stream().noneMatch(ProcessHandle::isAlive));
+        assertThat(fixture.logs()).doesNotContain("starting it again");
+        assertThat(cat(mount, 1).exit()).as("nobody else holds the mount here").isNotZero();
+        fixture.clairfs("umount", mount.point()).succeeded();
+    }
+
+    /** The kernel tells no shell of the end then; it looks once a second. */
+    @Tag("exhaustive")
+    @Test
+    void withoutSetpriv_killedDaemonIsStartedAgainToo() throws Exception {
+        makeDataset();
+        Path programs = fixture.newDirectory("programs");
+        for (String program : List.of("setsid", "fusermount")) {
+            Files.createSymbolicLink(
+                    programs.resolve(program),
+                    Path.of(Ended.run(List.of("sh", "-c", "command -v " + program), Map.of())
+                            .succeeded()
+                            .strip()));
+        }
+        LiveMount mount = fixture.mountAt(
+                command -> Stream.concat(Stream.of("env", "PATH=" + programs), Stream.of(command))
+                        .toArray(String[]::new),
+                fixture.newDirectory("point"),
+                dataset,
+                "--restarts",
+                "9");
+        mount.awaitSupervisor();
+        killAndAwaitNext(mount, mount.pid());
+        mount.awaitSupervisor();
+        assertThat(cat(mount, 1).succeeded()).isNotEmpty();
+        fixture.clairfs("umount", mount.point()).succeeded();
+        Waiting.until("nothing is left", () -> fixture.processes().isEmpty());
+        assertThat(fixture.mounts()).isEmpty();
+    }
+
+    // Promise D4
+    @Test
+    void mountThatIsTakenAwayWhileNoDaemonServesIt_staysAway() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 5);
+        ProcessHandle daemon = ProcessHandle.of(mount.pid()).orElseThrow();
+        daemon.destroyForcibly();
+        ProcessEnd.await(daemon, 120);
+        Ended.run(List.of("fusermount", "-u", "-z", mount.point().toString()), Map.of())
+                .succeeded();
+
+        Waiting.until(
+                "nothing is left",
+                () -> fixture.processes().isEmpty() && fixture.mounts().isEmpty());
+        assertThat(mount.point()).isEmptyDirectory();
+    }
+}
