@@ -20,6 +20,9 @@ import java.util.stream.IntStream;
  * first epoch were complete when the job was described.
  */
 public final class OrderFileSampler implements Sampler {
+    /** In the name of a file, what stands for the epoch's number. */
+    public static final String EPOCH = "{epoch}";
+
     private static final long JUST_CHANGED_MS = 200;
 
     private final SamplerSetting setting;
@@ -56,7 +59,7 @@ public final class OrderFileSampler implements Sampler {
 
     /** The file of an epoch, or those of all ranks. */
     private List<String> files(int epoch) {
-        String ofEpoch = name.replace("{epoch}", Integer.toString(epoch));
+        String ofEpoch = name.replace(EPOCH, Integer.toString(epoch));
         return ofEpoch.contains("{rank}")
                 ? IntStream.range(0, world)
                         .mapToObj(rank -> ofEpoch.replace("{rank}", Integer.toString(rank)))
@@ -85,7 +88,7 @@ public final class OrderFileSampler implements Sampler {
     /** Whether a file that is requested for the first time may still be being written. */
     private boolean isFresh(String file, int epoch) {
         try {
-            Look now = epoch > setting.resumedEpoch() && name.contains("{epoch}") ? Look.at(file) : Look.ABSENT;
+            Look now = epoch > setting.resumedEpoch() && name.contains(EPOCH) ? Look.at(file) : Look.ABSENT;
             return System.currentTimeMillis() - now.modified.toMillis() < JUST_CHANGED_MS;
         } catch (IOException e) {
             return false; // reading it tells what is wrong

@@ -10,6 +10,7 @@ import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderFileSampler;
 import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.plan.NextUse;
 import io.clairfs.cache.plan.Planner;
@@ -60,9 +61,6 @@ public final class NodePlanner implements JobPlanner {
     private static final int MOST_LOOKS = 3;
 
     private static final long LONG_LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
-
-    /** In a job's line, what stands for an epoch's number in the name of its order file. */
-    private static final String EPOCH_IN_NAME = "{epoch}";
 
     /**
      * How long after one node of a group another may plan for the same reason: what happened reaches them within seconds, and a plan that failed
@@ -296,7 +294,7 @@ public final class NodePlanner implements JobPlanner {
 
     /** Whether each epoch has an order file of its own, which may be written after the job began, and removed when the epoch is over. */
     private static boolean hasFileOfEachEpoch(JobSpec spec) {
-        return spec.readsOrderFiles() && spec.keys().getOrDefault("file", "").contains(EPOCH_IN_NAME);
+        return spec.readsOrderFiles() && spec.keys().getOrDefault("file", "").contains(OrderFileSampler.EPOCH);
     }
 
     /**

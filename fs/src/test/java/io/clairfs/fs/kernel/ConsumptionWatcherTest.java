@@ -1,8 +1,10 @@
 package io.clairfs.fs.kernel;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.status.ErrorLog;
@@ -107,6 +109,40 @@ final class ConsumptionWatcherTest {
         }
     }
 
+    /** A queue in which there is always something, so that the watcher never rests: an event that concerns no file. */
+    private record Restless(WatchQueue queue) implements WatchQueue {
+        private static final int EVENT_BYTES = 16;
+
+        @Override
+        public int watch(byte[] path, int events) throws PosixException {
+            return queue.watch(path, events);
+        }
+
+        @Override
+        public long read(MemorySegment into) throws PosixException {
+            long n = queue.read(into);
+            if (n == 0) {
+                into.asSlice(0, EVENT_BYTES).fill((byte) 0);
+            }
+            return n == 0 ? EVENT_BYTES : n;
+        }
+
+        @Override
+        public void await() {
+            throw new AssertionError("it has nothing to wait for");
+        }
+
+        @Override
+        public void wake() throws PosixException {
+            queue.wake();
+        }
+
+        @Override
+        public void close() {
+            queue.close();
+        }
+    }
+
     private Path first;
     private Path second;
     private DatasetTree tree;
@@ -172,6 +208,22 @@ final class ConsumptionWatcherTest {
             Files.readAllBytes(second);
             assertThat(next()).isZero();
             assertThat(next()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void closeOfAReaderWhoReadFromThePageCache_isReported_thoughThisProcessClosesTheFileRightBehind() throws Exception {
+        try (ConsumptionWatcher _ = watch(reader, () -> new Restless(WatchQueue.open()))) {
+            Files.readAllBytes(second);
+            assertThat(next()).isEqualTo(1);
+            for (int i = 0; i < 20; i++) {
+                int own = Posix.openAt(Posix.AT_FDCWD, first.toString().getBytes(UTF_8), Posix.O_RDONLY);
+                Files.readAllBytes(first);
+                ownCloses.close(0, own);
+                assertThat(next()).isZero();
+                Files.readAllBytes(second);
+                assertThat(next()).as("after one report of the first").isEqualTo(1);
+            }
         }
     }
 
