@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
 public final class FetchRouter {
     private static final Logger LOG = System.getLogger(FetchRouter.class.getName());
 
+    /** Two pieces of the source: a read of its own would hardly be sooner. */
+    private static final long LITTLE_BYTES = 2 * InFlightLimit.PIECE_BYTES;
+
     private final Admission admission;
     private final ResidentSamples residents;
     private final SamplesInUse inUse;
@@ -316,6 +319,29 @@ public final class FetchRouter {
             return afterwards.join(file, upTo, reader);
         }
         return flights.await(file, upTo, reader);
+    }
+
+    /** As {@link Admission#mayBeWhole}. */
+    boolean mayBeWhole(int file) {
+        return admission.mayBeWhole(file);
+    }
+
+    /** About how long the flight of a file takes until its bytes before {@code upTo} are there, seconds; 0 without a flight. */
+    double secondsUntil(int file, long upTo, long size) {
+        SampleFlight flight = flights.of(file);
+        if (flight == null) {
+            return 0;
+        }
+        long missing = flight.missing(upTo, size);
+        if (missing <= LITTLE_BYTES) {
+            return 0;
+        }
+        return flight.isAtSource() ? cheapest.sourceSeconds(missing) : cheapest.seconds(file, missing);
+    }
+
+    /** What a fetch of so many bytes from the source takes, seconds. */
+    double sourceSeconds(long bytes) {
+        return cheapest.sourceSeconds(bytes);
     }
 
     /**

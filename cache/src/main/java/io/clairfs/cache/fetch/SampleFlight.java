@@ -97,6 +97,14 @@ final class SampleFlight {
         return there != null;
     }
 
+    /**
+     * How many bytes are still to come before those up to {@code upTo} are there: of the source's, those before it; another place gives all
+     * {@code size} at once.
+     */
+    synchronized long missing(long upTo, long size) {
+        return pass == null ? size : Math.max(0, upTo - arrived);
+    }
+
     /** Goes to the source, which fills {@code buffer}. */
     synchronized SourceGate.Pass enter(SourceGate gate, SampleBuffer buffer) {
         arriving = buffer;

@@ -36,6 +36,12 @@ public final class SampleReader implements AutoCloseable {
     /** A sample is fetched whole for a reader if so many like it may be held for readers. */
     private static final int WHOLE_AT_ONCE = 4;
 
+    /** A reader of a large sample waits so long for a fetch that is under way to come to its bytes; later ones it reads for itself. */
+    private static final double LONGEST_JOINED_SECONDS = 1;
+
+    /** A sample of which the source takes a larger part of the read timeout is not fetched whole for a reader. */
+    private static final double WHOLE_IN_TIMEOUT = 1 / 4.0;
+
     private final DatasetTree tree;
     private final Source source;
     private final FetchRouter router;
@@ -115,8 +121,14 @@ public final class SampleReader implements AutoCloseable {
     }
 
     private boolean isReadInPieces(int file, long size) {
-        boolean tooLarge = size > inUse.readersBytes() / WHOLE_AT_ONCE;
-        return (tooLarge || (size >= LEAST_IN_PARTS_BYTES && staged.test(file))) && !tree.isMade(file);
+        boolean isTooLarge = size > inUse.readersBytes() / WHOLE_AT_ONCE;
+        boolean isInParts = size >= LEAST_IN_PARTS_BYTES && (staged.test(file) || isLongAtSource(size));
+        return (isTooLarge || isInParts) && !tree.isMade(file);
+    }
+
+    /** Whether a reader of the end of so many bytes might wait too long for those before it. */
+    private boolean isLongAtSource(long bytes) {
+        return router.sourceSeconds(bytes) * TimeUnit.SECONDS.toMillis(1) > timeoutMs * WHOLE_IN_TIMEOUT;
     }
 
     private static void give(SampleBuffer from, long at, int length, Asker asker) {
@@ -138,16 +150,18 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Reads a piece of a sample that is too large to be fetched for each reader of a part, or of which only a part is missing. It comes from a flight that is under way; else
-     * from a tier or a peer, as a whole, if it can be held for the requests that follow; else from the source; and if that fails, from a
-     * tier or a peer after all.
+     * Reads a piece of a sample that is too large to be fetched for each reader of a part, or of which only a part is missing. It comes from a flight that is under way,
+     * if that is about to have it; else from a tier or a peer, as a whole, if it can be held for the requests that follow; else from the source; and if that fails,
+     * from a tier or a peer after all.
      */
     private void readLarge(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = begin(file, offset, length, mostMs, asker);
-        if (router.join(file, offset + length, wait)) {
+        long size = tree.fileSize(file);
+        boolean isFarBehind = router.secondsUntil(file, offset + length, size) > LONGEST_JOINED_SECONDS;
+        if (!isFarBehind && router.join(file, offset + length, wait)) {
             return;
         }
-        if (router.isNear(file) && inUse.hasRoomForReaders(tree.fileSize(file))) {
+        if (!isFarBehind && router.isNear(file) && inUse.hasRoomForReaders(size)) {
             fetch(wait, () -> router.fetchFor(file, offset + length, wait));
         } else {
             fetch(wait, () -> readPiece(file, offset, length, wait));
@@ -161,7 +175,7 @@ public final class SampleReader implements AutoCloseable {
             source.read(tree.entry(file).file(), offset, piece.bytes());
         } catch (SourceException e) {
             piece.release();
-            if (!router.isNear(file)) {
+            if (!router.isNear(file) || !router.mayBeWhole(file)) {
                 throw e;
             }
             router.fetchFor(file, offset + length, wait);
@@ -170,7 +184,7 @@ public final class SampleReader implements AutoCloseable {
             piece.release();
             throw t;
         }
-        counters.fromSource.add(length);
+        counters.fromSource.addPart(length, offset == 0);
         wait.completeWithPiece(piece);
     }
 

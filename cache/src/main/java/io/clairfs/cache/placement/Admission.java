@@ -29,6 +29,7 @@ public final class Admission implements AutoCloseable {
     private final ResidentSamples residents;
     private final TierRoom room;
     private final Eviction eviction;
+    private final long mostWholeBytes;
     private volatile LocalPlan plan = LocalPlan.NONE;
 
     /** A tier whose queue refused what another one was to give up, or {@link LocalPlan#NOWHERE}. */
@@ -37,13 +38,21 @@ public final class Admission implements AutoCloseable {
     private volatile boolean planned;
     private volatile IntConsumer queued = _ -> {};
 
+    /** As the other constructor, for samples of any size. */
+    public Admission(DatasetTree tree, MemoryTier memory, List<? extends Tier> slower, long queueBytes) {
+        this(tree, memory, slower, queueBytes, Long.MAX_VALUE);
+    }
+
     /**
      * Admits to {@code memory} and to {@code slower} tiers, fastest first.
      *
      * @param queueBytes the bound of the write-back queue of each slower tier
+     * @param mostWholeBytes a larger sample is not brought to a tier: it would be in memory as a whole on its way
      */
-    public Admission(DatasetTree tree, MemoryTier memory, List<? extends Tier> slower, long queueBytes) {
+    public Admission(
+            DatasetTree tree, MemoryTier memory, List<? extends Tier> slower, long queueBytes, long mostWholeBytes) {
         this.tree = tree;
+        this.mostWholeBytes = mostWholeBytes;
         residents = new ResidentSamples(tree, memory, slower, queueBytes);
         room = new TierRoom(residents);
         eviction = new Eviction(tree, residents, this::isUnwanted, this::evict, this::giveUpReplica);
@@ -99,8 +108,16 @@ public final class Admission implements AutoCloseable {
         return wanted < 0 ? null : residents.tier(wanted).name();
     }
 
+    /** Whether the sample is small enough to be in memory as a whole, on its way to a tier or a peer. */
+    public boolean mayBeWhole(int file) {
+        return tree.keptSize(file) <= mostWholeBytes;
+    }
+
     /** Whether a filler has to bring this sample to this tier. */
     public boolean isMissing(int file, int tier) {
+        if (!mayBeWhole(file)) {
+            return false;
+        }
         int wanted = plan.tierOf(file);
         if (wanted == LocalPlan.ANYWHERE) {
             return !residents.isHere(file) && room.isFree(tier, tree.keptSize(file));

@@ -52,7 +52,7 @@ public record Filled(boolean isPlanned, Amount wanted, Amount there, Amount resi
         List<Sum> thereByJob = jobs.stream().map(_ -> new Sum()).toList();
         for (int file = 0; file < tree.entryCount(); file++) {
             boolean isHere = residents.isHere(file);
-            boolean isWanted = hasPlan && plan.tierOf(file) >= 0;
+            boolean isWanted = hasPlan && plan.tierOf(file) >= 0 && admission.mayBeWhole(file);
             if (!isHere && !isWanted) {
                 continue;
             }

@@ -54,14 +54,17 @@ final class SampleReaderTest {
         dataset =
                 new FakeDataset(SAMPLES, sample -> sample == LARGE_ONE ? LARGE : sample == MIDDLE_ONE ? MIDDLE : SMALL);
         admission = new Admission(dataset.tree, memory, List.of(disk), LARGE);
-        ObservedRates rates = new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime);
-        router = new FetchRouter(
+        router = router(new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime));
+        reader = new SampleReader(dataset.tree, dataset, router, inUse, counters, errors, TIMEOUT_MS);
+    }
+
+    private FetchRouter router(ObservedRates rates) {
+        return new FetchRouter(
                 new FetchPlaces(dataset.tree, dataset, admission, inUse, PeerFetch.NONE),
                 FetchLimits.DEFAULT,
                 rates,
                 counters,
                 System::nanoTime);
-        reader = new SampleReader(dataset.tree, dataset, router, inUse, counters, errors, TIMEOUT_MS);
     }
 
     @AfterEach
@@ -150,6 +153,46 @@ final class SampleReaderTest {
         last.get(30, TimeUnit.SECONDS);
         staged.get(30, TimeUnit.SECONDS).release();
         assertThat(dataset.readsOf(LARGE_ONE)).isEqualTo(Math.ceilDiv(LARGE, InFlightLimit.PIECE_BYTES));
+    }
+
+    // Promise W1
+    @Test
+    void endOfALargeSample_isReadFromTheSource_whileAFetchIsFarBehind_andItsFrontFromTheFetch() throws Exception {
+        FetchRouter slow = router(new ObservedRates((_, bytes) -> bytes * 1e-7, 60, System::nanoTime)); // 10 MB/s
+        CountDownLatch gate = dataset.hangFrom(2 * InFlightLimit.PIECE_BYTES);
+        FutureTask<SampleBuffer> staged =
+                new FutureTask<>(() -> slow.fetch(dataset.file(LARGE_ONE), 0, new FakeStager(0)));
+        Thread.ofPlatform().daemon().start(staged);
+        dataset.awaitReads(3);
+        dataset.hangFrom(LARGE); // the reads from now on do not hang
+        try (SampleReader patient =
+                new SampleReader(dataset.tree, dataset, slow, inUse, counters, errors, TIMEOUT_MS)) {
+            SampleBuffer right = dataset.sample(LARGE_ONE);
+            byte[] end = ReadBytes.of(patient, dataset.file(LARGE_ONE), LARGE - 1000, 1000);
+            assertThat(MemorySegment.ofArray(end).mismatch(right.bytes().asSlice(LARGE - 1000)))
+                    .isEqualTo(-1);
+            assertThat(staged).as("the fetch is still at its third piece").isNotDone();
+            assertThat(ReadBytes.of(patient, dataset.file(LARGE_ONE), 0, 1000)).hasSize(1000);
+            assertThat(dataset.readsOf(LARGE_ONE))
+                    .as("three pieces, and the end")
+                    .isEqualTo(4);
+            right.release();
+        } finally {
+            gate.countDown();
+        }
+        staged.get(30, TimeUnit.SECONDS).release();
+    }
+
+    @Test
+    void sampleThatTheSourceTakesLongFor_isReadByItsParts() throws Exception {
+        FetchRouter slow = router(new ObservedRates((_, bytes) -> bytes * 1e-5, 60, System::nanoTime)); // 100 KB/s
+        try (SampleReader patient =
+                new SampleReader(dataset.tree, dataset, slow, inUse, counters, errors, TIMEOUT_MS)) {
+            assertThat(ReadBytes.of(patient, dataset.file(MIDDLE_ONE), MIDDLE - 1000, 1000))
+                    .hasSize(1000);
+        }
+        assertThat(counters.fromSource.bytes()).isEqualTo(1000);
+        assertThat(counters.fromSource.count()).as("not its first part").isZero();
     }
 
     @Test

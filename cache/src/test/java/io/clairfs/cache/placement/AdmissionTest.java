@@ -95,6 +95,25 @@ final class AdmissionTest {
     }
 
     @Test
+    void sampleThatIsTooLargeForMemory_isNotFetchedForATier_thoughItsPlanSaysSo() {
+        RecordingTier roomy = new RecordingTier(100_000);
+        try (Admission bounded = new Admission(dataset.tree, memory, List.of(roomy), 2 * SIZE, 9_999)) {
+            bounded.follow(_ -> DISK);
+            int giant = dataset.file(GIANT);
+            assertThat(bounded.mayBeWhole(giant)).isFalse();
+            assertThat(bounded.isMissing(giant, DISK)).isFalse();
+            assertThat(bounded.reserve(giant, DISK)).isNull();
+            assertThat(Filled.now(dataset.tree, bounded, List.of()).wanted().samples())
+                    .isEqualTo(SAMPLES - 1);
+            TierRoom.Reservation other = bounded.reserve(dataset.file(1), DISK);
+            assertThat(other).isNotNull();
+            other.close();
+        } finally {
+            roomy.close();
+        }
+    }
+
+    @Test
     void get_ofADamagedSample_isTold() {
         List<String> told = new ArrayList<>();
         admission.residents().tell(into(told));

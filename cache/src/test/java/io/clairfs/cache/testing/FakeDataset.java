@@ -83,8 +83,10 @@ public final class FakeDataset implements Source {
 
     /** The same for what lies from this offset of its file on. */
     public CountDownLatch hangFrom(long offset) {
-        hangFrom = offset;
-        return hang();
+        synchronized (reads) {
+            hangFrom = offset;
+            return hang();
+        }
     }
 
     /** Waits until so many reads have begun since {@link #hang}. */
@@ -151,13 +153,15 @@ public final class FakeDataset implements Source {
     public void read(SourceFile file, long offset, MemorySegment into) throws SourceException {
         int sample = number(file.path());
         CountDownLatch mine;
+        long from;
         synchronized (reads) {
             reads.add(sample);
             mine = gate; // taken before the read is counted: who counts it may put another in its place
+            from = hangFrom;
             begun.release();
         }
         try {
-            if (offset >= hangFrom && !mine.await(WAIT_S, TimeUnit.SECONDS)) {
+            if (offset >= from && !mine.await(WAIT_S, TimeUnit.SECONDS)) {
                 throw new AssertionError("nobody opened the gate");
             }
         } catch (InterruptedException e) {

@@ -22,16 +22,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The kernel's page cache of our own mount as a staging area.
  *
- * <p>How it works: the file is opened through the mount, which makes the kernel know the inode and keep it. The inode's number is the
+ * <p>How it works: the file is looked up through the mount, which makes the kernel know the inode, and opened, which makes it keep it. The inode's number is the
  * node id of the FUSE protocol ({@code fs.dataset.DatasetMount}). A FUSE_NOTIFY_STORE message with that id on the session's descriptor
  * puts the bytes into the inode's pages. A reader then reads at the speed of a local file, without a request. The kernel may reclaim
  * the pages at any time; then it sends a request.
  *
  * <p>The descriptor stays open while the sample is staged, so that the kernel keeps the inode when memory is short. When the process has
- * many descriptors open, further samples keep none: their pages are less safe, and the rest of the process finds free descriptors. A
- * descriptor's number says how many are open, because the kernel gives out the lowest. The file is open for reading if possible, because
+ * many descriptors open, further samples are not opened: their pages are less safe, and the rest of the process finds free descriptors. A
+ * descriptor's number says how many are open, because the kernel gives out the lowest. The file is open for reading, because
  * the kernel tells only then whether the pages are still there. Its close is reported as a reader's would be; {@link OwnCloses} tells
- * the two apart.
+ * the two apart. A file that this process may not read is not opened either: a descriptor made with {@code O_PATH} would do, but Linux before
+ * 6.10 reports its close where a later one does not.
  *
  * <p>A push waits while a read of the same file is being answered, so a thread that answers reads must not push.
  *
@@ -58,7 +59,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
     private static final int NO_PIN = -1;
     private static final long LARGEST_PART_BYTES = 1 << 20;
 
-    /** How many files may be opened at once before one of the threads sees how many are open. */
+    /** How many files threads may open at once before one of them sees how many are open. */
     private static final int MARGIN = 128;
 
     private static final ThreadLocal<NotifyMessage> MESSAGE = ThreadLocal.withInitial(NotifyMessage::new);
@@ -153,51 +154,71 @@ public final class PageCache implements StagingArea, AutoCloseable {
     }
 
     private Staged pinAndPush(int file, MemorySegment bytes) throws IOException {
-        int readable = reportsHaveRoom && lastPin < firstNotKept - MARGIN ? openReadable(file) : NO_PIN;
-        int pin = readable == NO_PIN ? open(file, Posix.O_PATH) : readable;
-        lastPin = pin;
+        int pin = reportsHaveRoom && isRoomForPins() ? openReadable(file) : NO_PIN;
         try {
-            FileStatus status = Posix.stat(pin);
+            FileStatus status = pin == NO_PIN ? status(file) : Posix.stat(pin);
             if (status.size() != bytes.byteSize()) {
                 throw new IOException("the mount says " + status.size() + " bytes, the sample has " + bytes.byteSize());
             }
             push(status.inode(), 0, bytes);
-            if (readable == NO_PIN && pin >= firstNotKept) {
-                Posix.close(pin);
-                return new Pages(file, NO_PIN, false, status);
-            }
-            return new Pages(file, pin, readable != NO_PIN, status);
+            return new Pages(file, pin, status);
         } catch (IOException | RuntimeException | Error e) {
-            close(file, pin, readable != NO_PIN);
+            closePin(file, pin);
             throw e;
+        }
+    }
+
+    /** Whether few enough descriptors are open. When the last pin was one of many, it looks how many are open now. */
+    private boolean isRoomForPins() throws IOException {
+        if (lastPin >= firstNotKept - MARGIN) {
+            lastPin = lowestFree();
+        }
+        return lastPin < firstNotKept - MARGIN;
+    }
+
+    private int lowestFree() throws IOException {
+        if (!root.enter()) {
+            throw gone();
+        }
+        try {
+            int free = Posix.duplicate(root.number());
+            Posix.close(free);
+            return free;
+        } finally {
+            root.leave();
         }
     }
 
     /** Returns {@code NO_PIN} for a file that this process may not read through its own mount. */
     private int openReadable(int file) throws IOException {
-        try {
-            return open(file, Posix.O_RDONLY);
-        } catch (PosixException e) {
-            return NO_PIN;
-        }
-    }
-
-    private void close(int file, int pin, boolean isReported) {
-        if (isReported) {
-            ownCloses.close(file, pin);
-        } else {
-            Posix.close(pin);
-        }
-    }
-
-    private int open(int file, int flags) throws IOException {
         if (!root.enter()) {
             throw gone();
         }
         try {
-            return Posix.openAt(root.number(), tree.entry(file).path(), flags | Posix.O_NOFOLLOW);
+            int pin = Posix.openAt(root.number(), tree.entry(file).path(), Posix.O_RDONLY | Posix.O_NOFOLLOW);
+            lastPin = pin;
+            return pin;
+        } catch (PosixException e) {
+            return NO_PIN;
         } finally {
             root.leave();
+        }
+    }
+
+    private FileStatus status(int file) throws IOException {
+        if (!root.enter()) {
+            throw gone();
+        }
+        try {
+            return Posix.statAt(root.number(), tree.entry(file).path(), Posix.AT_SYMLINK_NOFOLLOW);
+        } finally {
+            root.leave();
+        }
+    }
+
+    private void closePin(int file, int pin) {
+        if (pin != NO_PIN) {
+            ownCloses.close(file, pin);
         }
     }
 
@@ -222,15 +243,13 @@ public final class PageCache implements StagingArea, AutoCloseable {
     private final class Pages implements Staged {
         private final int file;
         private final int pin;
-        private final boolean readable;
         private final long node;
         private final long bytes;
         private boolean dropped;
 
-        Pages(int file, int pin, boolean readable, FileStatus status) {
+        Pages(int file, int pin, FileStatus status) {
             this.file = file;
             this.pin = pin;
-            this.readable = readable;
             node = status.inode();
             bytes = status.size();
         }
@@ -238,7 +257,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
         /** Pushes into the open file. Its close would be reported, and could not always be told from a reader's close. */
         @Override
         public boolean stageAgain(long offset, MemorySegment content) throws IOException {
-            if (!readable || !session.enter()) {
+            if (pin == NO_PIN || !session.enter()) {
                 return false;
             }
             try {
@@ -251,7 +270,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
         @Override
         public synchronized @Nullable List<Part> missing() {
-            if (!readable || dropped) {
+            if (pin == NO_PIN || dropped) {
                 return null;
             }
             List<Part> parts = new ArrayList<>();
@@ -273,13 +292,13 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
         @Override
         public synchronized boolean isWhole() {
-            return !readable || dropped || !CachedPages.isMissing(pin, bytes);
+            return pin == NO_PIN || dropped || !CachedPages.isMissing(pin, bytes);
         }
 
-        /** Uses the file if it is open for reading: the kernel then keeps its size, which it would otherwise request at the next open. */
+        /** Uses the file if it is open: the kernel then keeps its size, which it would otherwise request at the next open. */
         @Override
         public void drop() {
-            if (!mountEnds && !(readable && isDroppedByFile()) && session.enter()) {
+            if (!mountEnds && !(pin != NO_PIN && isDroppedByFile()) && session.enter()) {
                 int rc;
                 try {
                     rc = MESSAGE.get().invalidate(session.number(), node);
@@ -296,9 +315,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
             }
             synchronized (this) {
                 dropped = true;
-                if (pin != NO_PIN) {
-                    PageCache.this.close(file, pin, readable);
-                }
+                closePin(file, pin);
             }
         }
 

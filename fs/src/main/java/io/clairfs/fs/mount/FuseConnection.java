@@ -50,10 +50,17 @@ public final class FuseConnection {
 
     /** The device of the newest mount at {@code point}, such as {@code 0:57}, or {@code none}. Its minor number is the connection's. */
     public static String device(Path point) throws IOException {
-        String escaped =
-                point.toString().replace("\\", "\\134").replace(" ", "\\040").replace("\n", "\\012");
-        return Files.readString(MOUNTS, ISO_8859_1)
-                .lines()
+        return device(point, Files.readString(MOUNTS, ISO_8859_1));
+    }
+
+    /** The same by this table, each byte of which is one character. */
+    static String device(Path point, String table) {
+        String escaped = point.toString()
+                .replace("\\", "\\134")
+                .replace(" ", "\\040")
+                .replace("\t", "\\011")
+                .replace("\n", "\\012");
+        return table.lines()
                 .map(line -> line.split(" ", -1))
                 .filter(fields -> fields[POINT].equals(new String(escaped.getBytes(UTF_8), ISO_8859_1)))
                 .reduce((_, newest) -> newest)

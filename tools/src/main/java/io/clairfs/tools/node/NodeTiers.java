@@ -78,7 +78,12 @@ final class NodeTiers implements AutoCloseable {
                 tree,
                 ssds,
                 compared,
-                new Admission(tree, memory, compared, config.areas().queueBytes()));
+                new Admission(
+                        tree,
+                        memory,
+                        compared,
+                        config.areas().queueBytes(),
+                        config.areas().largestWholeBytes()));
     }
 
     private static SsdTier open(MountConfig config, SsdConfig ssd, boolean inherited, ErrorLog errors)

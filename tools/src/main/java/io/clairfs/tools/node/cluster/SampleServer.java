@@ -109,7 +109,7 @@ public final class SampleServer implements AutoCloseable {
         if (admission.residents().isHere(file)) {
             return later(diskReaders, file, deadlineNs, this::read);
         }
-        if (isHome.test(file)) {
+        if (isHome.test(file) && admission.mayBeWhole(file)) {
             long sinceNs = System.nanoTime(); // the wait for a thread is part of it
             return later(fetchers, file, deadlineNs, wanted -> fetch(wanted, sinceNs));
         }

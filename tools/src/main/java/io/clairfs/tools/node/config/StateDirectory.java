@@ -1,12 +1,22 @@
 package io.clairfs.tools.node.config;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 
 /** Where the user's programs keep what they need again, such as logs: {@code $XDG_STATE_HOME} or {@code ~/.local/state}. */
 public final class StateDirectory {
     private static final Path HOST = Path.of("/proc/sys/kernel/hostname");
+
+    /** A file's name has 255 bytes at most; a host's takes up to 64 of them, and endings follow. */
+    private static final int MOST_BYTES = 150;
+
+    private static final int DIGEST_BYTES = 16;
 
     private StateDirectory() {}
 
@@ -22,18 +32,38 @@ public final class StateDirectory {
 
     /** How the log of a mount is called there. Homes are shared between hosts, so it has the host's name. {@code /a-b} and {@code /a/b} share one. */
     public static String nameOf(Path mountPoint) {
-        return mountPoint.toString().substring(1).replace('/', '-') + atThisHost();
+        return shortened(mountPoint.toString().substring(1).replace('/', '-')) + atThisHost();
     }
 
     /** How what belongs to one mount alone is called there. */
     public static String uniqueNameOf(Path mountPoint) {
-        return mountPoint
-                        .toString()
-                        .substring(1)
-                        .replace("%", "%25")
-                        .replace("-", "%2D")
-                        .replace('/', '-')
-                + atThisHost();
+        String name = mountPoint
+                .toString()
+                .substring(1)
+                .replace("%", "%25")
+                .replace("-", "%2D")
+                .replace('/', '-');
+        return shortened(name) + atThisHost();
+    }
+
+    /** A name that is too long for a file ends in a digest of itself. */
+    private static String shortened(String name) {
+        byte[] bytes = name.getBytes(UTF_8);
+        if (bytes.length <= MOST_BYTES) {
+            return name;
+        }
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(bytes);
+            String end = "~" + HexFormat.of().formatHex(digest, 0, DIGEST_BYTES);
+            int length = name.length();
+            while (name.substring(0, length).getBytes(UTF_8).length + end.length() > MOST_BYTES
+                    || Character.isHighSurrogate(name.charAt(length - 1))) {
+                length--;
+            }
+            return name.substring(0, length) + end;
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every JVM has SHA-256", e);
+        }
     }
 
     /** The end of the names of this host's mounts. */

@@ -96,6 +96,14 @@ public record MemoryBudget(
         return with(memory, 0).totalBytes(ssds, hasPeers) - heapBytes;
     }
 
+    /**
+     * The largest sample that is fetched whole for a tier or for another node, bytes: with the default {@code --memory}, an eighth of what the machine
+     * has. It takes that memory beside the areas until it is written or sent.
+     */
+    public long largestWholeBytes() {
+        return Math.max(fromSourceBytes, memoryBytes / 2);
+    }
+
     /** The bound of each area, bytes, by its name in the status. */
     public Map<String, Long> areas(int ssds, boolean hasPeers) {
         Map<String, Long> areas = new LinkedHashMap<>();
