@@ -108,18 +108,8 @@ public final class NumberedListings {
      * @throws IOException if it cannot be read, is damaged, or is of another view: the kernel has pages of that one
      */
     public static NumberedListings read(Path file, View view) throws IOException {
-        if (!CheckedFile.isWhole(file)) {
-            throw new IOException(file + " is damaged");
-        }
-        try (DataInputStream in = new DataInputStream(new BufferedInputStream(Files.newInputStream(file), BUFFER))) {
-            if (!Arrays.equals(in.readNBytes(MAGIC.length), MAGIC)) {
-                throw new IOException(file + " is no list of numbered entries");
-            }
-            String identity = in.readUTF();
-            if (!identity.equals(view.identity())) {
-                throw new IOException("the mount shows the view '" + identity + "', and this program makes '"
-                        + view.identity() + "': unmount, and mount again");
-            }
+        try (DataInputStream in = open(file)) {
+            requireHead(in, file, view);
             FileStatus root = new FileStatus(
                     in.readInt(), in.readInt(), in.readInt(), in.readLong(), in.readLong(), in.readLong());
             List<Attributes> attributes = StoredListing.readAttributes(in);
@@ -128,6 +118,35 @@ public final class NumberedListings {
                 listings.add(new Numbered(in.readInt(), StoredListing.read(in, !view.isRaw())));
             }
             return new NumberedListings(view, root, attributes, listings);
+        }
+    }
+
+    /**
+     * Looks whether {@link #read} would take the file, without its listings, which take memory.
+     *
+     * @throws IOException as {@link #read} throws it
+     */
+    public static void requireReadable(Path file, View view) throws IOException {
+        try (DataInputStream in = open(file)) {
+            requireHead(in, file, view);
+        }
+    }
+
+    private static DataInputStream open(Path file) throws IOException {
+        if (!CheckedFile.isWhole(file)) {
+            throw new IOException(file + " is damaged");
+        }
+        return new DataInputStream(new BufferedInputStream(Files.newInputStream(file), BUFFER));
+    }
+
+    private static void requireHead(DataInputStream in, Path file, View view) throws IOException {
+        if (!Arrays.equals(in.readNBytes(MAGIC.length), MAGIC)) {
+            throw new IOException(file + " is no list of numbered entries");
+        }
+        String identity = in.readUTF();
+        if (!identity.equals(view.identity())) {
+            throw new IOException("the mount shows the view '" + identity + "', and this program makes '"
+                    + view.identity() + "': unmount, and mount again");
         }
     }
 

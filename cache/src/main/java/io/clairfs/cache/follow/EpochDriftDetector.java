@@ -2,8 +2,6 @@ package io.clairfs.cache.follow;
 
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
-import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.stage.StreamWindow;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +21,9 @@ final class EpochDriftDetector {
 
     /** Whether reports of reads were lost, so that the trainer may be anywhere. */
     private boolean unknown;
+
+    /** Whether a rank's trainer was found since. */
+    private boolean foundSince;
 
     /** Set while the trainer is followed through an epoch that is not the one the job says. */
     private JobRun.@Nullable Astray astray;
@@ -61,18 +62,30 @@ final class EpochDriftDetector {
     /** Reports of reads were lost: where the trainer is found next was not predicted. */
     void reportsLost() {
         unknown = true;
+        foundSince = false;
         readsInOrder = 0;
+    }
+
+    /** Whether reports of reads were lost and the trainer was not found since: the position of its stream is where it may be at most. */
+    boolean isUnknown() {
+        return unknown;
+    }
+
+    /** A search is over. Until then what it found is of several ranks, and nothing was known of any. */
+    void searched() {
+        unknown &= !foundSince;
     }
 
     /**
      * The trainer was found at {@code to} rather than at {@code from}, as predicted.
      *
+     * @param length how many samples its rank reads in the epoch of {@code to}
      * @param reads how many reads there were in all
      * @param readThere how many of the last of them were there
      */
-    void found(StreamWindow window, long from, long to, long reads, int readThere) throws InvalidSpecException {
-        astray = wrongEpoch(window, from, to, reads);
-        unknown = false;
+    void found(long from, long to, int length, long reads, int readThere) {
+        astray = wrongEpoch(from, to, length, reads);
+        foundSince = true;
         readsElsewhere = 0;
         if (astray != null) {
             readsAstray += readThere;
@@ -83,18 +96,19 @@ final class EpochDriftDetector {
      * Whether the epoch in which a trainer was found contradicts the job: the last one again in place of the next, or from the very start a
      * later one than the first. A restart, a resume in the middle, or an epoch left early does not.
      */
-    private JobRun.@Nullable Astray wrongEpoch(StreamWindow window, long from, long to, long reads)
-            throws InvalidSpecException {
-        if (from == AccessStream.END || AccessStream.step(to) > 2 * memory) {
+    private JobRun.@Nullable Astray wrongEpoch(long from, long to, int length, long reads) {
+        if (from == AccessStream.END) {
             return null;
         }
         int epoch = AccessStream.epoch(to);
         if (unknown) {
             return astray != null && astray.epoch() == epoch ? astray : null;
         }
+        if (AccessStream.step(to) > 2 * memory) {
+            return null;
+        }
         int expected = astray == null ? AccessStream.epoch(from) : astray.expected();
-        boolean again = epoch == expected - 1
-                && AccessStream.step(from) < window.stream().length(epoch) / 2;
+        boolean again = epoch == expected - 1 && AccessStream.step(from) < length / 2;
         boolean fromTheStart = !goesOn && readsInOrder < memory && reads <= 4L * memory && epoch > expected;
         boolean restarted = epoch == spec.startEpoch() && spec.epochs() == 1;
         return (again || fromTheStart) && !restarted ? new JobRun.Astray(epoch, expected) : null;

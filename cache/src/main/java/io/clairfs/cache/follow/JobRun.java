@@ -4,6 +4,7 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
@@ -19,6 +20,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Life cycle: the prefetcher makes it when the job starts, and closes it when the job ends or is replaced; once closed it stages
  * nothing. Its one lock guards the windows and the follower. It comes after that of {@code LoaderShares}. Those of the staging buffer, the
- * orders and the write-back queues are taken inside, and an order may be computed under it. Nothing is fetched, pushed or dropped under it.
- * {@link #asked} never takes it.
+ * orders and the write-back queues are taken inside. Nothing is fetched, pushed or dropped under it, and no order is computed under it once
+ * {@link EpochOrders#computeAside} has been called: a stream pauses where an order is still being computed. {@link #asked} never takes it.
  */
 public final class JobRun {
     /** In place of a distance: no trainer of the job is about to read the file. */
@@ -38,6 +40,10 @@ public final class JobRun {
 
     private static final int MOST_ASKED = 64;
     private static final int READY_LOOKED_AT = 256;
+
+    /** Most epochs whose order files may be gone where a job begins in its middle. */
+    private static final int MOST_GONE = 400;
+
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final JobSpec spec;
@@ -108,8 +114,12 @@ public final class JobRun {
         this.index = index;
         this.staging = staging;
         this.orders = orders;
-        usualLength = usualLength(positions);
-        start = AccessStream.position(spec.startEpoch(), Math.multiplyExact(spec.startStep(), spec.batch()));
+        boolean isInItsMiddle = positions.length > 0 || isFirstOrderGone();
+        int begin = isInItsMiddle && positions.length == 0 ? firstEpochThere() : spec.startEpoch();
+        usualLength = usualLength(positions, begin);
+        start = begin == spec.startEpoch()
+                ? AccessStream.position(begin, Math.multiplyExact(spec.startStep(), spec.batch()))
+                : AccessStream.position(begin, 0);
         for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
             int at = rank - spec.firstRank();
             long from = at < positions.length ? Math.max(start, positions[at]) : start;
@@ -120,27 +130,48 @@ public final class JobRun {
                 .map(window -> new StagedCount(List.of(window), clockNs))
                 .toList();
         staged = windows.size() == 1 ? stagedOf.getFirst() : new StagedCount(windows, clockNs);
-        follower = new TrainerFollower(spec, index, windows, usualLength, positions.length > 0, clockNs);
-        lastEpoch = spec.startEpoch();
+        follower = new TrainerFollower(spec, index, windows, usualLength, isInItsMiddle, clockNs);
+        lastEpoch = begin;
         int _ = epoch();
     }
 
+    /** Whether there is no order file of the first epoch. One that cannot be read now may be there. */
+    private boolean isFirstOrderGone() throws InvalidSpecException {
+        try {
+            EpochOrder _ = orders.epoch(spec.startEpoch());
+            return false;
+        } catch (OrderNotReadyException e) {
+            return e.isMissing();
+        }
+    }
+
     /**
-     * That of the epoch in which the trainers begin, or are: those before it may be gone, as finished epochs of order files. Where the order of one
-     * that has begun is not there for a moment, it is an even share of the samples.
+     * The first epoch whose order file is there. A node that is mounted anew during a training finds those of finished epochs removed, and its
+     * trainers no earlier than that. The first of the job where no file is there: the job waits, and its trainers are searched for when they read.
      */
-    private int usualLength(long[] positions) throws InvalidSpecException {
+    private int firstEpochThere() {
+        int first = spec.startEpoch();
+        return IntStream.range(first + 1, Math.min(spec.epochs(), first + MOST_GONE))
+                .filter(orders::isReady)
+                .findFirst()
+                .orElse(first);
+    }
+
+    /**
+     * That of the epoch in which the trainers begin, or are. Where its order is not there for a moment, or has no sample, it is an even share of the
+     * samples.
+     */
+    private int usualLength(long[] positions, int begin) throws InvalidSpecException {
         long at = Arrays.stream(positions).min().orElse(AccessStream.END);
-        int epoch = at == AccessStream.END ? spec.startEpoch() : Math.max(spec.startEpoch(), AccessStream.epoch(at));
+        int epoch = at == AccessStream.END ? begin : Math.max(begin, AccessStream.epoch(at));
+        int length = 0;
         try {
             long skipped = epoch == spec.startEpoch() ? spec.skippedByTheLoader() : 0;
-            return Math.clamp(orders.epoch(epoch).length(spec.firstRank()) + skipped, 0, Integer.MAX_VALUE);
+            length = Math.clamp(orders.epoch(epoch).length(spec.firstRank()) + skipped, 0, Integer.MAX_VALUE);
         } catch (OrderNotReadyException e) {
-            if (positions.length == 0) {
-                throw e;
-            }
-            return Math.ceilDiv(index.size(), spec.world());
+            // the streams wait for it
         }
+        return length == 0 ? Math.ceilDiv(index.size(), spec.world()) : length;
     }
 
     /** Extends all windows epoch by epoch, so that each order is computed once for all ranks, however many epochs a window covers. */
@@ -178,10 +209,10 @@ public final class JobRun {
         return lastEpoch;
     }
 
-    /** The epoch that the first rank is in; the number of epochs when all is read. Where no rank reads here, the start epoch. */
+    /** The epoch that the first rank is in; the number of epochs when all is read. Where no rank reads here, that in which the job begins. */
     public synchronized int epoch() {
         if (windows.isEmpty()) {
-            return spec.startEpoch();
+            return AccessStream.epoch(start);
         }
         long position = windows.getFirst().position();
         int epoch = position == AccessStream.END ? spec.epochs() : AccessStream.epoch(position);
@@ -292,8 +323,8 @@ public final class JobRun {
     }
 
     /**
-     * Computes the order of the next epoch when the ranks will soon be staged from it. Runs on the caller's thread, and holds up no thread
-     * that works in this epoch.
+     * Has the order of the next epoch computed when the ranks will soon be staged from it: aside, or else by the caller. Holds up no thread that
+     * works in this epoch.
      */
     public void prepareNextEpoch() {
         int next;
@@ -311,7 +342,7 @@ public final class JobRun {
             }
         }
         try {
-            orders.epoch(next);
+            EpochOrder _ = orders.now(next);
         } catch (InvalidSpecException e) {
             // The ranks will meet the error themselves.
         }
@@ -385,7 +416,7 @@ public final class JobRun {
 
     /**
      * A reader has to ask for the whole of this file, and the report of its close is still to come. Never waits, for a reader would wait
-     * with it: the holder of the lock may be computing an order. Heeded with the next position that is staged or read.
+     * with it. Heeded with the next position that is staged or read.
      *
      * @param isInMemory whether a file could be given at once
      */
@@ -511,7 +542,7 @@ public final class JobRun {
 
     public synchronized Progress progress() throws InvalidSpecException {
         if (windows.isEmpty()) {
-            return new Progress(spec.startEpoch(), 0, 0, false, true, 0, null, false, 0);
+            return new Progress(AccessStream.epoch(start), 0, 0, false, true, 0, null, false, 0);
         }
         StreamWindow first = windows.getFirst();
         long position = first.position();
@@ -543,6 +574,7 @@ public final class JobRun {
     /** Releases everything that is staged for this job; nothing is staged afterwards. */
     public synchronized void close() {
         closed = true;
+        orders.abandon();
         windows.forEach(StreamWindow::close);
     }
 }

@@ -77,7 +77,7 @@ final class StreamSearch {
                 }
                 found = true;
                 synchronized (job) {
-                    follower.moveTo(stream, place);
+                    follower.moveTo(stream, place, order);
                 }
             }
         }

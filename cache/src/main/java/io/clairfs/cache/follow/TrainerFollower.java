@@ -3,6 +3,7 @@ package io.clairfs.cache.follow;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
+import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.stage.StreamWindow;
 import java.util.List;
@@ -397,6 +398,7 @@ final class TrainerFollower {
     /** Takes the outcome of a search. */
     void searched(boolean found) {
         search.judge(found);
+        driftDetector.searched();
     }
 
     /** Ends a search, with any outcome; may be called without the job's lock. */
@@ -404,19 +406,25 @@ final class TrainerFollower {
         search.ended();
     }
 
-    /** The trainer of a stream was found: its window goes on from there. */
-    void moveTo(int stream, PositionSearch.Found place) throws InvalidSpecException {
+    /**
+     * The trainer of a stream was found: its window goes on from there.
+     *
+     * @param order of the epoch in which it was found
+     */
+    void moveTo(int stream, PositionSearch.Found place, EpochOrder order) throws InvalidSpecException {
         StreamWindow window = windows.get(stream);
-        driftDetector.found(window, window.position(), place.position(), search.reads(), place.read().length);
+        int rank = window.stream().rank();
+        driftDetector.found(
+                window.position(), place.position(), order.length(rank), search.reads(), place.read().length);
         balance.lost(stream);
-        if (goesBack(window.position(), place.position())) {
+        if (!driftDetector.isUnknown() && goesBack(window.position(), place.position())) {
             times.wentBackTo(AccessStream.epoch(place.position()));
         }
         window.jump(place.position());
         long last = window.headSequence();
         for (long position : place.read()) {
-            StreamWindow.Slot slot =
-                    window.nearest(index.file(window.stream().sample(position)), window.headSequence());
+            int file = index.file(order.sample(rank, AccessStream.step(position)));
+            StreamWindow.Slot slot = window.nearest(file, window.headSequence());
             if (slot != null && slot.position == position) {
                 last = slot.sequence;
                 window.read(last);

@@ -7,7 +7,7 @@
  * orders of the epochs around ({@code TrainerSearch}, {@code PositionSearch}), and the windows jump to where it is.
  *
  * <p>The lock of a {@code JobRun} is taken first, that of the staging buffer inside it; neither is held over a read of the source or a
- * push.
+ * push, nor over the computation of an order once the job runs.
  */
 @NullMarked
 package io.clairfs.cache.follow;

@@ -7,13 +7,17 @@ import java.util.Map;
  * What one rank reads, over all epochs of a run, as a sequence of positions.
  *
  * <p>A position is an epoch and a step in it, packed into a long ({@link #position}), so that positions compare in the order of reading.
- * Only the orders of the few epochs in use are stored ({@link EpochOrders}). Not thread-safe.
+ * Only the orders of the few epochs in use are stored ({@link EpochOrders}), and none is waited for: where one is still being computed, the
+ * answer is an {@link OrderNotReadyException}. Not thread-safe.
  */
 public final class AccessStream {
     /** After the last position of the last epoch. */
     public static final long END = Long.MAX_VALUE;
 
     private static final int MOST_LENGTHS = 64;
+
+    /** So many epochs in a row that yield nothing are the end: a sampler that yields nothing at all goes on doing so. Below {@link #MOST_LENGTHS}. */
+    static final int MOST_EMPTY = 32;
 
     private final EpochOrders orders;
     private final int rank;
@@ -67,7 +71,7 @@ public final class AccessStream {
     private int lookUpLength(int epoch) throws InvalidSpecException {
         Integer known = lengths.get(epoch);
         if (known == null) {
-            known = orders.epoch(epoch).length(rank);
+            known = orders.now(epoch).length(rank);
             lengths.put(epoch, known);
             if (lengths.size() > MOST_LENGTHS) {
                 lengths.remove(lengths.keySet().iterator().next());
@@ -76,24 +80,19 @@ public final class AccessStream {
         return known;
     }
 
-    /** The order of one whole epoch, for many steps at once. */
-    public EpochOrder order(int epoch) throws InvalidSpecException {
-        return orders.epoch(epoch);
-    }
-
-    /** {@code position} itself if a sample is read there, else the first position after it, or {@link #END}. */
+    /**
+     * {@code position} itself if a sample is read there, else the first position after it, or {@link #END}. Epochs without a sample, as one that a
+     * resumed run skips or whose order file is empty, are passed over.
+     */
     public long atOrAfter(long position) throws InvalidSpecException {
-        int epoch = epoch(position);
         int step = step(position);
-        while (epoch < epochs) {
+        int empty = 0;
+        for (int epoch = epoch(position); epoch < epochs && empty < MOST_EMPTY; epoch++) {
             int length = length(epoch);
             if (step < length) {
                 return position(epoch, step);
             }
-            if (length == 0 && epoch + 1 < epochs && length(epoch + 1) == 0) {
-                return END; // what yields nothing twice yields nothing; once may be what a resumed run skips
-            }
-            epoch++;
+            empty = length == 0 ? empty + 1 : 0;
             step = 0;
         }
         return END;
@@ -101,6 +100,6 @@ public final class AccessStream {
 
     /** The sample read at {@code position}. */
     public int sample(long position) throws InvalidSpecException {
-        return orders.epoch(epoch(position)).sample(rank, step(position));
+        return orders.now(epoch(position)).sample(rank, step(position));
     }
 }

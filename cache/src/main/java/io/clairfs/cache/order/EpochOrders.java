@@ -2,6 +2,7 @@ package io.clairfs.cache.order;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +13,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>As a rule three are in use: the trainer's epoch, and those in which the ranks are staged, one on either side of a boundary. Where
  * ranks are staged many epochs ahead, with small datasets and in large worlds, more are kept. Kept orders are available without a wait
- * while another is computed. Thread-safe.
+ * while another is computed.
+ *
+ * <p>An order takes a moment to compute, and one in a file as long as the file system takes to answer. Whoever holds a lock that others need
+ * asks by {@link #now}, which does not wait once {@link #computeAside} has named who computes instead. Thread-safe.
  */
 public final class EpochOrders {
     private static final int KEPT = 3;
@@ -32,7 +36,9 @@ public final class EpochOrders {
     /** The pause before an epoch that was not ready is computed again. */
     static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private static final int MOST_AWAITED = 1024;
+    private static final int MOST_REFUSED = 1024;
+
+    private static final int NONE = -1;
 
     private final Sampler sampler;
     private final LongSupplier clockNs;
@@ -41,10 +47,18 @@ public final class EpochOrders {
     /** Held during calls to the sampler, which takes one thread at a time. */
     private final Object computing = new Object();
 
-    /** Guarded by {@link #computing}. */
-    private final Map<Integer, NotReady> awaited = new LinkedHashMap<>();
+    private volatile @Nullable Aside aside;
+
+    /** Guarded by this, as all that follows. */
+    private final Map<Integer, Refusal> refused = new LinkedHashMap<>();
 
     private final Map<Integer, EpochOrder> recent = new LinkedHashMap<>(8, 0.75f, true);
+
+    /** The epoch whose order is computed aside, or {@link #NONE}, and since when. */
+    private int underWay = NONE;
+
+    private long underWaySinceNs;
+    private boolean abandoned;
 
     /**
      * The orders of {@code sampler}.
@@ -61,8 +75,105 @@ public final class EpochOrders {
                 Math.min(MOST_SAMPLES_OF_SHORT_EPOCHS / some, KEPT_OF_SHORT_EPOCHS));
     }
 
-    /** The last answer for an epoch that was not ready. */
-    private record NotReady(OrderNotReadyException said, long atNs) {}
+    /** Why an epoch had no order when it was computed last. */
+    private record Refusal(Throwable why, long atNs) {}
+
+    /** Who computes what {@link #now} asks for, and who hears of it. */
+    private record Aside(Executor executor, Runnable news) {}
+
+    /**
+     * From now on {@link #now} waits for nothing: {@code executor} computes what it asks for, one order at a time.
+     *
+     * @param news told by the executor's thread when an order is there, or has turned out to be invalid
+     */
+    public void computeAside(Executor executor, Runnable news) {
+        aside = new Aside(executor, news);
+    }
+
+    /** Nothing more is computed aside, and nobody hears of what still is. */
+    public synchronized void abandon() {
+        abandoned = true;
+    }
+
+    /**
+     * The order of {@code epoch} if it is kept; else it is computed aside, and given to a later call. As {@link #epoch} until {@link #computeAside}.
+     *
+     * @throws OrderNotReadyException when it is not there yet, or cannot be computed yet; it is tried again twice a second at most
+     */
+    public EpochOrder now(int epoch) throws InvalidSpecException {
+        Aside by = aside;
+        if (by == null) {
+            return epoch(epoch);
+        }
+        EpochOrder order = kept(epoch);
+        if (order == null && isToBegin(epoch)) {
+            begin(epoch, by);
+            order = kept(epoch);
+        }
+        if (order == null) {
+            throw whyNot(epoch);
+        }
+        return order;
+    }
+
+    private synchronized boolean isToBegin(int epoch) {
+        Refusal last = refused.get(epoch);
+        if (abandoned || underWay != NONE || (last != null && isRecent(last.atNs))) {
+            return false;
+        }
+        underWay = epoch;
+        underWaySinceNs = clockNs.getAsLong();
+        return true;
+    }
+
+    private void begin(int epoch, Aside by) {
+        try {
+            by.executor.execute(() -> computeFor(epoch, by.news));
+        } catch (OutOfMemoryError noThread) {
+            refuse(epoch, new OrderNotReadyException("no thread could be started for the order of epoch " + epoch));
+            boolean _ = end();
+        }
+    }
+
+    private void computeFor(int epoch, Runnable news) {
+        boolean isNews = true;
+        try {
+            EpochOrder _ = epoch(epoch);
+        } catch (OrderNotReadyException e) {
+            isNews = false; // whoever needs it asks again
+        } catch (InvalidSpecException | RuntimeException | Error e) {
+            // whoever asks next is told
+        }
+        if (end() && isNews) {
+            news.run();
+        }
+    }
+
+    /** Nothing is computed aside any more. Returns whether anybody waits for what was. */
+    private synchronized boolean end() {
+        underWay = NONE;
+        return !abandoned;
+    }
+
+    /** Why the order of an epoch is not there. What was said last is still true for a moment while it is tried again. */
+    private synchronized InvalidSpecException whyNot(int epoch) {
+        Refusal last = refused.get(epoch);
+        if (last != null && isRecent(last.atNs)) {
+            if (last.why instanceof InvalidSpecException e) {
+                return e;
+            }
+            throw new IllegalStateException("the order of epoch " + epoch + " could not be computed", last.why);
+        }
+        boolean isSlow = underWay != NONE && !isRecent(underWaySinceNs);
+        return last != null && last.why instanceof OrderNotReadyException e && !isSlow
+                ? e
+                : new OrderNotReadyException(
+                        "the order of epoch " + epoch + " is still being computed, or read from its file");
+    }
+
+    private boolean isRecent(long atNs) {
+        return clockNs.getAsLong() - atNs < RETRY_NS;
+    }
 
     /**
      * The order of {@code epoch}; blocks while it is computed.
@@ -104,7 +215,7 @@ public final class EpochOrders {
         }
     }
 
-    /** Whether the order of {@code epoch} can be computed, as far as can be told without doing so. */
+    /** Whether the order of {@code epoch} can be computed, as far as can be told without doing so; blocks while another one is. */
     public boolean isReady(int epoch) {
         if (kept(epoch) != null) {
             return true;
@@ -119,20 +230,31 @@ public final class EpochOrders {
     }
 
     private EpochOrder compute(int epoch) throws InvalidSpecException {
-        NotReady last = awaited.get(epoch);
-        if (last != null && clockNs.getAsLong() - last.atNs < RETRY_NS) {
-            throw last.said;
-        }
+        requireNotAwaited(epoch);
+        EpochOrder order;
         try {
-            EpochOrder order = sampler.epoch(epoch);
-            awaited.remove(epoch);
-            return order;
-        } catch (OrderNotReadyException e) {
-            if (awaited.size() >= MOST_AWAITED) {
-                awaited.clear();
-            }
-            awaited.put(epoch, new NotReady(e, clockNs.getAsLong()));
+            order = sampler.epoch(epoch);
+        } catch (InvalidSpecException | RuntimeException | Error e) {
+            refuse(epoch, e);
             throw e;
         }
+        synchronized (this) {
+            refused.remove(epoch);
+        }
+        return order;
+    }
+
+    private synchronized void requireNotAwaited(int epoch) throws OrderNotReadyException {
+        Refusal last = refused.get(epoch);
+        if (last != null && last.why instanceof OrderNotReadyException e && isRecent(last.atNs)) {
+            throw e;
+        }
+    }
+
+    private synchronized void refuse(int epoch, Throwable why) {
+        if (refused.size() >= MOST_REFUSED) {
+            refused.clear();
+        }
+        refused.put(epoch, new Refusal(why, clockNs.getAsLong()));
     }
 }

@@ -41,18 +41,28 @@ public final class OrderFile {
     /**
      * The order in the file called {@code name}.
      *
-     * @throws OrderNotReadyException when there is no such file
+     * @throws OrderNotReadyException when there is no such file, or it cannot be read now but perhaps another time
+     * @throws InvalidSpecException when it is no order of this dataset, or access is denied
      */
     static int[] read(String name, SamplerSetting setting) throws InvalidSpecException {
         try {
             OrderFile reader = new OrderFile(Path.of(name), setting);
             reader.read();
             return reader.order.length == reader.count ? reader.order : Arrays.copyOf(reader.order, reader.count);
-        } catch (NoSuchFileException e) {
-            throw new OrderNotReadyException("cannot read order file " + Keys.shorten(name) + ": " + reason(e));
         } catch (IOException | InvalidPathException e) {
-            throw new InvalidSpecException("cannot read order file " + Keys.shorten(name) + ": " + reason(e));
+            throw unreadable(name, e);
         }
+    }
+
+    /** What to throw when a file could not be read. Only denied access is for good: a disk, a network or a server may answer the next time. */
+    static InvalidSpecException unreadable(String name, Exception failure) {
+        String message = "cannot read order file " + Keys.shorten(name) + ": " + reason(failure);
+        return switch (failure) {
+            case NoSuchFileException _ -> new OrderNotReadyException(message, true);
+            case AccessDeniedException _ -> new InvalidSpecException(message);
+            case IOException _ -> new OrderNotReadyException(message);
+            default -> new InvalidSpecException(message);
+        };
     }
 
     /** Why a file could not be read; the message of some exceptions is the file's name alone. */
@@ -126,7 +136,7 @@ public final class OrderFile {
             while (count < order.length) {
                 int n = in.readNBytes(buffer, 0, (int) Math.min(BUFFER, (long) (order.length - count) * Long.BYTES));
                 if (n == 0 || n % Long.BYTES != 0) {
-                    throw new InvalidSpecException(file + " became shorter while it was read");
+                    throw new OrderNotReadyException(file + " became shorter while it was read");
                 }
                 for (int at = 0; at < n; at += Long.BYTES) {
                     add(numbers.getLong(at));

@@ -2,6 +2,7 @@ package io.clairfs.cache.order;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -15,9 +16,9 @@ import java.util.stream.IntStream;
  * An order that the user computed: weighted samplers, curricula, any that no other sampler here knows.
  *
  * <p>One file serves all epochs and ranks, or {@code {epoch}} and {@code {rank}} in its name stand for their numbers. Files are read when
- * their epoch is requested, so those of later epochs may be written during the run: an epoch without its file is not ready. A file that
- * appears later, or has just been changed when it is first requested, is read once two looks at it agree, because it may still be being written. Those of the
- * first epoch were complete when the job was described.
+ * their epoch is requested, so those of later epochs may be written during the run: an epoch without its file is not ready, nor is one
+ * whose file cannot be read for a moment. A file that appears later, or has just been changed when it is first requested, is read once two
+ * looks at it agree, because it may still be being written. Those of the first epoch were complete when the job was described.
  */
 public final class OrderFileSampler implements Sampler {
     /** In the name of a file, what stands for the epoch's number. */
@@ -29,7 +30,7 @@ public final class OrderFileSampler implements Sampler {
     private final String name;
     private final int world;
 
-    /** Files that were missing, or had just been changed, when they were requested, with the last look at each. */
+    /** Files that were missing, had just been changed, or could not be read when they were requested, with the last look at each. */
     private final Map<String, Look> awaited = new HashMap<>();
 
     public OrderFileSampler(SamplerSetting setting, Keys keys) throws InvalidSpecException {
@@ -71,11 +72,12 @@ public final class OrderFileSampler implements Sampler {
     public boolean isReady(int epoch) {
         for (String file : files(epoch)) {
             try {
-                if (awaited.containsKey(file) || Look.at(file).equals(Look.ABSENT)) {
+                Look now = awaited.containsKey(file) ? Look.ABSENT : Look.at(file);
+                if (now.equals(Look.ABSENT)) {
                     awaited.putIfAbsent(file, Look.ABSENT);
                     return false;
                 }
-                if (isFresh(file, epoch)) {
+                if (isFresh(now, epoch)) {
                     return false; // it is no longer fresh a moment later
                 }
             } catch (IOException | IllegalArgumentException e) {
@@ -86,29 +88,22 @@ public final class OrderFileSampler implements Sampler {
     }
 
     /** Whether a file that is requested for the first time may still be being written. */
-    private boolean isFresh(String file, int epoch) {
-        try {
-            Look now = epoch > setting.resumedEpoch() && name.contains(EPOCH) ? Look.at(file) : Look.ABSENT;
-            return System.currentTimeMillis() - now.modified.toMillis() < JUST_CHANGED_MS;
-        } catch (IOException e) {
-            return false; // reading it tells what is wrong
-        }
+    private boolean isFresh(Look now, int epoch) {
+        return epoch > setting.resumedEpoch()
+                && name.contains(EPOCH)
+                && System.currentTimeMillis() - now.modified.toMillis() < JUST_CHANGED_MS;
     }
 
     private int[] read(String file, int epoch) throws InvalidSpecException {
-        if (!awaited.containsKey(file) && isFresh(file, epoch)) {
-            awaited.put(file, Look.ABSENT);
-        }
+        Look now = look(file);
         Look before = awaited.get(file);
+        if (before == null && isFresh(now, epoch)) {
+            before = Look.ABSENT;
+        }
         if (before != null) {
-            try {
-                Look now = Look.at(file);
-                awaited.put(file, now);
-                if (!now.equals(before)) {
-                    throw new OrderNotReadyException("order file " + Keys.shorten(file) + " is still being written");
-                }
-            } catch (IOException e) {
-                awaited.remove(file); // reading it tells what is wrong
+            awaited.put(file, now);
+            if (!now.equals(before) && !now.equals(Look.ABSENT)) {
+                throw new OrderNotReadyException("order file " + Keys.shorten(file) + " is still being written");
             }
         }
         try {
@@ -116,8 +111,16 @@ public final class OrderFileSampler implements Sampler {
             awaited.remove(file);
             return order;
         } catch (OrderNotReadyException e) {
-            awaited.put(file, Look.ABSENT);
+            awaited.put(file, now);
             throw e;
+        }
+    }
+
+    private static Look look(String file) throws InvalidSpecException {
+        try {
+            return Look.at(file);
+        } catch (IOException | InvalidPathException e) {
+            throw OrderFile.unreadable(file, e);
         }
     }
 
@@ -137,7 +140,8 @@ public final class OrderFileSampler implements Sampler {
         try {
             if (Look.at(file).equals(Look.ABSENT)) {
                 awaited.put(file, Look.ABSENT);
-                throw new OrderNotReadyException("cannot read order file " + Keys.shorten(file) + ": no such file");
+                throw new OrderNotReadyException(
+                        "cannot read order file " + Keys.shorten(file) + ": no such file", true);
             }
         } catch (IOException | IllegalArgumentException e) {
             // reading it tells what is wrong

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * rank that lacks any has work it goes to any that has, if ranks lend idle loaders.
  *
  * <p>Life cycle: the {@link Prefetcher} makes it, and adds and removes jobs; there is nothing to close. Its lock comes before that of a
- * job, and that before the staging buffer's. A loader takes its next position under it, which may compute an order.
- * {@link LoaderAssignment#assign} is called without it, and no sample is fetched or pushed under it.
+ * job, and that before the staging buffer's. A loader takes its next position under it. {@link LoaderAssignment#assign} is called without it,
+ * and no order is computed, and no sample fetched or pushed, under it.
  */
 public final class LoaderShares {
     /** How long loaders wait for a plan that says which node fetches what, while no trainer reads. */
@@ -72,16 +72,21 @@ public final class LoaderShares {
         this.clockNs = clockNs;
     }
 
-    /** A position to stage, its rank, and how many were claimed before it. It takes one of the loaders until it is {@link #done}. */
+    /**
+     * A position to stage, its rank, what that had as its share of the staging buffer, and how many were claimed before it. It takes one of the
+     * loaders until it is {@link #done}.
+     */
     static final class Claim {
         private final RankQueue queue;
         private final StreamWindow.ToStage what;
+        private final long shareBytes;
         private final long number;
         private boolean done;
 
-        private Claim(RankQueue queue, StreamWindow.ToStage what, long number) {
+        private Claim(RankQueue queue, StreamWindow.ToStage what, long shareBytes, long number) {
             this.queue = queue;
             this.what = what;
+            this.shareBytes = shareBytes;
             this.number = number;
         }
 
@@ -167,23 +172,24 @@ public final class LoaderShares {
             return null;
         }
         queues.sort(MOST_LACKING);
+        long share = shareBytes();
         for (RankQueue queue : queues) {
             if (queue.lacking() <= 0 && !assignment.lendsIdleLoaders()) {
                 return null;
             }
-            StreamWindow.ToStage what = next(queue);
+            StreamWindow.ToStage what = next(queue, share);
             if (what != null) {
                 queue.begin();
                 claimed++;
-                return new Claim(queue, what, claims++);
+                return new Claim(queue, what, share, claims++);
             }
         }
         return null;
     }
 
-    private StreamWindow.@Nullable ToStage next(RankQueue queue) throws JobFailedException {
+    private static StreamWindow.@Nullable ToStage next(RankQueue queue, long share) throws JobFailedException {
         try {
-            return queue.job().nextToStage(queue.stream(), shareBytes());
+            return queue.job().nextToStage(queue.stream(), share);
         } catch (InvalidSpecException e) {
             throw new JobFailedException(queue.job(), e);
         }
@@ -212,7 +218,7 @@ public final class LoaderShares {
         long half;
         synchronized (this) {
             working = Math.max(1, claim.queue.assigned());
-            half = queues.isEmpty() ? 0 : shareBytes() / 2;
+            half = queues.isEmpty() ? 0 : claim.shareBytes / 2;
         }
         boolean hungry = job.isHungry(stream, half);
         double keepingUp = job.secondsOf(stream, working);
@@ -241,7 +247,7 @@ public final class LoaderShares {
                 && queues.stream().allMatch(queue -> queue.job().position() == AccessStream.END);
     }
 
-    /** What each rank may have staged; one that has read all needs none. */
+    /** What each rank may have staged; one that has read all needs none. Takes the lock of each job. */
     private long shareBytes() {
         long reading = queues.stream()
                 .filter(queue -> !queue.job().isAtEnd(queue.stream()))

@@ -218,10 +218,16 @@ public final class Prefetcher implements AutoCloseable {
         if (!reported) {
             run.followByRequests();
         }
+        run.orders().computeAside(Prefetcher::startOrderThread, signal::wake);
         run.traffic(NodeTraffic.of(counters));
         jobs.add(run);
         wakeAll();
         return run;
+    }
+
+    /** One at a time for each job. It may hang in a file system, and then outlives its job. */
+    private static void startOrderThread(Runnable work) {
+        Thread.ofPlatform().daemon().name("next-order").start(work);
     }
 
     /** Ends the job of this name. Returns whether there was one. */

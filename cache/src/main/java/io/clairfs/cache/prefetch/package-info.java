@@ -7,7 +7,8 @@
  * for. A thread without work sleeps on a {@code WorkSignal}; one of the sleepers looks again after a moment by itself, and wakes the others
  * when there is work.
  *
- * <p>Locks, outermost first: {@code LoaderShares}, a job's, the staging buffer's. None is held while a sample is fetched or pushed.
+ * <p>Locks, outermost first: {@code LoaderShares}, a job's, the staging buffer's. None is held while a sample is fetched or pushed, or an order
+ * computed: a job that runs has a thread for that.
  */
 @NullMarked
 package io.clairfs.cache.prefetch;

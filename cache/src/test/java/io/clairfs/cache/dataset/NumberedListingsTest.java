@@ -11,6 +11,7 @@ import io.clairfs.cache.source.ForwardingSource;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
+import io.clairfs.cache.testing.Repeating;
 import io.clairfs.cache.view.View;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -145,6 +146,20 @@ final class NumberedListingsTest {
     }
 
     @Test
+    void fileOfAnotherView_isRefused_alsoByWhoOnlyAsks() throws Exception {
+        View other = View.of(new Repeating(2));
+        try (DirectorySource source = new DirectorySource(dataset);
+                DatasetTree before = list(source)) {
+            NumberedListings.write(file, before);
+        }
+        NumberedListings.requireReadable(file, View.raw());
+        assertThatThrownBy(() -> NumberedListings.requireReadable(file, other))
+                .hasMessageContaining(other.identity() + "': unmount, and mount again");
+        assertThatThrownBy(() -> NumberedListings.read(file, other))
+                .hasMessageContaining(other.identity() + "': unmount, and mount again");
+    }
+
+    @Test
     void damagedFile_isRefused() throws Exception {
         try (DirectorySource source = new DirectorySource(dataset);
                 DatasetTree before = list(source)) {
@@ -155,5 +170,7 @@ final class NumberedListingsTest {
         Files.write(file, bytes);
 
         assertThatThrownBy(() -> NumberedListings.read(file, View.raw())).hasMessageContaining("is damaged");
+        assertThatThrownBy(() -> NumberedListings.requireReadable(file, View.raw()))
+                .hasMessageContaining("is damaged");
     }
 }

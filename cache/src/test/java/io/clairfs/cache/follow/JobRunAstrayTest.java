@@ -180,6 +180,39 @@ final class JobRunAstrayTest extends JobRunFixture {
                 .isNotNull();
     }
 
+    /** What is staged may have been read each time, so the windows run ahead of the trainer, and it is found behind them. */
+    @ParameterizedTest(name = "{0} ranks")
+    @ValueSource(ints = {1, 2})
+    void reportsLostAgainAndAgain_theEpochIsNotTimedAnew(int ranks) throws Exception {
+        String line = "seed=5 epochs=3 batch=16 world=" + ranks + (ranks > 1 ? " ranks=0-1" : "");
+        List<Integer> order = new ArrayList<>();
+        int length = SAMPLES / ranks;
+        for (int step = 0; step < length; step++) {
+            for (int rank = 0; rank < ranks; rank++) {
+                order.add(epoch(line, 0, rank).get(step));
+            }
+        }
+        JobRun run = start(line);
+        int before = 100 * ranks;
+        read(run, order.subList(0, before));
+        while (run.position() < AccessStream.position(0, length - 60)) {
+            for (int i = 0; i < 32; i++) {
+                for (int rank = 0; rank < ranks; rank++) {
+                    run.nextToStage(rank, 1 << 20);
+                }
+            }
+            run.reportsLost();
+        }
+        read(run, order.subList(before, 400 * ranks));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().position()).isBetween(380, 400);
+        EpochTime time = run.times().epochs().getFirst();
+        assertThat(time.epoch()).isZero();
+        assertThat(time.samples())
+                .as("those before are not forgotten, and those until it was found are no more than a search takes")
+                .isGreaterThan(250 * ranks);
+    }
+
     @Test
     void trainerIsLost_onlyOnceASearchForItWasInVain() throws Exception {
         String line = "seed=5 epochs=2 batch=16";

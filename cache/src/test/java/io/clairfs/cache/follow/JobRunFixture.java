@@ -2,6 +2,7 @@ package io.clairfs.cache.follow;
 
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.testing.RecordingArea;
@@ -35,6 +36,23 @@ abstract class JobRunFixture {
     JobRun start(String line) throws InvalidSpecException {
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
         return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, System::nanoTime);
+    }
+
+    JobRun run(JobSpec spec, EpochOrders orders) throws InvalidSpecException {
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
+        return new JobRun(spec, dataset.index, dataset.tree, staging, orders, System::nanoTime);
+    }
+
+    JobRun goOn(String line, long position) throws InvalidSpecException {
+        JobSpec spec = JobSpec.parse(line);
+        return new JobRun(
+                spec,
+                dataset.index,
+                dataset.tree,
+                new StagingBuffer(new RecordingArea(), 1 << 20, 64),
+                new EpochOrders(spec.sampler(dataset.index), SAMPLES, System::nanoTime),
+                System::nanoTime,
+                new long[] {position});
     }
 
     List<Integer> epoch(String line, int epoch, int rank) throws InvalidSpecException {

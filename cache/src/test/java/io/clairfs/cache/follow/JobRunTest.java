@@ -10,11 +10,6 @@ import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
 import io.clairfs.cache.testing.RecordingArea;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -22,7 +17,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -56,34 +50,39 @@ final class JobRunTest extends JobRunFixture {
     }
 
     @Test
-    void jobThatGoesOn_needsNoOrderFilesOfFinishedEpochs_andWaitsForThatOfItsOwn(@TempDir Path orders)
-            throws Exception {
-        List<Integer> order = epoch("seed=4", 0, 0);
-        ByteBuffer numbers = ByteBuffer.allocate(order.size() * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        order.forEach(numbers::putLong);
-        Files.setLastModifiedTime(Files.write(orders.resolve("3.i64"), numbers.array()), FileTime.fromMillis(0));
-        String line = "sampler=order-file epochs=9 file=" + orders + "/{epoch}.i64";
-
-        JobRun run = goOn(line, AccessStream.position(3, 10));
-        read(run, order.subList(10, SAMPLES / 2));
-        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
-        assertThat(run.positions()).containsExactly(AccessStream.position(3, SAMPLES / 2));
-        JobRun waiting = goOn(line, AccessStream.position(5, 10));
-        assertThat(waiting.awaitedOrder()).contains("5.i64");
-        assertThat(waiting.progress().length()).isEqualTo(SAMPLES);
-        assertThat(goOn(line, AccessStream.END).progress().done()).isTrue();
-    }
-
-    private JobRun goOn(String line, long position) throws InvalidSpecException {
+    void orderThatIsStillBeingComputed_holdsUpNothingBeforeIt_andItsEpochFollows() throws Exception {
+        String line = "seed=5 epochs=9 batch=16";
         JobSpec spec = JobSpec.parse(line);
-        return new JobRun(
-                spec,
-                dataset.index,
-                dataset.tree,
-                new StagingBuffer(new RecordingArea(), 1 << 20, 64),
-                new EpochOrders(spec.sampler(dataset.index), SAMPLES, System::nanoTime),
-                System::nanoTime,
-                new long[] {position});
+        EpochOrders orders = new EpochOrders(spec.sampler(dataset.index), SAMPLES, System::nanoTime);
+        JobRun run = run(spec, orders);
+        List<Runnable> aside = new ArrayList<>();
+        orders.computeAside(aside::add, () -> {});
+        int known = Math.ceilDiv(StreamWindow.RECOGNISED_AHEAD, SAMPLES); // the window reached so far
+        for (int epoch = 0; epoch < known; epoch++) {
+            read(run, epoch(line, epoch, 0));
+            run.prepareNextEpoch();
+            assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        }
+        assertThat(aside).hasSize(1);
+        assertThat(run.nextToStage(0, 1 << 20)).isNull();
+        assertThat(run.awaitedOrder()).contains("the order of epoch " + known + " is still being computed");
+        assertThat(run.progress().done()).isFalse();
+
+        aside.removeFirst().run();
+        List<Integer> next = epoch(line, known, 0);
+        StreamWindow.ToStage first = run.nextToStage(0, 1 << 20);
+        assertThat(first).isNotNull();
+        assertThat(first.file()).isEqualTo(dataset.index.file(next.getFirst()));
+        assertThat(run.awaitedOrder()).isNull();
+        read(run, next);
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().epoch()).isEqualTo(known);
+        run.close();
+        assertThat(aside)
+                .as("the order after it, which nobody waits for any more")
+                .hasSize(1);
+        aside.removeFirst().run();
+        assertThat(run.nextToStage(0, 1 << 20)).isNull();
     }
 
     @Test
@@ -131,7 +130,7 @@ final class JobRunTest extends JobRunFixture {
         JobRun run = start(line);
         List<Integer> order = epoch(line, 0, 0);
         Thread reader = new Thread(() -> run.asked(dataset.index.file(order.getFirst()), _ -> false));
-        synchronized (run) { // as who computes an order does
+        synchronized (run) { // as a loader does that takes a position
             reader.start();
             reader.join(TimeUnit.SECONDS.toMillis(60));
             assertThat(reader.isAlive()).isFalse();

@@ -91,6 +91,54 @@ final class PaceTest {
     }
 
     @Test
+    void pause_doesNotCount() {
+        begin();
+        reads(8, 10, false);
+        reads(4, 10, false);
+        nowMs += 60_000; // an evaluation
+        reads(4, 10, false);
+        isMs(10);
+        reads(8, 10, false);
+        isMs(10);
+        nowMs += 1_000_000; // another one
+        reads(8, 30, false);
+        isMs(10);
+        reads(8, 30, false);
+        isMs(15);
+    }
+
+    @Test
+    void stretchThatIsLongerThanExpected_butNoPause_counts() {
+        begin();
+        reads(8, 10, false);
+        reads(8, 110, false); // 0.9 s
+        isMs(35);
+        reads(8, 325, false); // 2.6 s, and 2.8 s is ten times what was expected
+        isMs(107.5);
+    }
+
+    @Test
+    void twoLongStretchesInARow_areATrainerThatHasBecomeSlow() {
+        begin();
+        reads(8, 10, false);
+        reads(8, 1000, false);
+        isMs(10);
+        reads(8, 1000, false);
+        isMs(257.5);
+        reads(8, 1000, false);
+        isMs(443.125);
+    }
+
+    @Test
+    void slowFromTheBeginning_isBelievedTheSecondTime() {
+        begin();
+        reads(8, 1000, false);
+        isMs(0);
+        reads(8, 1000, false);
+        isMs(1000);
+    }
+
+    @Test
     void starvedAsAStretchEnds_theNextDoesNotCountEither() {
         begin();
         reads(7, 10, false);

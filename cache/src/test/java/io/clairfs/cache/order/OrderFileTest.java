@@ -9,6 +9,8 @@ import io.clairfs.cache.order.spec.Samplers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -164,6 +166,43 @@ class OrderFileTest {
         Files.writeString(directory.resolve("e1"), "2\n3\n");
         assertThatThrownBy(() -> sampler.epoch(1)).isInstanceOf(OrderNotReadyException.class);
         assertThat(sampler.epoch(1).length(0)).isEqualTo(2);
+    }
+
+    @Test
+    void fileThatCannotBeReadForAMoment_isReadAnotherTime() throws Exception {
+        Sampler sampler = Samplers.create(
+                new SamplerSetting(4), Keys.parse("sampler=order-file file=" + directory + "/e{epoch}"));
+        Path later = directory.resolve("e1");
+        Files.createSymbolicLink(later, later); // the file system refuses a loop, for everybody
+        for (int asked = 0; asked < 3; asked++) {
+            assertThatThrownBy(() -> sampler.epoch(1))
+                    .isInstanceOfSatisfying(
+                            OrderNotReadyException.class,
+                            e -> assertThat(e.isMissing()).isFalse())
+                    .hasMessageContaining("cannot read order file")
+                    .hasMessageNotContaining("no such file");
+        }
+        Files.delete(later);
+        assertThatThrownBy(() -> sampler.epoch(1))
+                .isInstanceOfSatisfying(
+                        OrderNotReadyException.class,
+                        e -> assertThat(e.isMissing()).isTrue());
+        Files.writeString(later, "3\n");
+        assertThatThrownBy(() -> sampler.epoch(1)).hasMessageContaining("still being written");
+        assertThat(sampler.epoch(1).sample(0, 0)).isEqualTo(3);
+    }
+
+    @Test
+    void onlyDeniedAccess_isForGood() {
+        assertThat(OrderFile.unreadable("e1", new AccessDeniedException("e1")))
+                .isExactlyInstanceOf(InvalidSpecException.class)
+                .hasMessage("cannot read order file e1: permission denied");
+        assertThat(OrderFile.unreadable("e1", new IOException("Input/output error")))
+                .isInstanceOf(OrderNotReadyException.class)
+                .hasMessage("cannot read order file e1: Input/output error");
+        assertThat(OrderFile.unreadable("e1", new FileSystemException("e1", "", "Stale file handle")))
+                .isInstanceOf(OrderNotReadyException.class)
+                .hasMessage("cannot read order file e1: Stale file handle");
     }
 
     @Test

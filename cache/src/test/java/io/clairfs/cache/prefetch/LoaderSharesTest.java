@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
@@ -419,6 +420,43 @@ final class LoaderSharesTest {
         }
         assertThat(job.progress().done()).isTrue();
         assertThat(job.progress().inSync()).isTrue();
+    }
+
+    /** As when its file is on a file system that does not answer. */
+    @Test
+    void jobWhoseNextOrderIsStillBeingComputed_pausesThere_andHoldsUpNoOther() throws Exception {
+        int many = 2 * StreamWindow.RECOGNISED_AHEAD;
+        FakeDataset large = new FakeDataset(many, _ -> 0);
+        JobSpec spec = JobSpec.parse("sampler=sequential epochs=2");
+        EpochOrders orders = new EpochOrders(spec.sampler(large.index), many, () -> nowNs);
+        StagingBuffer roomy = new StagingBuffer(new RecordingArea(), STAGING, 4 * many);
+        JobRun slow = new JobRun(spec, large.index, large.tree, roomy, orders, () -> nowNs);
+        List<Runnable> aside = new ArrayList<>();
+        int[] news = new int[1];
+        orders.computeAside(aside::add, () -> news[0]++);
+        LoaderShares shares = shares(new Numbers(true, 1), slow);
+        for (int i = 0; i < many; i++) {
+            shares.done(claim(shares));
+        }
+        assertThat(shares.claim()).as("all of epoch 0 is staged").isNull();
+        assertThat(aside).hasSize(1);
+
+        shares.add(job("name=other seed=1"));
+        LoaderShares.Claim other = claim(shares);
+        assertThat(other.queue().job()).isNotSameAs(slow);
+        shares.done(other);
+        for (int i = 0; i < many; i++) {
+            assertThat(slow.read(large.file(i))).isTrue();
+        }
+        assertThat(slow.progress().done()).isFalse();
+        assertThat(slow.awaitedOrder()).contains("the order of epoch 1 is still being computed");
+        assertThat(aside).hasSize(1);
+
+        aside.removeFirst().run();
+        assertThat(news).containsExactly(1);
+        assertThat(slow.nextToStage(0, STAGING)).isNotNull();
+        assertThat(slow.awaitedOrder()).isNull();
+        assertThat(ranksOf(claims(shares, 2))).hasSize(2);
     }
 
     @Test

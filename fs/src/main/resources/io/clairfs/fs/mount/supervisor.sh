@@ -58,7 +58,7 @@ give_up() {
 
 # Removes what a restart would have needed.
 forget() {
-    for file in restart mount listing jobs program upgrade restarts lock; do
+    for file in restart restart.before mount listing jobs program upgrade restarts lock; do
         rm -f -- "$directory/$file"
     done
     rm -f -- "$directory"/*.new
@@ -101,17 +101,28 @@ restart() {
     trap '' TERM
 }
 
+# Goes back to the program before an upgrade, if the new one has not taken over: one that has removes what this goes back to.
+go_back() {
+    back=
+    if [ -e "$directory/restart.before" ] && mv -f -- "$directory/restart.before" "$directory/restart"; then
+        back=1
+    fi
+}
+
 main() {
     if await_end; then
         exit 0
     fi
     dead=$process
     failed=0
+    back=
     while is_mounted "$device" "$point"; do
         take_turn "$dead" || exit 0
         if [ -e "$directory/upgrade" ]; then
             rm -f -- "$directory/upgrade"
             say "the mount's process $dead is replaced, as 'clairfs upgrade' said"
+        elif [ -n "$back" ]; then
+            say "the program of 'clairfs upgrade' did not take $point over; the one before it is started again"
         else
             count_restarts
             # Those of this shell count also where its record cannot be written.
@@ -124,6 +135,7 @@ main() {
         restart
         failed=$((failed + 1))
         dead=$child
+        go_back
     done
     forget
     exit 0

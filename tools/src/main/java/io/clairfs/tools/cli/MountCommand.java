@@ -14,6 +14,7 @@ import io.clairfs.tools.node.MountLog;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.config.IndexCache;
 import io.clairfs.tools.node.config.MountConfig;
+import io.clairfs.tools.node.config.MountSizes;
 import io.clairfs.tools.node.config.SsdConfig;
 import io.clairfs.tools.node.config.ViewCache;
 import io.clairfs.tools.node.limits.MachineMemory;
@@ -21,8 +22,10 @@ import io.clairfs.tools.node.limits.MemoryBudget;
 import io.clairfs.tools.node.mount.MountCheck;
 import io.clairfs.tools.node.mount.SourceProbe;
 import io.clairfs.tools.node.restart.RestartDirectory;
+import io.clairfs.tools.node.restart.SavedMount;
 import io.clairfs.tools.node.restart.Takeover;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -209,12 +212,16 @@ final class MountCommand implements Callable<Integer> {
     public Integer call() throws IOException, CommandFailedException {
         chooseLog();
         Takeover takeover = restart.takeover();
+        if (takeover != null && restart.isOnlyCheck()) {
+            requireToGoOn(takeover);
+            return Main.DONE;
+        }
         if (takeover != null) {
             MountLog.rejoin(takeover.mount().mountPoint());
-            return run(config(takeover.mount().source(), takeover.mount().mountPoint()), takeover);
+            return run(config(takeover.mount()), takeover);
         }
         SourceProbe.requireAnswer(source);
-        MountConfig config = config(MountCheck.real(source), MountCheck.real(mountPoint));
+        MountConfig config = config(MountCheck.real(source), MountCheck.real(mountPoint), null);
         if (!foreground || (launcherLog != null && !BackgroundMount.fits(config))) {
             MountCheck.check(config.source(), config.mountPoint(), RestartDirectory::isAboutToStart);
             BackgroundMount.start(restart.argumentsOfUser(), config);
@@ -228,6 +235,19 @@ final class MountCommand implements Callable<Integer> {
             BackgroundMount.keepLog(launcherLog, config.mountPoint());
         }
         return run(config, null);
+    }
+
+    /** Fails where this program could not go on with a mount for its options, or for what the mount shows. Its process lives, so nothing is changed. */
+    private void requireToGoOn(Takeover takeover) throws IOException {
+        MountConfig config = config(takeover.mount());
+        for (SsdConfig ssd : config.ssds()) {
+            Path parent = ssd.directory().getParent();
+            check(
+                    Files.isDirectory(ssd.directory())
+                            || (parent != null && Files.isDirectory(parent) && Files.isWritable(parent)),
+                    "--ssd " + ssd.directory() + " is not there, and cannot be made");
+        }
+        takeover.requireTree(config.view().open());
     }
 
     private int run(MountConfig config, @Nullable Takeover takeover) throws IOException, CommandFailedException {
@@ -296,8 +316,17 @@ final class MountCommand implements Callable<Integer> {
         System.setProperty("clairfs.log", format.name());
     }
 
-    /** The configuration. The command line takes precedence over the file, and the file over the defaults. */
-    private MountConfig config(Path realSource, Path realPoint) throws IOException {
+    /** The configuration of a process that goes on with a mount. */
+    private MountConfig config(SavedMount mount) throws IOException {
+        return config(mount.source(), mount.mountPoint(), mount.sizes());
+    }
+
+    /**
+     * The configuration. The command line takes precedence over the file, and the file over the defaults.
+     *
+     * @param before the sizes of the mount that this process goes on with: what they were checked against is the trainers' now; null where there are none
+     */
+    private MountConfig config(Path realSource, Path realPoint, @Nullable MountSizes before) throws IOException {
         ConfigFile file = configFile == null ? new ConfigFile(null, null) : ConfigFile.read(configFile);
         MountFile said = file.mountOrEmpty();
         int fetches = first(loaders, said.loaders(), 16);
@@ -313,29 +342,18 @@ final class MountCommand implements Callable<Integer> {
         GroupConfig groupConfig = group.config(said);
         List<SsdConfig> disks =
                 SsdOption.parse(spec.commandLine(), ssds.isEmpty() && said.ssd() != null ? said.ssd() : ssds);
-        MachineMemory machine = MachineMemory.now();
-        MemoryBudget usual =
-                MemoryBudget.of(machine, Runtime.getRuntime().maxMemory(), disks.size(), groupConfig != null);
-        ByteSize stagingSize = first(staging, size("staging", said.staging()), new ByteSize(usual.stagingBytes()));
-        check(stagingSize.bytes() >= SMALLEST, "--staging must be at least 1MiB");
-        check(
-                stagingSize.bytes() <= Math.max(usual.stagingBytes(), machine.mostBytes()),
-                "--staging " + mebibytes(stagingSize.bytes()) + " does not fit: " + mostOf(machine) + "; give less");
-        ByteSize memorySaid = memory != null ? memory : size("memory", said.memory());
-        MemoryBudget areas = memorySaid == null
-                ? usual
-                : besideMemory(memorySaid.bytes(), usual, machine, disks.size(), groupConfig != null);
+        MountSizes sizes = before != null ? before : sizesNow(said, disks.size(), groupConfig != null);
         return new MountConfig(
                 realSource,
                 realPoint,
                 viewSpec(first(view, said.view(), "raw")),
                 oneOf("--view-cache", first(viewCache, said.viewCache(), "made"), ViewCache.values()),
-                memorySaid == null ? areas.memoryBytes() : memorySaid.bytes(),
-                areas,
+                sizes.memoryBytes(),
+                sizes.areas(),
                 disks,
                 first(ssdReserve, size("ssd-reserve", said.ssdReserve()), new ByteSize(1 << 30))
                         .bytes(),
-                stagingSize.bytes(),
+                sizes.stagingBytes(),
                 IndexCache.of(
                         indexCache != null ? indexCache : said.indexCache(),
                         trustIndex || Boolean.TRUE.equals(said.trustIndex())),
@@ -354,6 +372,24 @@ final class MountCommand implements Callable<Integer> {
                 seconds * 1000L,
                 options,
                 restart.config(said, !foreground || launcherLog != null));
+    }
+
+    /** The sizes by the options and by what the machine has free now. */
+    private MountSizes sizesNow(MountFile said, int disks, boolean hasPeers) {
+        MachineMemory machine = MachineMemory.now();
+        MemoryBudget usual = MemoryBudget.of(machine, Runtime.getRuntime().maxMemory(), disks, hasPeers);
+        ByteSize stagingSize = first(staging, size("staging", said.staging()), new ByteSize(usual.stagingBytes()));
+        check(stagingSize.bytes() >= SMALLEST, "--staging must be at least 1MiB");
+        check(
+                stagingSize.bytes() <= Math.max(usual.stagingBytes(), machine.mostBytes()),
+                "--staging " + mebibytes(stagingSize.bytes()) + " does not fit: " + mostOf(machine) + "; give less");
+        ByteSize memorySaid = memory != null ? memory : size("memory", said.memory());
+        return memorySaid == null
+                ? new MountSizes(usual.memoryBytes(), stagingSize.bytes(), usual)
+                : new MountSizes(
+                        memorySaid.bytes(),
+                        stagingSize.bytes(),
+                        besideMemory(memorySaid.bytes(), usual, machine, disks, hasPeers));
     }
 
     private ViewSpec viewSpec(String text) {

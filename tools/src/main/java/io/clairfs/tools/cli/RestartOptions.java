@@ -18,10 +18,12 @@ import picocli.CommandLine.Spec;
 final class RestartOptions {
     private static final int DEFAULT = 3;
     private static final int MOST = 1000;
+    private static final String TAKE_OVER = "--take-over";
+    private static final String ONLY_CHECK = "--only-check";
 
-    /** What the user did not write: options of the launcher and of the supervisor, and that the process stays in the foreground. */
+    /** What the user did not write: options of the launcher, of the supervisor and of an upgrade, and that the process stays in the foreground. */
     private static final List<String> NOT_THE_USERS =
-            List.of("--launcher-log=", "--take-over=", "--mounted-at=", "--predecessor=", "--supervisor=");
+            List.of("--launcher-log=", TAKE_OVER + "=", "--mounted-at=", "--predecessor=", "--supervisor=", ONLY_CHECK);
 
     private static final List<String> FOREGROUND = List.of("-f", "--foreground");
 
@@ -37,7 +39,7 @@ final class RestartOptions {
     private @Nullable Integer restarts;
 
     @Option(
-            names = "--take-over",
+            names = TAKE_OVER,
             paramLabel = "DIR",
             hidden = true,
             description = "Goes on with a mount whose process has died.")
@@ -52,10 +54,31 @@ final class RestartOptions {
     @Option(names = "--supervisor", paramLabel = "PROCESS", hidden = true, description = "The process that waits.")
     private long supervisor;
 
+    @Option(
+            names = ONLY_CHECK,
+            hidden = true,
+            description = "Only says whether this program could go on with that mount, whose process lives.")
+    private boolean onlyCheck;
+
     /** The mount to go on with; null for a new one. */
     @Nullable
     Takeover takeover() throws IOException {
+        if (onlyCheck && takeOver == null) {
+            throw new ParameterException(spec.commandLine(), ONLY_CHECK + " needs " + TAKE_OVER);
+        }
         return takeOver == null ? null : Takeover.of(takeOver, mountedAt, predecessor, supervisor);
+    }
+
+    /** Whether to say only if the mount could be gone on with. */
+    boolean isOnlyCheck() {
+        return onlyCheck;
+    }
+
+    /** The arguments of {@code mount} by which another program says whether it could go on with a mount. */
+    static List<String> toCheck(Path kept, List<String> given) {
+        List<String> arguments = new ArrayList<>(List.of(TAKE_OVER + "=" + kept, ONLY_CHECK, FOREGROUND.getFirst()));
+        arguments.addAll(ofUser(given));
+        return arguments;
     }
 
     /** How the process is started again. */
@@ -66,16 +89,22 @@ final class RestartOptions {
             throw new ParameterException(spec.commandLine(), "--restarts must be 0 to " + MOST);
         }
         return new RestartConfig(
-                Stream.concat(Stream.of("-f"), argumentsOfUser().stream().skip(1))
+                Stream.concat(
+                                Stream.of(FOREGROUND.getFirst()),
+                                argumentsOfUser().stream().skip(1))
                         .toList(),
                 most);
     }
 
     /** The name of the command and the user's arguments, without those that launcher and supervisor have added. */
     List<String> argumentsOfUser() {
+        return ofUser(spec.commandLine().getParseResult().originalArgs());
+    }
+
+    private static List<String> ofUser(List<String> all) {
         List<String> users = new ArrayList<>();
         boolean options = true;
-        for (String argument : spec.commandLine().getParseResult().originalArgs()) {
+        for (String argument : all) {
             options &= !argument.equals("--");
             if (!options
                     || !(FOREGROUND.contains(argument) || NOT_THE_USERS.stream().anyMatch(argument::startsWith))) {

@@ -3,12 +3,15 @@ package io.clairfs.tools.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.tools.JavaCommand;
+import io.clairfs.tools.node.mount.MountProcess;
+import io.clairfs.tools.node.restart.MountCommandLine;
 import io.clairfs.tools.node.restart.RestartDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +26,9 @@ import tools.jackson.databind.json.JsonMapper;
         mixinStandardHelpOptions = true,
         description = "Replaces the process of a mount by one of this version; readers wait for a moment.")
 final class UpgradeCommand implements Callable<Integer> {
-    private static final long TIMEOUT_MS = 60_000;
+    /** The supervisor gives the new program a minute, and as long to the one before if it has to go back to that. */
+    private static final long TIMEOUT_MS = 130_000;
+
     private static final long POLL_MS = 50;
 
     @Parameters(paramLabel = "MOUNTPOINT", description = "Where it is mounted.")
@@ -34,24 +39,36 @@ final class UpgradeCommand implements Callable<Integer> {
     public Integer call() throws IOException, CommandFailedException {
         ControlClient client = new ControlClient(mountPoint);
         JsonNode before = new JsonMapper().readTree(client.read("status.json"));
+        long pid = before.path("pid").asLong();
         RestartDirectory directory = directory(client);
         boolean inGroup = !before.path("group").isNull();
-        directory.writeProgram(
-                inGroup ? JavaCommand.thisProgramInGroup(Long.MAX_VALUE) : JavaCommand.thisProgram(Long.MAX_VALUE));
+        List<String> program =
+                inGroup ? JavaCommand.thisProgramInGroup(Long.MAX_VALUE) : JavaCommand.thisProgram(Long.MAX_VALUE);
+        new UpgradeCheck(pid, directory).require(program);
+        directory.writeProgram(program);
         long begun = System.nanoTime();
         try {
             Files.write(client.file("upgrade"), "now\n".getBytes(UTF_8), StandardOpenOption.WRITE);
         } catch (IOException e) {
-            requireUnderWay(client, before.path("pid").asLong(), e);
+            requireUnderWay(client, pid, e);
         }
-        JsonNode after = awaitNext(client, before.path("pid").asLong());
+        JsonNode after = awaitNext(client, pid);
+        requireThisProgram(after, program);
         System.out.printf(
                 "process %d was replaced by process %d of clairfs %s in %.1f s%n",
-                before.path("pid").asLong(),
-                after.path("pid").asLong(),
-                after.path("version").asString(),
-                (System.nanoTime() - begun) / 1e9);
+                pid, after.path("pid").asLong(), after.path("version").asString(), (System.nanoTime() - begun) / 1e9);
         return Main.DONE;
+    }
+
+    /** The supervisor may have gone back to the program before. */
+    private static void requireThisProgram(JsonNode after, List<String> program)
+            throws IOException, CommandFailedException {
+        long pid = after.path("pid").asLong();
+        if (!MountCommandLine.of(pid).isOf(program)) {
+            throw new CommandFailedException("this program did not take the mount over, so process " + pid
+                    + " of the program before, clairfs " + after.path("version").asString()
+                    + ", goes on with it; the log says why: " + MountProcess.log(pid));
+        }
     }
 
     /** The process may have ended in the middle of the answer, for this command or for another one. */

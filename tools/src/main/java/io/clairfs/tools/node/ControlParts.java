@@ -5,6 +5,7 @@ import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.placement.Filled;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.view.KeptForm;
 import io.clairfs.fs.control.ControlMount;
 import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.fs.mount.MountException;
@@ -74,7 +75,8 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
         if (config.metrics() != null) { // before the control files answer, which says that all is well
             serveMetrics(context, config.metrics(), status);
         }
-        SavedMount place = new SavedMount(config.source(), config.mountPoint(), mount.controlPoint());
+        SavedMount place = new SavedMount(
+                config.source(), config.mountPoint(), mount.controlPoint(), config.sizes(), KeptForm.UNDECIDED);
         Restarts restarts = context.started(new Restarts(mount.session(), place, jobs, config.restart(), errors));
         ControlMount control = new ControlMount(
                 new ControlFiles(

@@ -20,12 +20,14 @@ final class KeptFormChoice {
     /**
      * What is known before the dataset is listed. The nodes of a group have to agree on the form before they know each other's room, so with {@code
      * auto} they keep what was made.
+     *
+     * @param before what the process before this one decided, which holds for the mount; undecided for a new mount
      */
-    static KeptForm atMount(ViewCache said, boolean inGroup) {
+    static KeptForm atMount(ViewCache said, boolean inGroup, KeptForm before) {
         return switch (said) {
             case MADE -> KeptForm.MADE;
             case RAW -> KeptForm.RAW;
-            case AUTO -> inGroup ? KeptForm.MADE : KeptForm.UNDECIDED;
+            case AUTO -> inGroup ? KeptForm.MADE : before;
         };
     }
 

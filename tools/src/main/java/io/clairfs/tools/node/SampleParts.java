@@ -15,6 +15,7 @@ import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.AsListedTier;
+import io.clairfs.cache.view.KeptForm;
 import io.clairfs.cache.view.View;
 import io.clairfs.peer.Secret;
 import io.clairfs.tools.node.cluster.PeerGroup;
@@ -50,7 +51,7 @@ record SampleParts(
     static SampleParts start(DaemonContext context) throws IOException {
         MountConfig config = context.config();
         ErrorLog errors = context.errors();
-        View view = config.view().open().keeping(KeptFormChoice.atMount(config.viewCache(), config.group() != null));
+        View view = view(context);
         SavedIndex saved =
                 new SavedIndex(config.indexCache(), config.source(), view, context.takeover() == null, errors::add);
         Source source = context.started(new ChangeNotice(new DirectorySource(config.source()), saved::fileChanged));
@@ -91,6 +92,14 @@ record SampleParts(
             Thread.currentThread().interrupt();
             return false;
         }
+    }
+
+    private static View view(DaemonContext context) {
+        MountConfig config = context.config();
+        Takeover takeover = context.takeover();
+        KeptForm before =
+                takeover == null ? KeptForm.UNDECIDED : takeover.mount().kept();
+        return config.view().open().keeping(KeptFormChoice.atMount(config.viewCache(), config.group() != null, before));
     }
 
     private static boolean isAsListed(Source.SourceFile listed, Source source, SavedIndex saved)

@@ -63,4 +63,9 @@ public record MountConfig(
         ssds = List.copyOf(ssds);
         fuseOptions = List.copyOf(fuseOptions);
     }
+
+    /** What this mount takes of the machine's memory. */
+    public MountSizes sizes() {
+        return new MountSizes(memoryBytes, stagingBytes, areas);
+    }
 }

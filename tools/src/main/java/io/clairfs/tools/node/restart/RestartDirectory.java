@@ -21,7 +21,8 @@ import java.util.stream.Collectors;
 /**
  * The directory that a supervisor and the process that takes over read, for one mount. Its files: {@code restart} (a shell script that becomes
  * that process), {@code mount} ({@link SavedMount}), {@code listing} (the numbered tree), {@code jobs} ({@link SavedJobs}), {@code restarts} (the supervisor's
- * record), {@code program} (that of an upgrade), {@code upgrade} (that this process ends for one), and {@code lock} ({@link RestartLock}).
+ * record), {@code program} (that of an upgrade), {@code upgrade} (that this process ends for one), {@code restart.before} (the script before an upgrade,
+ * until the new program has taken over), and {@code lock} ({@link RestartLock}).
  *
  * <p>Only its user may enter it: a process is started from it.
  */
@@ -29,6 +30,7 @@ public record RestartDirectory(Path path) {
     private static final Logger LOG = System.getLogger(RestartDirectory.class.getName());
     private static final String SUFFIX = ".restart";
     private static final String SCRIPT = "restart";
+    private static final String SCRIPT_BEFORE = "restart.before";
     private static final String PROGRAM = "program";
 
     /**
@@ -93,6 +95,16 @@ public record RestartDirectory(Path path) {
                 "cd " + quoted(here.toString()) + " 2>/dev/null || cd / || exit\nexec "
                         + program.stream().map(RestartDirectory::quoted).collect(Collectors.joining(" ")) + " \"$@\" "
                         + arguments.stream().map(RestartDirectory::quoted).collect(Collectors.joining(" ")) + "\n");
+    }
+
+    /** Keeps the script as it is now: the supervisor goes back to it where the next one starts nothing that takes over. */
+    void keepScript() throws IOException {
+        replace(SCRIPT_BEFORE, text(SCRIPT));
+    }
+
+    /** Forgets what {@link #keepScript} kept, for a process has taken over. */
+    void forgetScriptBefore() throws IOException {
+        Files.deleteIfExists(path.resolve(SCRIPT_BEFORE));
     }
 
     /** Has the next process be one of another program, which {@link #program} tells: the command that starts a JVM of it, up to the main class. */

@@ -94,7 +94,7 @@ public final class Restarts implements AutoCloseable {
     }
 
     private void keepAll(DatasetTree tree, @Nullable Takeover before) throws IOException {
-        RestartDirectory into = before == null ? makeDirectory(tree) : goOn(before.directory());
+        RestartDirectory into = before == null ? makeDirectory(tree) : goOn(before.directory(), tree);
         directory = into;
         Supervisor started = session.supervise(into.path(), config.mostInAMinute());
         supervisor = started;
@@ -104,11 +104,12 @@ public final class Restarts implements AutoCloseable {
     }
 
     /** Goes on with the directory of the process before this one. What it has does as well where nothing can be written. */
-    private RestartDirectory goOn(RestartDirectory kept) {
+    private RestartDirectory goOn(RestartDirectory kept, DatasetTree tree) {
         takeLock(kept);
         try {
             command.write(kept);
-            mount.write(kept);
+            kept.forgetScriptBefore();
+            mount.keeping(tree.view().kept()).write(kept);
         } catch (IOException e) {
             errors.add("if this process dies it is started as the one before it was: cannot write in " + kept.path()
                     + ": " + e.getMessage());
@@ -136,7 +137,7 @@ public final class Restarts implements AutoCloseable {
     private void fill(RestartDirectory made, DatasetTree tree) throws IOException {
         takeLock(made);
         command.write(made);
-        mount.write(made);
+        mount.keeping(tree.view().kept()).write(made);
         NumberedListings.write(made.listing(), tree);
     }
 
@@ -176,8 +177,8 @@ public final class Restarts implements AutoCloseable {
     }
 
     /**
-     * Ends this process a moment later, without the mount: the supervisor starts the program that the directory names in its place. Such an end does not count as
-     * a death.
+     * Ends this process a moment later, without the mount: the supervisor starts the program that the directory names in its place, and this one's again if that
+     * does not take over. Such an end does not count as a death.
      *
      * @throws IOException if it cannot be replaced; then it goes on
      */
@@ -193,6 +194,7 @@ public final class Restarts implements AutoCloseable {
         if (program.isEmpty()) {
             throw new IOException("no program is named; use the command: clairfs upgrade " + mount.mountPoint());
         }
+        into.keepScript();
         command.write(into, program);
         into.replace("upgrade", "");
         keep();

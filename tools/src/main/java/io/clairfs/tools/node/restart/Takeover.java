@@ -59,6 +59,15 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
         return DatasetTree.restored(NumberedListings.read(directory.listing(), view), source, parallelism, warnings);
     }
 
+    /**
+     * Looks whether a process that makes this view could go on with the tree, without reading it.
+     *
+     * @throws IOException the reason why it could not
+     */
+    public void requireTree(View view) throws IOException {
+        NumberedListings.requireReadable(directory.listing(), view);
+    }
+
     /** The jobs that ran. A file that cannot be read is a warning: the mount is worth more. */
     public List<UnfinishedJob> jobs(Consumer<String> warnings) {
         try {
