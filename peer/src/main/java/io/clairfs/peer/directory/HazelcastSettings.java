@@ -94,6 +94,9 @@ final class HazelcastSettings {
                 tcp.setConnectionTimeoutSeconds(CONNECT_SECONDS);
                 int port = cluster.bind().getPort();
                 hosts.forEach(host -> addresses(host, port).forEach(tcp::addMember));
+                if (tcp.getMembers().isEmpty() && !hosts.isEmpty()) {
+                    throw new IllegalStateException("no address is known for any of " + String.join(", ", hosts));
+                }
             }
             case Discovery.Kubernetes(var properties) -> {
                 join.getKubernetesConfig().setEnabled(true);
@@ -119,7 +122,7 @@ final class HazelcastSettings {
                     .map(address -> (address.contains(":") ? "[" + address + "]" : address) + withPort.substring(colon))
                     .toList();
         } catch (UnknownHostException e) {
-            LOG.log(Level.WARNING, "no address is known for " + member + ", which is asked for no group");
+            LOG.log(Level.WARNING, "no address is known for " + member + " now, which is asked for no group");
             return List.of();
         }
     }

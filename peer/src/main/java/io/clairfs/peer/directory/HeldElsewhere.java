@@ -125,6 +125,11 @@ public final class HeldElsewhere {
             return nodes[number].spare(ANNOUNCED_FOR_NS);
         }
 
+        /** How many samples a node holds, in whatever tiers. */
+        public int count(int number) {
+            return nodes[number].count();
+        }
+
         /** How many samples a node's tier holds. */
         public int count(int number, int tier) {
             return nodes[number].held(tier).getCardinality();

@@ -67,6 +67,15 @@ final class HeldThere {
         return -1;
     }
 
+    /** How many samples it holds, each once, in however many tiers it is. */
+    int count() {
+        RoaringBitmap all = tiers.get(0).clone();
+        for (int tier = 1; tier < told; tier++) {
+            all.or(tiers.get(tier));
+        }
+        return all.getCardinality();
+    }
+
     RoaringBitmap held(int tier) {
         return tiers.get(tier);
     }

@@ -12,6 +12,7 @@ import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 public final class LocalAddress {
     private static final Logger LOG = System.getLogger(LocalAddress.class.getName());
 
+    /** How often names are looked up, where none is known, a second apart: the name server may be starting, too. */
+    private static final int LOOKS = 5;
+
     /** Nothing is sent there. */
     private static final int ANY_PORT = 9;
 
@@ -29,16 +33,14 @@ public final class LocalAddress {
     /** The address from which the first of these members that is not this machine is reached; without one, that of this machine itself. */
     public static InetAddress towards(Discovery discovery) throws IOException {
         List<InetAddress> own = new ArrayList<>();
-        for (String host : hosts(discovery)) {
-            for (InetAddress member : addresses(host)) {
-                if (member.isLoopbackAddress() || NetworkInterface.getByInetAddress(member) != null) {
-                    own.add(member);
-                    continue;
-                }
-                InetAddress from = from(member);
-                if (from != null) {
-                    return from;
-                }
+        for (InetAddress member : members(hosts(discovery))) {
+            if (member.isLoopbackAddress() || NetworkInterface.getByInetAddress(member) != null) {
+                own.add(member);
+                continue;
+            }
+            InetAddress from = from(member);
+            if (from != null) {
+                return from;
             }
         }
         return own.stream()
@@ -46,6 +48,34 @@ public final class LocalAddress {
                 .findFirst()
                 .or(() -> own.stream().findFirst())
                 .orElseGet(InetAddress::getLoopbackAddress);
+    }
+
+    private static List<InetAddress> members(List<String> hosts) {
+        List<InetAddress> members = List.of();
+        for (int looks = 0; looks < LOOKS && members.isEmpty() && !hosts.isEmpty(); looks++) {
+            if (looks > 0 && !pause()) {
+                return members;
+            }
+            members = hosts.stream().flatMap(host -> addresses(host).stream()).toList();
+        }
+        if (members.isEmpty() && !hosts.isEmpty()) {
+            LOG.log(
+                    Level.WARNING,
+                    "no address is known for any of " + String.join(", ", hosts)
+                            + ", so the others do not find this node:"
+                            + " mount again when there is, or give --bind ADDRESS");
+        }
+        return members;
+    }
+
+    private static boolean pause() {
+        try {
+            TimeUnit.SECONDS.sleep(1);
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     private static List<String> hosts(Discovery discovery) {

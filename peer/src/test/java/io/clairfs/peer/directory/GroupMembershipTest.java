@@ -144,6 +144,20 @@ final class GroupMembershipTest {
         eventually(() -> alone.nodes().size() == 2 && b.nodes().size() == 2);
     }
 
+    @Test
+    @Execution(CONCURRENT)
+    void membersOfWhichNoneHasAnAddress_areNoGroupOfThisNodeAlone() {
+        ClusterConfig nowhere = new ClusterConfig(
+                dataset,
+                secret,
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), ports.get(0)),
+                new Discovery.Members(List.of("nowhere.invalid", "neither.invalid:99")),
+                QUICK);
+        assertThatThrownBy(() -> GroupMembership.open(nowhere, self(0), 100))
+                .isInstanceOf(IOException.class)
+                .hasMessageEndingWith("no address is known for any of nowhere.invalid, neither.invalid:99");
+    }
+
     private static boolean holds(GroupMembership asker, String node, int tier, int sample) {
         HeldElsewhere.View view = asker.heldElsewhere().view();
         for (int i = view.nextHolder(sample, 0); i >= 0; i = view.nextHolder(sample, i + 1)) {

@@ -82,6 +82,9 @@ final class HoldingsTest {
         assertThat(healed).isPositive();
         assertSame(there, 0, expected[0]);
         assertSame(there, 1, expected[1]);
+        BitSet inEither = (BitSet) expected[0].clone();
+        inEither.or(expected[1]);
+        assertThat(there.count()).as("each once").isEqualTo(inEither.cardinality());
     }
 
     @Test

@@ -21,6 +21,11 @@ record AfterListing(
     private static final Logger LOG = System.getLogger(Daemon.class.getName());
     private static final int MANY_ENTRIES = 1_000_000;
 
+    /** The pause before a group is joined once more; it doubles with each failure. */
+    private static final long FIRST_PAUSE_MS = 1_000;
+
+    private static final long LONGEST_PAUSE_MS = 60_000;
+
     /**
      * Waits for the listing, and does it.
      *
@@ -60,21 +65,34 @@ record AfterListing(
         steps.run("keeping the jobs", control.restarts()::keepJobsFromNowOn);
         PeerGroup group = samples.group();
         if (group != null) {
-            steps.run("joining the group of nodes", () -> joinOrGoOnAlone(group, takeover));
+            steps.run("joining the group of nodes", () -> joinAtLast(group, takeover));
         }
     }
 
-    private void joinOrGoOnAlone(PeerGroup group, @Nullable Takeover takeover) throws Exception {
-        try {
-            if (takeover == null) {
-                join(group);
-            } else {
-                takeover.runOnItsPorts(() -> join(group));
+    /** Joins the group. While that fails, this node goes on alone and tries again, until it succeeds or the mount ends. */
+    private void joinAtLast(PeerGroup group, @Nullable Takeover takeover) throws Exception {
+        Takeover first = takeover;
+        String told = "";
+        long pauseMs = FIRST_PAUSE_MS;
+        do {
+            try {
+                if (first == null) {
+                    join(group);
+                } else {
+                    first.runOnItsPorts(() -> join(group));
+                }
+                return;
+            } catch (IOException | RuntimeException e) {
+                String reason = String.valueOf(e.getMessage());
+                if (!reason.equals(told)) {
+                    context.errors().add("did not join the group, samples come from the source: " + reason);
+                    LOG.log(Level.WARNING, "joining the group of nodes, is tried again", e);
+                    told = reason;
+                }
             }
-        } catch (IOException | RuntimeException e) {
-            context.errors().add("did not join the group, samples come from the source: " + e.getMessage());
-            LOG.log(Level.WARNING, "joining the group of nodes", e);
-        }
+            first = null;
+            pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+        } while (!group.awaitClose(pauseMs / 2));
     }
 
     private void join(PeerGroup group) throws IOException {

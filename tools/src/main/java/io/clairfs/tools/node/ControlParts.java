@@ -50,7 +50,8 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
         Prefetcher prefetcher = mount.prefetcher();
         Indexes indexes =
                 new Indexes(samples.tree(), rule(config.indexRule()), mount.watcher(), errors, LISTING_PATIENCE_MS);
-        JobTable jobs = new JobTable(indexes, prefetcher, group == null ? null : group.jobs(), errors);
+        JobTable jobs =
+                new JobTable(indexes, prefetcher, group == null ? null : group.jobs(), errors, System::nanoTime);
         SeedFinder seedFinder = context.started(
                 new SeedFinder(config.findSeed(), config.mountPoint(), samples.tree(), indexes, jobs, errors));
         mount.requests().tell(seedFinder);

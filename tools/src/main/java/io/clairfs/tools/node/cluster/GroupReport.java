@@ -7,7 +7,6 @@ import io.clairfs.cache.placement.Group;
 import io.clairfs.cache.placement.LocalPlan;
 import io.clairfs.peer.directory.GroupMembership;
 import io.clairfs.peer.directory.HeldElsewhere;
-import io.clairfs.peer.directory.HeldHere;
 import io.clairfs.peer.directory.Job;
 import io.clairfs.peer.directory.Node;
 import io.clairfs.peer.transfer.client.Peer;
@@ -38,17 +37,13 @@ final class GroupReport {
         List<Status.Peer> peers = new ArrayList<>();
         for (int i = 0; i < held.nodes(); i++) {
             Node node = held.node(i);
-            int samples = 0;
-            for (int tier = 0; tier < HeldHere.MOST_TIERS; tier++) {
-                samples += held.count(i, tier);
-            }
             String trouble = trouble(directory, node, client.peer(node.transferAddresses()));
             int spare = held.spare(i).threads();
             peers.add(new Status.Peer(
                     node.name(),
                     text(node.transferAddresses().getFirst()),
                     trouble == null,
-                    samples,
+                    held.count(i),
                     spare,
                     rails(client.peer(node.transferAddresses())),
                     trouble));

@@ -41,6 +41,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -87,7 +88,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     /** Why this node has not joined; null while it may still join. */
     private volatile @Nullable String trouble;
 
-    private volatile boolean closed;
+    private final CountDownLatch closed = new CountDownLatch(1);
 
     /** Whether {@link #join} is under way, which may take half a minute and holds the lock. */
     private volatile boolean joining;
@@ -127,7 +128,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
      * @param server serves what this node holds
      * @param follower follows the group's jobs on this node
      * @param changed is called when nodes or jobs have come or gone
-     * @throws IOException with one line of reason; the mount then goes on alone
+     * @throws IOException with one line of reason; the mount then goes on alone, and this may be called again
      */
     public void join(SampleServer server, GroupJobs.Follower follower, Runnable changed) throws IOException {
         joining = true;
@@ -146,7 +147,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
 
     private synchronized void joinOnce(SampleServer server, GroupJobs.Follower follower, Runnable changed)
             throws IOException {
-        if (closed) {
+        if (isClosed()) {
             return;
         }
         FileNumbers numbers = numbers();
@@ -170,7 +171,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
                 new Node.Introduction(config.nodeName(), config.transferAddresses(), facts().bytes()),
                 numbers.count());
         parts.add(directory);
-        if (closed) {
+        if (isClosed()) {
             return; // who closes this waits for the lock, and closes the parts
         }
         trouble = null;
@@ -194,6 +195,15 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
                 changed.run();
             }
         });
+    }
+
+    /** Waits until this is closed, for {@code mostMs} at most. Returns whether it is. */
+    public boolean awaitClose(long mostMs) throws InterruptedException {
+        return closed.await(mostMs, TimeUnit.MILLISECONDS);
+    }
+
+    private boolean isClosed() {
+        return closed.getCount() == 0;
     }
 
     private void keepNearTheirCards(TransferThreads threads) throws IOException {
@@ -460,7 +470,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     /** Waits for a join that is under way no longer than moments: the mount is still to be ended. */
     @Override
     public void close() {
-        closed = true;
+        closed.countDown();
         joined = null;
         if (!joining) {
             closeParts();

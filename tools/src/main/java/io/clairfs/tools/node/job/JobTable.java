@@ -15,6 +15,7 @@ import io.clairfs.tools.node.status.StatusText;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +24,9 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -40,10 +43,17 @@ import org.jspecify.annotations.Nullable;
 public final class JobTable {
     private static final Logger LOG = System.getLogger(JobTable.class.getName());
 
+    /**
+     * A job is told to the group once more when the group has not known it for so long. While two halves of it merge, their jobs come one after the
+     * other, and one that was stopped in the other half would be started again.
+     */
+    private static final long LOST_NS = TimeUnit.SECONDS.toNanos(5);
+
     private final Indexes indexes;
     private final Prefetcher prefetcher;
     private final @Nullable GroupJobs group;
     private final ErrorLog errors;
+    private final LongSupplier clockNs;
 
     /** The jobs that wait for the dataset, and the one whose orders are computed now. */
     private final List<JobSpec> waiting = new CopyOnWriteArrayList<>();
@@ -57,10 +67,16 @@ public final class JobTable {
     /** The jobs that were stopped on any node of the group. A script stops its job on every node, and only the first stop finds it running. */
     private volatile Set<String> stoppedInGroup = Set.of();
 
+    /** Since when the group does not know a job that runs here, by name. */
+    private final Map<String, Long> unknownSinceNs = new HashMap<>();
+
     /** The job that no user wrote, while it runs. */
     private volatile @Nullable JobSpec found;
 
-    public JobTable(Indexes indexes, Prefetcher prefetcher, @Nullable GroupJobs group, ErrorLog errors) {
+    /** A table without jobs; {@code clockNs} is as {@link System#nanoTime}. */
+    public JobTable(
+            Indexes indexes, Prefetcher prefetcher, @Nullable GroupJobs group, ErrorLog errors, LongSupplier clockNs) {
+        this.clockNs = clockNs;
         this.indexes = indexes;
         this.prefetcher = prefetcher;
         this.group = group;
@@ -328,14 +344,25 @@ public final class JobTable {
         stoppedInGroup = known.stopped();
         known.stopped().stream().filter(name -> started.containsKey(name)).forEach(this::stop);
         known.running().values().forEach(job -> follow(job, group.self()));
-        for (JobRun run : prefetcher.jobs()) {
-            if (!known.running().containsKey(run.spec().name())) {
-                group.started(run.spec()); // the group has lost it
-            }
-        }
+        tellLost(known, group);
         Map<String, Ranks> here = ranksHere();
         here.keySet().retainAll(known.running().keySet());
         return here;
+    }
+
+    private void tellLost(Jobs.Known known, GroupJobs group) {
+        long now = clockNs.getAsLong();
+        Map<String, JobSpec> unknown = new HashMap<>();
+        prefetcher.jobs().forEach(run -> unknown.put(run.spec().name(), run.spec()));
+        unknown.keySet().removeAll(known.running().keySet());
+        unknownSinceNs.keySet().retainAll(unknown.keySet());
+        unknown.forEach((name, spec) -> {
+            Long since = unknownSinceNs.putIfAbsent(name, now);
+            if (since != null && now - since >= LOST_NS) {
+                unknownSinceNs.remove(name);
+                group.started(spec);
+            }
+        });
     }
 
     private void follow(Job job, String self) {

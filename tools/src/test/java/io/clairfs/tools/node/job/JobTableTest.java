@@ -38,11 +38,15 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -56,6 +60,7 @@ final class JobTableTest {
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
     private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
+    private final AtomicLong now = new AtomicLong();
 
     @TempDir
     @SuppressWarnings("NullAway.Init")
@@ -106,7 +111,7 @@ final class JobTableTest {
     }
 
     private JobTable table(@Nullable GroupJobs group) {
-        return new JobTable(indexes, prefetcher, group, errors);
+        return new JobTable(indexes, prefetcher, group, errors, now::get);
     }
 
     private <T extends AutoCloseable> T closing(T part) {
@@ -349,6 +354,38 @@ final class JobTableTest {
         jobs.follow(new Jobs.Known(Map.of(), Set.of("g")));
         assertThat(jobs.present()).isEmpty();
         assertThat(jobs.isKnown("g")).as("a late stop of it is no error").isTrue();
+    }
+
+    private static Jobs.Known running(Job... known) {
+        return new Jobs.Known(Arrays.stream(known).collect(Collectors.toMap(Job::name, job -> job)), Set.of());
+    }
+
+    @Test
+    void follow_aJobThatTheGroupHasLost_isToldAgain_butNotForAMomentWithoutIt() throws Exception {
+        GroupJobs group = closing(new GroupJobs("here", errors));
+        jobs = table(group);
+        Job job = new Job("g", "name=g seed=1 world=2", Map.of("here", "1"));
+        for (int merges = 0; merges < 2; merges++) {
+            jobs.follow(running(job));
+            jobs.follow(running());
+            now.addAndGet(TimeUnit.MILLISECONDS.toNanos(4_900));
+            jobs.follow(running());
+            assertThat(group.hasUntold()).isFalse();
+        }
+        now.addAndGet(TimeUnit.MILLISECONDS.toNanos(200));
+        jobs.follow(running());
+        assertThat(group.hasUntold()).isTrue();
+    }
+
+    @Test
+    void follow_aJobThatWasStoppedInTheOtherHalfOfTheGroup_isNotStartedAgain_whenTheyMerge() throws Exception {
+        GroupJobs group = closing(new GroupJobs("here", errors));
+        jobs = table(group);
+        jobs.follow(running(new Job("g", "name=g seed=1 world=2", Map.of("here", "1"))));
+        jobs.follow(running()); // this half's jobs are forgotten, those of the other are still to come
+        jobs.follow(new Jobs.Known(Map.of(), Set.of("g")));
+        assertThat(jobs.present()).isEmpty();
+        assertThat(group.hasUntold()).isFalse();
     }
 
     @Test
