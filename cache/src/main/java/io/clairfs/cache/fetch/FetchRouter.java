@@ -326,22 +326,19 @@ public final class FetchRouter {
         return admission.mayBeWhole(file);
     }
 
-    /** About how long the flight of a file takes until its bytes before {@code upTo} are there, seconds; 0 without a flight. */
-    double secondsUntil(int file, long upTo, long size) {
+    /**
+     * About how long the source takes until the flight of a file has its bytes before {@code upTo}, seconds; 0 without a flight, and where a tier or a peer gives
+     * the whole sample.
+     */
+    double secondsUntil(int file, long upTo) {
         SampleFlight flight = flights.of(file);
-        if (flight == null) {
-            return 0;
-        }
-        long missing = flight.missing(upTo, size);
-        if (missing <= LITTLE_BYTES) {
-            return 0;
-        }
-        return flight.isAtSource() ? cheapest.sourceSeconds(missing) : cheapest.seconds(file, missing);
+        long missing = flight == null ? 0 : flight.missingAtSource(upTo);
+        return missing <= LITTLE_BYTES ? 0 : sourceSeconds(missing);
     }
 
-    /** What a fetch of so many bytes from the source takes, seconds. */
+    /** What a fetch of so many bytes takes from the source at its best of late, seconds: a reader's goes before others. */
     double sourceSeconds(long bytes) {
-        return cheapest.sourceSeconds(bytes);
+        return cheapest.sourceSecondsAtBest(bytes);
     }
 
     /**

@@ -97,12 +97,9 @@ final class SampleFlight {
         return there != null;
     }
 
-    /**
-     * How many bytes are still to come before those up to {@code upTo} are there: of the source's, those before it; another place gives all
-     * {@code size} at once.
-     */
-    synchronized long missing(long upTo, long size) {
-        return pass == null ? size : Math.max(0, upTo - arrived);
+    /** How many bytes the source has still to give before those up to {@code upTo} are there; 0 where another place gives all at once, soon. */
+    synchronized long missingAtSource(long upTo) {
+        return pass == null ? 0 : Math.max(0, upTo - arrived);
     }
 
     /** Goes to the source, which fills {@code buffer}. */

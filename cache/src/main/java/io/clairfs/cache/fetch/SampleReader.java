@@ -39,7 +39,7 @@ public final class SampleReader implements AutoCloseable {
     /** A reader of a large sample waits so long for a fetch that is under way to come to its bytes; later ones it reads for itself. */
     private static final double LONGEST_JOINED_SECONDS = 1;
 
-    /** A sample of which the source takes a larger part of the read timeout is not fetched whole for a reader. */
+    /** Bytes for which the source takes a larger part of the read timeout are not waited for by a reader of those behind them. */
     private static final double WHOLE_IN_TIMEOUT = 1 / 4.0;
 
     private final DatasetTree tree;
@@ -113,16 +113,16 @@ public final class SampleReader implements AutoCloseable {
         }
         if (here != null) {
             give(here, offset, there, asker);
-        } else if (isReadInPieces(file, size)) {
+        } else if (isReadInPieces(file, offset + there, size)) {
             readLarge(file, offset, there, mostMs, asker);
         } else {
             readWhole(file, offset, there, mostMs, asker);
         }
     }
 
-    private boolean isReadInPieces(int file, long size) {
+    private boolean isReadInPieces(int file, long upTo, long size) {
         boolean isTooLarge = size > inUse.readersBytes() / WHOLE_AT_ONCE;
-        boolean isInParts = size >= LEAST_IN_PARTS_BYTES && (staged.test(file) || isLongAtSource(size));
+        boolean isInParts = size >= LEAST_IN_PARTS_BYTES && (staged.test(file) || isLongAtSource(upTo));
         return (isTooLarge || isInParts) && !tree.isMade(file);
     }
 
@@ -157,7 +157,7 @@ public final class SampleReader implements AutoCloseable {
     private void readLarge(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = begin(file, offset, length, mostMs, asker);
         long size = tree.fileSize(file);
-        boolean isFarBehind = router.secondsUntil(file, offset + length, size) > LONGEST_JOINED_SECONDS;
+        boolean isFarBehind = router.secondsUntil(file, offset + length) > LONGEST_JOINED_SECONDS;
         if (!isFarBehind && router.join(file, offset + length, wait)) {
             return;
         }

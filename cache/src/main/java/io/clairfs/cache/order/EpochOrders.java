@@ -58,6 +58,10 @@ public final class EpochOrders {
     private int underWay = NONE;
 
     private long underWaySinceNs;
+
+    /** Whether another order was asked for meanwhile. */
+    private boolean turnedAway;
+
     private boolean abandoned;
 
     /**
@@ -75,8 +79,12 @@ public final class EpochOrders {
                 Math.min(MOST_SAMPLES_OF_SHORT_EPOCHS / some, KEPT_OF_SHORT_EPOCHS));
     }
 
-    /** Why an epoch had no order when it was computed last. */
-    private record Refusal(Throwable why, long atNs) {}
+    /**
+     * Why an epoch had no order when it was computed last.
+     *
+     * @param untold whether it is for good, and nobody who asks by {@link #now} has been told
+     */
+    private record Refusal(Throwable why, long atNs, boolean untold) {}
 
     /** Who computes what {@link #now} asks for, and who hears of it. */
     private record Aside(Executor executor, Runnable news) {}
@@ -118,7 +126,10 @@ public final class EpochOrders {
 
     private synchronized boolean isToBegin(int epoch) {
         Refusal last = refused.get(epoch);
-        if (abandoned || underWay != NONE || (last != null && isRecent(last.atNs))) {
+        if (underWay != NONE && underWay != epoch) {
+            turnedAway = true;
+        }
+        if (abandoned || underWay != NONE || (last != null && (last.untold || isRecent(last.atNs)))) {
             return false;
         }
         underWay = epoch;
@@ -130,8 +141,11 @@ public final class EpochOrders {
         try {
             by.executor.execute(() -> computeFor(epoch, by.news));
         } catch (OutOfMemoryError noThread) {
-            refuse(epoch, new OrderNotReadyException("no thread could be started for the order of epoch " + epoch));
-            boolean _ = end();
+            refuse(
+                    epoch,
+                    new OrderNotReadyException("no thread could be started for the order of epoch " + epoch),
+                    false);
+            boolean _ = end(false);
         }
     }
 
@@ -142,27 +156,31 @@ public final class EpochOrders {
         } catch (OrderNotReadyException e) {
             isNews = false; // whoever needs it asks again
         } catch (InvalidSpecException | RuntimeException | Error e) {
-            // whoever asks next is told
+            refuse(epoch, e, true); // whoever asks next is told, however late
         }
-        if (end() && isNews) {
+        if (end(isNews)) {
             news.run();
         }
     }
 
-    /** Nothing is computed aside any more. Returns whether anybody waits for what was. */
-    private synchronized boolean end() {
+    /** Nothing is computed aside any more. Returns whether to tell of it: there is news, or another order can be computed now. */
+    private synchronized boolean end(boolean isNews) {
+        boolean tells = !abandoned && (isNews || turnedAway);
         underWay = NONE;
-        return !abandoned;
+        turnedAway = false;
+        return tells;
     }
 
     /** Why the order of an epoch is not there. What was said last is still true for a moment while it is tried again. */
     private synchronized InvalidSpecException whyNot(int epoch) {
         Refusal last = refused.get(epoch);
-        if (last != null && isRecent(last.atNs)) {
+        if (last != null && (last.untold || isRecent(last.atNs))) {
+            refused.put(epoch, new Refusal(last.why, last.atNs, false));
             if (last.why instanceof InvalidSpecException e) {
                 return e;
             }
-            throw new IllegalStateException("the order of epoch " + epoch + " could not be computed", last.why);
+            throw new IllegalStateException(
+                    "the order of epoch " + epoch + " could not be computed: " + last.why, last.why);
         }
         boolean isSlow = underWay != NONE && !isRecent(underWaySinceNs);
         return last != null && last.why instanceof OrderNotReadyException e && !isSlow
@@ -235,7 +253,7 @@ public final class EpochOrders {
         try {
             order = sampler.epoch(epoch);
         } catch (InvalidSpecException | RuntimeException | Error e) {
-            refuse(epoch, e);
+            refuse(epoch, e, false);
             throw e;
         }
         synchronized (this) {
@@ -251,10 +269,10 @@ public final class EpochOrders {
         }
     }
 
-    private synchronized void refuse(int epoch, Throwable why) {
+    private synchronized void refuse(int epoch, Throwable why, boolean untold) {
         if (refused.size() >= MOST_REFUSED) {
             refused.clear();
         }
-        refused.put(epoch, new Refusal(why, clockNs.getAsLong()));
+        refused.put(epoch, new Refusal(why, clockNs.getAsLong(), untold));
     }
 }

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Arrays;
 import java.util.function.Supplier;
 
@@ -83,10 +84,11 @@ public final class OrderFile {
 
     /** A pipe or a device could block the reader for ever. */
     private void requireRegular() throws IOException, InvalidSpecException {
-        if (Files.exists(file) && !Files.isRegularFile(file)) {
+        BasicFileAttributes now = Files.readAttributes(file, BasicFileAttributes.class);
+        if (!now.isRegularFile()) {
             throw new InvalidSpecException(Keys.shorten(file.toString()) + " is not a file");
         }
-        if (Files.size(file) > MOST_BYTES) {
+        if (now.size() > MOST_BYTES) {
             throw new InvalidSpecException(Keys.shorten(file.toString()) + " has more than " + MOST_BYTES + " bytes");
         }
     }

@@ -47,7 +47,7 @@ public final class Admission implements AutoCloseable {
      * Admits to {@code memory} and to {@code slower} tiers, fastest first.
      *
      * @param queueBytes the bound of the write-back queue of each slower tier
-     * @param mostWholeBytes a larger sample is not brought to a tier: it would be in memory as a whole on its way
+     * @param mostWholeBytes a larger sample is not brought to a slower tier: it would be in memory as a whole on its way
      */
     public Admission(
             DatasetTree tree, MemoryTier memory, List<? extends Tier> slower, long queueBytes, long mostWholeBytes) {
@@ -108,14 +108,14 @@ public final class Admission implements AutoCloseable {
         return wanted < 0 ? null : residents.tier(wanted).name();
     }
 
-    /** Whether the sample is small enough to be in memory as a whole, on its way to a tier or a peer. */
+    /** Whether the sample is small enough to be in memory as a whole, on its way to a slower tier or a peer. */
     public boolean mayBeWhole(int file) {
         return tree.keptSize(file) <= mostWholeBytes;
     }
 
     /** Whether a filler has to bring this sample to this tier. */
     public boolean isMissing(int file, int tier) {
-        if (!mayBeWhole(file)) {
+        if (tier != MEMORY && !mayBeWhole(file)) {
             return false;
         }
         int wanted = plan.tierOf(file);

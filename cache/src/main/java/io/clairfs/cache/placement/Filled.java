@@ -52,7 +52,8 @@ public record Filled(boolean isPlanned, Amount wanted, Amount there, Amount resi
         List<Sum> thereByJob = jobs.stream().map(_ -> new Sum()).toList();
         for (int file = 0; file < tree.entryCount(); file++) {
             boolean isHere = residents.isHere(file);
-            boolean isWanted = hasPlan && plan.tierOf(file) >= 0 && admission.mayBeWhole(file);
+            int wantedIn = hasPlan ? plan.tierOf(file) : LocalPlan.NOWHERE;
+            boolean isWanted = wantedIn == ResidentSamples.MEMORY || (wantedIn >= 0 && admission.mayBeWhole(file));
             if (!isHere && !isWanted) {
                 continue;
             }

@@ -184,6 +184,29 @@ final class SampleReaderTest {
     }
 
     @Test
+    void readerOfALargeSampleThatComesFromADisk_waitsForThat_andAsksTheSourceNothing() throws Exception {
+        FetchRouter slow = router(new ObservedRates((_, bytes) -> bytes * 1e-7, 60, System::nanoTime)); // 10 MB/s
+        put(disk, LARGE_ONE);
+        CountDownLatch gate = new CountDownLatch(1);
+        disk.hangUntil(gate);
+        disk.operations();
+        FutureTask<SampleBuffer> staged =
+                new FutureTask<>(() -> slow.fetch(dataset.file(LARGE_ONE), 0, new FakeStager(0)));
+        Thread.ofPlatform().daemon().start(staged);
+        Await.until("the disk is asked", () -> slow.isUnderWay(dataset.file(LARGE_ONE)));
+        try (SampleReader patient =
+                new SampleReader(dataset.tree, dataset, slow, inUse, counters, errors, TIMEOUT_MS)) {
+            CompletableFuture<byte[]> end = ReadBytes.ask(patient, dataset.file(LARGE_ONE), LARGE - 1000, 1000);
+            gate.countDown();
+            assertThat(end.get(30, TimeUnit.SECONDS)).hasSize(1000);
+        } finally {
+            gate.countDown();
+        }
+        staged.get(30, TimeUnit.SECONDS).release();
+        assertThat(dataset.reads()).isEmpty();
+    }
+
+    @Test
     void sampleThatTheSourceTakesLongFor_isReadByItsParts() throws Exception {
         FetchRouter slow = router(new ObservedRates((_, bytes) -> bytes * 1e-5, 60, System::nanoTime)); // 100 KB/s
         try (SampleReader patient =

@@ -103,6 +103,11 @@ final class AdmissionTest {
             assertThat(bounded.mayBeWhole(giant)).isFalse();
             assertThat(bounded.isMissing(giant, DISK)).isFalse();
             assertThat(bounded.reserve(giant, DISK)).isNull();
+            bounded.follow(_ -> MEMORY);
+            assertThat(bounded.isMissing(giant, MEMORY))
+                    .as("it stays where it arrives")
+                    .isTrue();
+            bounded.follow(_ -> DISK);
             assertThat(Filled.now(dataset.tree, bounded, List.of()).wanted().samples())
                     .isEqualTo(SAMPLES - 1);
             TierRoom.Reservation other = bounded.reserve(dataset.file(1), DISK);

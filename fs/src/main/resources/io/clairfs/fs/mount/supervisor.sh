@@ -103,10 +103,7 @@ restart() {
 
 # Goes back to the program before an upgrade, if the new one has not taken over: one that has removes what this goes back to.
 go_back() {
-    back=
-    if [ -e "$directory/restart.before" ] && mv -f -- "$directory/restart.before" "$directory/restart"; then
-        back=1
-    fi
+    [ -e "$directory/restart.before" ] && mv -f -- "$directory/restart.before" "$directory/restart"
 }
 
 main() {
@@ -115,13 +112,12 @@ main() {
     fi
     dead=$process
     failed=0
-    back=
     while is_mounted "$device" "$point"; do
         take_turn "$dead" || exit 0
         if [ -e "$directory/upgrade" ]; then
             rm -f -- "$directory/upgrade"
             say "the mount's process $dead is replaced, as 'clairfs upgrade' said"
-        elif [ -n "$back" ]; then
+        elif go_back; then
             say "the program of 'clairfs upgrade' did not take $point over; the one before it is started again"
         else
             count_restarts
@@ -131,11 +127,10 @@ main() {
                 give_up "the mount's process died $((recent + 1)) times within a minute, and is not started again"
             fi
             say "the mount's process $dead died; starting it again"
+            failed=$((failed + 1))
         fi
         restart
-        failed=$((failed + 1))
         dead=$child
-        go_back
     done
     forget
     exit 0

@@ -16,6 +16,7 @@ import io.clairfs.peer.directory.tls.GroupNodeContext;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.net.InetAddress;
 import java.security.SecureRandom;
 import java.util.Comparator;
 import java.util.List;
@@ -47,6 +48,7 @@ public final class GroupMembership implements AutoCloseable {
 
     private final ClusterConfig config;
     private final HazelcastInstance hazelcast;
+    private final MemberNames names;
     private final ScheduledThreadPoolExecutor thread;
     private final Jobs jobs;
     private final HeldHere heldHere;
@@ -57,9 +59,11 @@ public final class GroupMembership implements AutoCloseable {
     private volatile List<Node> nodes = List.of();
     private volatile Map<UUID, Node> byId = Map.of();
 
-    private GroupMembership(ClusterConfig config, HazelcastInstance hazelcast, Node.Introduction self, int samples) {
+    private GroupMembership(
+            ClusterConfig config, HazelcastInstance hazelcast, MemberNames names, Node.Introduction self, int samples) {
         this.config = config;
         this.hazelcast = hazelcast;
+        this.names = names;
         thread = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("clairfs-directory").factory());
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -70,23 +74,44 @@ public final class GroupMembership implements AutoCloseable {
     }
 
     /**
-     * Joins the group, or founds it. Takes some seconds; a join that hangs is given up and tried again a few times.
+     * Joins the group, or founds it. Takes some seconds; a join that hangs is given up and tried again a few times. Members whose names have no address are
+     * looked up again afterwards, and met when they have one.
      *
      * @param samples in the dataset
-     * @throws IOException if the address is not available, or no group can be joined
+     * @throws IOException if the address is not available, none of the members has one, or no group can be joined
      */
     public static GroupMembership open(ClusterConfig config, Node.Introduction self, int samples) throws IOException {
-        return open(config, () -> HazelcastSettings.of(config, self), self, samples);
+        return openAsking(InetAddress::getAllByName, config, self, samples);
+    }
+
+    /** The same with names looked up by {@code servers}. */
+    static GroupMembership openAsking(
+            NameLookup.Servers servers, ClusterConfig config, Node.Introduction self, int samples) throws IOException {
+        MemberNames names = MemberNames.of(config, servers);
+        names.lookUp();
+        if (names.addresses().isEmpty() && !names.waiting().isEmpty()) {
+            throw new IOException("cannot take part in the group at " + config.bind()
+                    + ": no address is known for any of " + String.join(", ", names.waiting()));
+        }
+        return open(config, () -> HazelcastSettings.of(config, self, names), names, self, samples);
     }
 
     /** The same with Hazelcast's settings by the caller. */
     static GroupMembership open(ClusterConfig config, Supplier<Config> settings, Node.Introduction self, int samples)
             throws IOException {
+        MemberNames names = MemberNames.of(config, InetAddress::getAllByName);
+        names.lookUp();
+        return open(config, settings, names, self, samples);
+    }
+
+    private static GroupMembership open(
+            ClusterConfig config, Supplier<Config> settings, MemberNames names, Node.Introduction self, int samples)
+            throws IOException {
         SteadyClock.install();
         for (int attempt = 1; ; attempt++) {
             long start = System.nanoTime();
             try {
-                return join(config, settings.get(), self, samples);
+                return join(config, settings.get(), names, self, samples);
             } catch (RuntimeException e) { // Hazelcast's own exceptions, and plain ones
                 long tookSeconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
                 boolean hung = e instanceof OperationTimeoutException || tookSeconds >= HazelcastSettings.JOIN_SECONDS;
@@ -99,12 +124,13 @@ public final class GroupMembership implements AutoCloseable {
         }
     }
 
-    private static GroupMembership join(ClusterConfig config, Config settings, Node.Introduction self, int samples) {
+    private static GroupMembership join(
+            ClusterConfig config, Config settings, MemberNames names, Node.Introduction self, int samples) {
         HazelcastInstance hazelcast = HazelcastInstanceFactory.newHazelcastInstance(
                 settings, null, new GroupNodeContext(config.encryptionKey()));
         GroupMembership directory = null;
         try {
-            directory = new GroupMembership(config, hazelcast, self, samples);
+            directory = new GroupMembership(config, hazelcast, names, self, samples);
             directory.begin();
             return directory;
         } catch (RuntimeException e) {
@@ -163,6 +189,7 @@ public final class GroupMembership implements AutoCloseable {
                     jobs.refresh();
                 },
                 times.repeatMs());
+        names.begin(times.mergeSeconds());
     }
 
     /** Listens again: members get new ids when they merge, and topics are named after these. */
@@ -213,6 +240,11 @@ public final class GroupMembership implements AutoCloseable {
         return nodes;
     }
 
+    /** Members by whom the group is to be found and whose names have no address yet, as they were named. They are looked up again and again. */
+    public List<String> membersWithoutAddress() {
+        return names.waiting();
+    }
+
     /** The member with this id; null if it has left. */
     public @Nullable Node node(UUID id) {
         return byId.get(id);
@@ -251,6 +283,7 @@ public final class GroupMembership implements AutoCloseable {
     /** Leaves the group in an orderly way; takes a few seconds at most. */
     @Override
     public void close() {
+        names.close();
         thread.shutdownNow();
         exchange.close();
         hazelcast.shutdown();
@@ -258,6 +291,7 @@ public final class GroupMembership implements AutoCloseable {
 
     /** Leaves without notice, as a crash would. */
     void terminate() {
+        names.close();
         thread.shutdownNow();
         exchange.close();
         hazelcast.getLifecycleService().terminate();

@@ -12,17 +12,12 @@ import com.hazelcast.config.ReplicatedMapConfig;
 import com.hazelcast.config.ServerSocketEndpointConfig;
 import com.hazelcast.config.TcpIpConfig;
 import com.hazelcast.spi.merge.LatestUpdateMergePolicy;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /** Hazelcast as this group needs it: small, quiet, quick to join, on one address, with nothing open but the member port. */
 final class HazelcastSettings {
-    private static final Logger LOG = System.getLogger(HazelcastSettings.class.getName());
     private static final int MERGE_BATCH = 100;
     private static final int CONNECT_SECONDS = 3;
 
@@ -53,11 +48,19 @@ final class HazelcastSettings {
 
     private HazelcastSettings() {}
 
+    /** The settings of a node whose members' names are looked up now. */
     static Config of(ClusterConfig cluster, Node.Introduction self) {
+        MemberNames names = MemberNames.of(cluster, InetAddress::getAllByName);
+        names.lookUp();
+        return of(cluster, self, names);
+    }
+
+    /** The settings of a node that asks the members of {@code names}, as far as their addresses are known. */
+    static Config of(ClusterConfig cluster, Node.Introduction self, MemberNames names) {
         Config config = new Config();
         config.setClusterName(cluster.clusterName());
         config.setMemberAttributeConfig(self.attributes(cluster));
-        config.setAdvancedNetworkConfig(network(cluster));
+        config.setAdvancedNetworkConfig(network(cluster, names));
         config.getMetricsConfig().setEnabled(false);
         config.getCRDTReplicationConfig().setReplicationPeriodMillis(UNUSED_PERIOD_MS); // there are none
         config.getSerializationConfig().setJavaSerializationFilterConfig(new JavaSerializationFilterConfig());
@@ -70,7 +73,7 @@ final class HazelcastSettings {
         return config;
     }
 
-    private static AdvancedNetworkConfig network(ClusterConfig cluster) {
+    private static AdvancedNetworkConfig network(ClusterConfig cluster, MemberNames names) {
         String host = cluster.bind().getAddress().getHostAddress();
         ServerSocketEndpointConfig members = new ServerSocketEndpointConfig();
         members.setPort(cluster.bind().getPort()).setPortAutoIncrement(false).setReuseAddress(true);
@@ -81,22 +84,17 @@ final class HazelcastSettings {
         return new AdvancedNetworkConfig()
                 .setEnabled(true)
                 .setMemberEndpointConfig(members)
-                .setJoin(join(cluster));
+                .setJoin(join(cluster.discovery(), names));
     }
 
-    private static JoinConfig join(ClusterConfig cluster) {
+    private static JoinConfig join(Discovery discovery, MemberNames names) {
         JoinConfig join = new JoinConfig();
         join.getMulticastConfig().setEnabled(false);
         join.getAutoDetectionConfig().setEnabled(false);
-        switch (cluster.discovery()) {
-            case Discovery.Members(var hosts) -> {
-                TcpIpConfig tcp = join.getTcpIpConfig().setEnabled(true);
-                tcp.setConnectionTimeoutSeconds(CONNECT_SECONDS);
-                int port = cluster.bind().getPort();
-                hosts.forEach(host -> addresses(host, port).forEach(tcp::addMember));
-                if (tcp.getMembers().isEmpty() && !hosts.isEmpty()) {
-                    throw new IllegalStateException("no address is known for any of " + String.join(", ", hosts));
-                }
+        switch (discovery) {
+            case Discovery.Members _ -> {
+                TcpIpConfig tcp = members(names).setEnabled(true);
+                join.setTcpIpConfig(tcp.setConnectionTimeoutSeconds(CONNECT_SECONDS));
             }
             case Discovery.Kubernetes(var properties) -> {
                 join.getKubernetesConfig().setEnabled(true);
@@ -106,25 +104,14 @@ final class HazelcastSettings {
         return join;
     }
 
-    /**
-     * The addresses of a member, with its port. Of names, Hazelcast itself would keep only those on the interface that it binds to, which is this node's
-     * own.
-     */
-    private static List<String> addresses(String member, int defaultPort) {
-        String withPort = member.contains(":") && !member.endsWith("]") ? member : member + ":" + defaultPort;
-        if (withPort.startsWith("[")) {
-            return List.of(withPort);
-        }
-        int colon = withPort.lastIndexOf(':');
-        try {
-            return Stream.of(InetAddress.getAllByName(withPort.substring(0, colon)))
-                    .map(InetAddress::getHostAddress)
-                    .map(address -> (address.contains(":") ? "[" + address + "]" : address) + withPort.substring(colon))
-                    .toList();
-        } catch (UnknownHostException e) {
-            LOG.log(Level.WARNING, "no address is known for " + member + " now, which is asked for no group");
-            return List.of();
-        }
+    /** The list of members as Hazelcast reads it, which grows when a name has an address. */
+    private static TcpIpConfig members(MemberNames names) {
+        return new TcpIpConfig() {
+            @Override
+            public List<String> getMembers() {
+                return names.addresses();
+            }
+        };
     }
 
     private static Map<String, String> properties(DirectoryTimes times) {

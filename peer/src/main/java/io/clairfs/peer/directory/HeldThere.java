@@ -69,6 +69,12 @@ final class HeldThere {
 
     /** How many samples it holds, each once, in however many tiers it is. */
     int count() {
+        if (told <= 1) {
+            return tiers.get(0).getCardinality();
+        }
+        if (told == 2) {
+            return RoaringBitmap.orCardinality(tiers.get(0), tiers.get(1));
+        }
         RoaringBitmap all = tiers.get(0).clone();
         for (int tier = 1; tier < told; tier++) {
             all.or(tiers.get(tier));

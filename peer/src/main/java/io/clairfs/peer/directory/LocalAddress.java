@@ -9,10 +9,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
-import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,60 +22,53 @@ import org.jspecify.annotations.Nullable;
 public final class LocalAddress {
     private static final Logger LOG = System.getLogger(LocalAddress.class.getName());
 
-    /** How often names are looked up, where none is known, a second apart: the name server may be starting, too. */
-    private static final int LOOKS = 5;
-
     /** Nothing is sent there. */
     private static final int ANY_PORT = 9;
 
     private LocalAddress() {}
 
-    /** The address from which the first of these members that is not this machine is reached; without one, that of this machine itself. */
+    /**
+     * The address from which the first of these members that is not this machine is reached; without one, that of this machine itself. Loopback where that
+     * is {@link #known not known}.
+     */
     public static InetAddress towards(Discovery discovery) throws IOException {
+        return known(discovery).orElseGet(InetAddress::getLoopbackAddress);
+    }
+
+    /**
+     * The same address; empty while it cannot be told, for the name of a member has no address or no way leads to it, and none of the others shows by which
+     * address they know this machine. Later it may be known. Names are looked up for ten seconds at most.
+     */
+    public static Optional<InetAddress> known(Discovery discovery) throws IOException {
+        return known(discovery, InetAddress::getAllByName);
+    }
+
+    static Optional<InetAddress> known(Discovery discovery, NameLookup.Servers servers) throws IOException {
+        List<String> hosts = hosts(discovery);
+        Map<String, List<InetAddress>> addresses = NameLookup.of(hosts, servers, NameLookup.WITHIN_MS);
         List<InetAddress> own = new ArrayList<>();
-        for (InetAddress member : members(hosts(discovery))) {
-            if (member.isLoopbackAddress() || NetworkInterface.getByInetAddress(member) != null) {
-                own.add(member);
-                continue;
+        boolean isOpen = false;
+        for (String host : hosts) {
+            List<InetAddress> members = addresses.getOrDefault(host, List.of());
+            isOpen |= members.isEmpty();
+            for (InetAddress member : members) {
+                if (member.isLoopbackAddress() || NetworkInterface.getByInetAddress(member) != null) {
+                    own.add(member);
+                    continue;
+                }
+                InetAddress from = from(member);
+                if (from != null) {
+                    return Optional.of(from);
+                }
+                isOpen = true;
             }
-            InetAddress from = from(member);
-            if (from != null) {
-                return from;
-            }
         }
-        return own.stream()
-                .filter(address -> !address.isLoopbackAddress())
-                .findFirst()
-                .or(() -> own.stream().findFirst())
-                .orElseGet(InetAddress::getLoopbackAddress);
-    }
-
-    private static List<InetAddress> members(List<String> hosts) {
-        List<InetAddress> members = List.of();
-        for (int looks = 0; looks < LOOKS && members.isEmpty() && !hosts.isEmpty(); looks++) {
-            if (looks > 0 && !pause()) {
-                return members;
-            }
-            members = hosts.stream().flatMap(host -> addresses(host).stream()).toList();
+        Optional<InetAddress> reached =
+                own.stream().filter(address -> !address.isLoopbackAddress()).findFirst();
+        if (reached.isPresent() || isOpen) {
+            return reached;
         }
-        if (members.isEmpty() && !hosts.isEmpty()) {
-            LOG.log(
-                    Level.WARNING,
-                    "no address is known for any of " + String.join(", ", hosts)
-                            + ", so the others do not find this node:"
-                            + " mount again when there is, or give --bind ADDRESS");
-        }
-        return members;
-    }
-
-    private static boolean pause() {
-        try {
-            TimeUnit.SECONDS.sleep(1);
-            return true;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
+        return Optional.of(own.isEmpty() ? InetAddress.getLoopbackAddress() : own.getFirst());
     }
 
     private static List<String> hosts(Discovery discovery) {
@@ -89,15 +82,6 @@ public final class LocalAddress {
     private static String withoutPort(String member) {
         int colon = member.lastIndexOf(':');
         return colon < 0 || member.endsWith("]") ? member : member.substring(0, colon);
-    }
-
-    private static List<InetAddress> addresses(String host) {
-        try {
-            return List.of(InetAddress.getAllByName(host));
-        } catch (UnknownHostException e) {
-            LOG.log(Level.DEBUG, "no address is known for " + host, e);
-            return List.of();
-        }
     }
 
     /** The address that the kernel would send from; null where it knows no way. */

@@ -175,7 +175,7 @@ final class DirectoryEncryptionTest {
 
     private static void stopJob(HazelcastInstance stranger) {
         ReplicatedMap<String, String> lines = stranger.getReplicatedMap(Jobs.LINES);
-        lines.put("train", "");
+        lines.put("train", new JobState("", System.currentTimeMillis() + 1_000).text());
     }
 
     @Test
@@ -185,8 +185,9 @@ final class DirectoryEncryptionTest {
         HazelcastInstance stranger = stranger(settings(2, null), null, WITHIN_SECONDS);
         assertThat(stranger).isNotNull();
         assertThat(stranger.getCluster().getMembers()).hasSize(3);
-        assertThat(stranger.<String, String>getReplicatedMap(Jobs.LINES).get("train"))
-                .isEqualTo(JOB);
+        String told = stranger.<String, String>getReplicatedMap(Jobs.LINES).get("train");
+        assertThat(told).isNotNull();
+        assertThat(JobState.read(told).lines()).isEqualTo(JOB);
         stopJob(stranger);
         eventually(() -> lineOf(group.getFirst(), "train").isEmpty());
     }

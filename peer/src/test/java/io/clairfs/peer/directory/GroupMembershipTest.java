@@ -14,7 +14,9 @@ import com.hazelcast.cluster.impl.MemberImpl;
 import com.hazelcast.config.Config;
 import com.hazelcast.config.ServerSocketEndpointConfig;
 import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.instance.impl.HazelcastInstanceProxy;
+import com.hazelcast.replicatedmap.ReplicatedMap;
 import com.hazelcast.spi.impl.eventservice.EventRegistration;
 import com.hazelcast.spi.impl.eventservice.impl.EventServiceImpl;
 import com.hazelcast.spi.impl.executionservice.impl.ExecutionServiceImpl;
@@ -26,17 +28,20 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -156,6 +161,44 @@ final class GroupMembershipTest {
         assertThatThrownBy(() -> GroupMembership.open(nowhere, self(0), 100))
                 .isInstanceOf(IOException.class)
                 .hasMessageEndingWith("no address is known for any of nowhere.invalid, neither.invalid:99");
+    }
+
+    /** As where nodes start together, and no name server knows more than themselves yet. */
+    @Test
+    @Execution(CONCURRENT)
+    void nodesWhoseNamesAreKnownLater_beginAlone_andMeetThen() throws Exception {
+        Map<String, InetAddress> known = new ConcurrentHashMap<>();
+        GroupMembership a = openNamed(0, known);
+        GroupMembership b = openNamed(1, known);
+        assertThat(a.membersWithoutAddress()).containsExactly("node1.test:" + ports.get(1));
+        assertThat(b.membersWithoutAddress()).containsExactly("node0.test:" + ports.get(0));
+        assertThat(a.nodes()).hasSize(1);
+        assertThat(b.nodes()).hasSize(1);
+
+        known.put("node0.test", InetAddress.getLoopbackAddress());
+        known.put("node1.test", InetAddress.getLoopbackAddress());
+        eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
+        eventually(() ->
+                a.membersWithoutAddress().isEmpty() && b.membersWithoutAddress().isEmpty());
+    }
+
+    /** A node that is told of two members: itself by its address, and the other one by a name. */
+    private GroupMembership openNamed(int number, Map<String, InetAddress> known) throws IOException {
+        int other = 1 - number;
+        InetSocketAddress bind = config(number, secret).bind();
+        Discovery members = new Discovery.Members(
+                List.of("127.0.0.1:" + bind.getPort(), "node" + other + ".test:" + ports.get(other)));
+        NameLookup.Servers servers = name -> {
+            InetAddress address = name.endsWith(".test") ? known.get(name) : InetAddress.getByName(name);
+            if (address == null) {
+                throw new UnknownHostException(name);
+            }
+            return new InetAddress[] {address};
+        };
+        GroupMembership directory = GroupMembership.openAsking(
+                servers, new ClusterConfig(dataset, secret, bind, members, QUICK), self(number), SAMPLES);
+        open.add(directory);
+        return directory;
     }
 
     private static boolean holds(GroupMembership asker, String node, int tier, int sample) {
@@ -405,10 +448,7 @@ final class GroupMembershipTest {
         assertThat(a.nodes()).hasSize(1);
         assertThat(b.nodes()).hasSize(1);
 
-        for (int number = 0; number < relayPorts.size(); number++) {
-            InetSocketAddress member = config(number, secret).bind();
-            relays.add(new DirectoryRelay(relayPorts.get(number), member));
-        }
+        relayAt(relayPorts);
         HazelcastInstance half = a.hazelcast();
         eventually(() -> half.getCluster().getMembers().size() == 2);
         Map<String, Job> agreed =
@@ -418,6 +458,78 @@ final class GroupMembershipTest {
         b.heldHere().added(0, 21);
         a.heldHere().added(0, 11);
         eventually(() -> holds(a, "node1", 0, 21) && holds(b, "node0", 0, 11));
+    }
+
+    private void relayAt(List<Integer> relayPorts) throws IOException {
+        for (int number = 0; number < relayPorts.size(); number++) {
+            InetSocketAddress member = config(number, secret).bind();
+            relays.add(new DirectoryRelay(relayPorts.get(number), member));
+        }
+    }
+
+    /** By the clocks of the members the other half's jobs are later than the stop, as where its clock is ahead. */
+    // Promise G10
+    @Test
+    @Execution(CONCURRENT)
+    void jobStoppedInOneHalf_endsInTheOther_whenTheyMeetAgain_andOneStartedAnewRuns() throws Exception {
+        List<Integer> relayPorts = TestPorts.free(2);
+        relayAt(relayPorts);
+        GroupMembership a = openHalf(0, relayPorts);
+        GroupMembership b = openHalf(1, relayPorts);
+        eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
+        untilTold(() -> a.jobs().put("train", "seed=1"));
+        untilTold(() -> a.jobs().put("again", "seed=1"));
+        eventually(() -> b.jobs().now().running().size() == 2);
+
+        for (DirectoryRelay relay : relays) {
+            relay.close();
+        }
+        eventually(() -> a.nodes().size() == 1 && b.nodes().size() == 1);
+        untilTold(() -> a.jobs().remove("train"));
+        untilTold(() -> a.jobs().remove("again"));
+        untilTold(() -> a.jobs().put("again", "seed=2"));
+        ReplicatedMap<String, String> ofOther = b.hazelcast().getReplicatedMap(Jobs.LINES);
+        for (Map.Entry<String, String> job : List.copyOf(ofOther.entrySet())) {
+            ofOther.put(job.getKey(), job.getValue());
+        }
+
+        relayAt(relayPorts);
+        Map<String, Job> agreed = Map.of("again", new Job("again", "seed=2", Map.of()));
+        eventually(() -> {
+            tellAgain(a);
+            tellAgain(b);
+            return a.nodes().size() == 2
+                    && b.nodes().size() == 2
+                    && a.jobs().now().equals(new Jobs.Known(agreed, Set.of("train")))
+                    && b.jobs().now().equals(new Jobs.Known(agreed, Set.of("train")));
+        });
+        untilTold(() -> b.jobs().putBack("train", "seed=1")); // by a node that has missed all of that
+        assertThat(b.jobs().now().running()).isEqualTo(agreed);
+        untilTold(() -> b.jobs().put("train", "seed=1"));
+        eventually(() -> a.jobs().now().running().size() == 2);
+    }
+
+    private static void tellAgain(GroupMembership node) {
+        try {
+            node.jobs().tellAgain();
+        } catch (TimeoutException | HazelcastInstanceNotActiveException whileTheyMerge) {
+            return; // told the next time
+        }
+    }
+
+    @Test
+    @Execution(CONCURRENT)
+    void jobThatTheGroupHasLost_isPutBack_asItWas() throws Exception {
+        GroupMembership a = open(0);
+        a.jobs().put("train", "seed=7");
+        a.hazelcast().getReplicatedMap(Jobs.LINES).clear();
+        assertThat(a.jobs().now().running()).isEmpty();
+        a.jobs().putBack("train", "seed=7");
+        a.jobs().putBack("new", "seed=8"); // as after all nodes have begun anew
+        assertThat(a.jobs().now().running().keySet()).containsExactly("new", "train");
+        a.jobs().remove("new");
+        a.jobs().remove("train");
+        assertThat(a.jobs().now()).isEqualTo(new Jobs.Known(Map.of(), Set.of("new", "train")));
     }
 
     /** A member that others reach at the relay port of its number alone. Until a relay listens there, nobody does. */

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.net.UnknownHostException;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -30,6 +32,23 @@ final class LocalAddressTest {
         assertThat(LocalAddress.towards(new Discovery.Kubernetes(Map.of("service-dns", "localhost")))
                         .isLoopbackAddress())
                 .isTrue();
+    }
+
+    /** As on a machine whose own name is in {@code /etc/hosts}, while no name server answers. */
+    @Test
+    void othersWithoutAnAddressYet_leaveItOpen_andLoopbackIsNotTaken() throws IOException {
+        Discovery members = new Discovery.Members(List.of("here.test:5701", "there.test:5701"));
+        Map<String, String> known = new HashMap<>(Map.of("here.test", "127.0.1.1"));
+        NameLookup.Servers servers = name -> {
+            String address = known.get(name);
+            if (address == null) {
+                throw new UnknownHostException(name);
+            }
+            return InetAddress.getAllByName(address);
+        };
+        assertThat(LocalAddress.known(members, servers)).isEmpty();
+        known.put("there.test", "127.0.0.2");
+        assertThat(LocalAddress.known(members, servers)).contains(InetAddress.getByName("127.0.1.1"));
     }
 
     @Test

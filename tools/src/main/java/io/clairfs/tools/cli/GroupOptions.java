@@ -115,8 +115,9 @@ final class GroupOptions {
         List<InetAddress> cards = rails(ways);
         check(
                 secret != null
-                        || Stream.concat(Stream.of(address.getAddress()), cards.stream())
-                                .allMatch(InetAddress::isLoopbackAddress),
+                        || (!address.isUnresolved()
+                                && Stream.concat(Stream.of(address.getAddress()), cards.stream())
+                                        .allMatch(InetAddress::isLoopbackAddress)),
                 "beyond loopback a group needs --secret-file, so that no stranger joins it");
         if (secret != null) {
             Secret _ = Secret.read(secret); // refuses an unusable secret now
@@ -174,7 +175,7 @@ final class GroupOptions {
     }
 
     private static String nameAt(String bind, InetSocketAddress address) {
-        return (host(bind).equals(AUTO) ? address.getAddress().getHostAddress() : host(bind)) + ":" + address.getPort();
+        return host(bind).equals(AUTO) ? GroupConfig.nameAt(address) : host(bind) + ":" + address.getPort();
     }
 
     /** Parses the port of {@code --bind}. An IPv6 address is in brackets, as in {@code --members}. */
@@ -191,9 +192,12 @@ final class GroupOptions {
         return Integer.parseInt(port);
     }
 
+    /** The address of {@code --bind}; with auto, one to come where no way to the others is known yet. */
     private InetSocketAddress address(String text, int port, Discovery others) throws IOException {
         if (host(text).equals(AUTO)) {
-            return new InetSocketAddress(LocalAddress.towards(others), port);
+            return LocalAddress.known(others)
+                    .map(here -> new InetSocketAddress(here, port))
+                    .orElseGet(() -> GroupConfig.addressToCome(port));
         }
         InetSocketAddress address = new InetSocketAddress(host(text), port);
         check(

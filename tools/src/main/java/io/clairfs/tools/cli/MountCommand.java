@@ -239,7 +239,9 @@ final class MountCommand implements Callable<Integer> {
 
     /** Fails where this program could not go on with a mount for its options, or for what the mount shows. Its process lives, so nothing is changed. */
     private void requireToGoOn(Takeover takeover) throws IOException {
-        MountConfig config = config(takeover.mount());
+        SavedMount mount = takeover.mount();
+        MountSizes before = mount.sizes();
+        MountConfig config = config(mount.source(), mount.mountPoint(), before != null ? before : usualSizes());
         for (SsdConfig ssd : config.ssds()) {
             Path parent = ssd.directory().getParent();
             check(
@@ -372,6 +374,13 @@ final class MountCommand implements Callable<Integer> {
                 seconds * 1000L,
                 options,
                 restart.config(said, !foreground || launcherLog != null));
+    }
+
+    /** Sizes for a look at the other options alone: what the process that serves the mount has is free again when it has ended. */
+    private static MountSizes usualSizes() {
+        MemoryBudget usual =
+                MemoryBudget.of(MachineMemory.now(), Runtime.getRuntime().maxMemory(), 0, false);
+        return new MountSizes(usual.memoryBytes(), usual.stagingBytes(), usual);
     }
 
     /** The sizes by the options and by what the machine has free now. */

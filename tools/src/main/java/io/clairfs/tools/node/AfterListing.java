@@ -13,6 +13,8 @@ import io.clairfs.tools.node.restart.Takeover;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What a daemon does when its dataset is listed. Its mount is used meanwhile, so no failure here ends it. */
@@ -25,6 +27,9 @@ record AfterListing(
     private static final long FIRST_PAUSE_MS = 1_000;
 
     private static final long LONGEST_PAUSE_MS = 60_000;
+
+    /** So many different reasons of failed joins are told; the status has the last one in any case. */
+    private static final int MOST_REASONS = 20;
 
     /**
      * Waits for the listing, and does it.
@@ -72,9 +77,9 @@ record AfterListing(
     /** Joins the group. While that fails, this node goes on alone and tries again, until it succeeds or the mount ends. */
     private void joinAtLast(PeerGroup group, @Nullable Takeover takeover) throws Exception {
         Takeover first = takeover;
-        String told = "";
+        Set<String> told = new HashSet<>();
         long pauseMs = FIRST_PAUSE_MS;
-        do {
+        while (true) {
             try {
                 if (first == null) {
                     join(group);
@@ -84,15 +89,17 @@ record AfterListing(
                 return;
             } catch (IOException | RuntimeException e) {
                 String reason = String.valueOf(e.getMessage());
-                if (!reason.equals(told)) {
+                if (told.size() < MOST_REASONS && told.add(reason)) {
                     context.errors().add("did not join the group, samples come from the source: " + reason);
                     LOG.log(Level.WARNING, "joining the group of nodes, is tried again", e);
-                    told = reason;
                 }
             }
             first = null;
+            if (group.awaitClose(pauseMs)) {
+                return;
+            }
             pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-        } while (!group.awaitClose(pauseMs / 2));
+        }
     }
 
     private void join(PeerGroup group) throws IOException {

@@ -83,7 +83,9 @@ final class NodeTiers implements AutoCloseable {
                         memory,
                         compared,
                         config.areas().queueBytes(),
-                        config.areas().largestWholeBytes()));
+                        config.areas()
+                                .with(config.memoryBytes(), config.stagingBytes())
+                                .largestWholeBytes()));
     }
 
     private static SsdTier open(MountConfig config, SsdConfig ssd, boolean inherited, ErrorLog errors)

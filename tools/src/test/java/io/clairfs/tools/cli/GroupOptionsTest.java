@@ -7,8 +7,11 @@ import io.clairfs.tools.config.MountFile;
 import io.clairfs.tools.node.config.GroupConfig;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -87,6 +90,20 @@ final class GroupOptionsTest {
         assertThat(config.bind().getPort()).isEqualTo(port);
         assertThat(config.bind().getAddress().isLoopbackAddress()).isTrue();
         assertThat(config.nodeName()).isEqualTo("127.0.0.1:" + port);
+    }
+
+    @Test
+    void addressThatIsLeftToTheProgram_whileNoNameIsKnown_isToCome(@TempDir Path directory) throws IOException {
+        Path secret = Files.writeString(directory.resolve("secret"), "a secret of the group");
+        GroupConfig config =
+                config("--bind", "auto", "--members", "nowhere.invalid", "--secret-file", secret.toString());
+
+        assertThat(config).isNotNull();
+        assertThat(config.bind()).isEqualTo(GroupConfig.addressToCome(5701));
+        assertThat(config.nodeName()).isEqualTo("auto:5701");
+        assertThatThrownBy(() -> config("--bind", "auto", "--members", "nowhere.invalid"))
+                .isInstanceOf(ParameterException.class)
+                .hasMessageContaining("beyond loopback a group needs --secret-file");
     }
 
     @Test

@@ -18,32 +18,57 @@ final class GroupLateJoinTest {
     @RegisterExtension
     static final MountFixture FIXTURE = new MountFixture();
 
+    /** No name of a member is known, so neither is the address on which this node would be reached. */
+    @Test
+    void nodeThatKnowsNoOther_isMounted_servesFromTheSource_andSaysWhatItWaitsFor() throws Exception {
+        Path dataset = NodeGroup.makeSamples(FIXTURE, SAMPLES, 2_000);
+        Path secret = FIXTURE.newDirectory("secret").resolve("secret");
+        Files.writeString(secret, "only the nodes of this test know it");
+        LiveMount mount = FIXTURE.mount(
+                dataset,
+                "--memory",
+                "1MiB",
+                "--staging",
+                "1MiB",
+                "--bind",
+                "auto:" + TestPorts.free(2),
+                "--members",
+                "nowhere.invalid",
+                "--secret-file",
+                secret.toString());
+        mount.await(
+                "told why it is alone",
+                s -> !s.at("/group/joined").asBoolean()
+                        && s.at("/group/trouble")
+                                .asString("")
+                                .contains("no way is known to any of the other members (nowhere.invalid)"));
+        assertThat(Files.readAllBytes(mount.point().resolve("s1")))
+                .isEqualTo(Files.readAllBytes(dataset.resolve("s1")));
+    }
+
     @Test
     void nodeWhosePortIsTaken_servesFromTheSource_andJoinsWhenThePortIsFree() throws Exception {
         Path dataset = NodeGroup.makeSamples(FIXTURE, SAMPLES, 2_000);
         int port = TestPorts.free(2);
-        LiveMount mount;
+        String[] options = {
+            "--memory", "1MiB", "--staging", "1MiB", "--bind", "127.0.0.1:" + port, "--members", "127.0.0.1:" + port
+        };
+        LiveMount late;
         try (ServerSocket taken = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-            mount = FIXTURE.mount(
-                    dataset,
-                    "--memory",
-                    "1MiB",
-                    "--staging",
-                    "1MiB",
-                    "--bind",
-                    "127.0.0.1:" + port,
-                    "--members",
-                    "127.0.0.1:" + port);
+            LiveMount mount = FIXTURE.mount(dataset, options);
+            late = mount;
             mount.await(
                     "told why it is alone",
                     s -> !s.at("/group/joined").asBoolean()
                             && s.at("/group/trouble").isString());
             assertThat(taken.isBound()).isTrue();
-            assertThat(mount.read("errors")).contains("did not join the group, samples come from the source: ");
+            Waiting.until(
+                    "its errors say so",
+                    () -> mount.read("errors").contains("did not join the group, samples come from the source: "));
             assertThat(Files.readAllBytes(mount.point().resolve("s1")))
                     .isEqualTo(Files.readAllBytes(dataset.resolve("s1")));
         }
-        mount.await(
+        late.await(
                 "in its group",
                 s -> s.at("/group/joined").asBoolean() && s.at("/group/trouble").isNull(),
                 120);

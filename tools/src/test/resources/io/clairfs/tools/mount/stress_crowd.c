@@ -40,8 +40,8 @@ enum mode { PREAD, MMAP, DIRECT, SEEK, WHOLE, MODES };
 static const char *const NAMES[] = {"pread", "mmap", "direct", "seek", "whole"};
 static const int64_t SLOW_NS = 3000000000LL, LONG_NS = 8000000000LL, HANG_NS = 25000000000LL, SECOND = 1000000000LL;
 static const long PAUSE_AFTER_FAILURE_NS = 5000000;
-/* So many more of six reads are whole ones, as a trainer's. */
-enum { MORE_WHOLE = 1 };
+/* So many more of eight reads are whole ones, as a trainer's. */
+enum { MORE_WHOLE = 3 };
 static const int DROP_ONE_IN = 8;
 
 struct content { uint64_t seed; int64_t size; };

@@ -9,6 +9,8 @@ import io.clairfs.peer.directory.Jobs;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.Semaphore;
@@ -21,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Telling may take as long as the group takes to agree on its members. A worker tells, so no writer of a job waits for it. News from before
  * the join is told after it. While there is untold news, the jobs of the other nodes are not followed, because they might be older. News that no
- * member has taken is told again.
+ * member has taken is told again, and so is what the group has lost.
  *
  * <p>Life cycle: {@link PeerGroup} makes it, begins it when this node has joined, and closes it before the node leaves.
  *
@@ -39,18 +41,28 @@ public final class GroupJobs implements AutoCloseable {
         Map<String, Ranks> follow(Jobs.Known jobs);
     }
 
-    private sealed interface News {}
+    private sealed interface News {
+        String name();
+    }
 
     private record Started(String name, String line) implements News {}
 
+    private record Lost(String name, String line) implements News {}
+
+    /** A job that runs here alone, for the group could not be joined: a job of that name that the group runs goes first. */
+    private record Offered(String name, String line) implements News {}
+
     private record Stopped(String name) implements News {}
 
-    private final String self;
     private final ErrorLog errors;
     private final Queue<News> untold = new ArrayDeque<>();
     private final Semaphore changes = new Semaphore(0);
+    private volatile String self;
     private @Nullable Worker worker;
     private boolean closed;
+
+    /** Whether a join has failed, so that the group has gone on without this node for a while. */
+    private boolean alone;
 
     /**
      * Nothing is told or followed before {@link #begin}.
@@ -67,9 +79,20 @@ public final class GroupJobs implements AutoCloseable {
         return self;
     }
 
+    /** Sets this node's name, before {@link #begin}: the address that it is made of may not be known earlier. */
+    void named(String name) {
+        self = name;
+    }
+
     /** A job was started or changed here. */
     public synchronized void started(JobSpec spec) {
         untold.add(new Started(spec.name(), spec.lineForAll()));
+        wake();
+    }
+
+    /** The group does not know a job any more that runs here. Told to a group that has ended it, this changes nothing. */
+    public synchronized void lost(JobSpec spec) {
+        untold.add(new Lost(spec.name(), spec.lineForAll()));
         wake();
     }
 
@@ -89,9 +112,29 @@ public final class GroupJobs implements AutoCloseable {
         changes.release();
     }
 
+    /** A join has failed. Of what was written here before the next one the group hears only which jobs run, and those of its own go first. */
+    synchronized void joinFailed() {
+        alone = true;
+    }
+
+    private List<News> offers() {
+        Map<String, News> last = new LinkedHashMap<>();
+        untold.forEach(news -> last.put(news.name(), news));
+        return last.values().stream()
+                .filter(Started.class::isInstance)
+                .map(Started.class::cast)
+                .<News>map(each -> new Offered(each.name(), each.line()))
+                .toList();
+    }
+
     /** Starts to tell and to follow, after this node has joined. {@code every} is called about once a second. */
     synchronized void begin(Jobs jobs, Follower follower, Runnable every) {
         if (worker == null && !closed) {
+            if (alone) {
+                List<News> offers = offers();
+                untold.clear();
+                untold.addAll(offers);
+            }
             worker = new Worker("group-jobs", () -> tellAndFollow(jobs, follower, every), errors).start();
         }
     }
@@ -102,6 +145,7 @@ public final class GroupJobs implements AutoCloseable {
         try {
             tellAll(jobs);
             follow(jobs, follower);
+            jobs.tellAgain();
         } catch (TimeoutException e) {
             LOG.log(Level.WARNING, "telling the group of jobs, again in a second: " + e.getMessage());
         }
@@ -124,6 +168,8 @@ public final class GroupJobs implements AutoCloseable {
         for (News next = peek(); next != null; next = peek()) {
             switch (next) {
                 case Started(String name, String line) -> tellStarted(jobs, name, line);
+                case Lost(String name, String line) -> write(name, () -> jobs.putBack(name, line));
+                case Offered(String name, String line) -> offer(jobs, name, line);
                 case Stopped(String name) -> jobs.remove(name);
             }
             synchronized (this) {
@@ -142,8 +188,24 @@ public final class GroupJobs implements AutoCloseable {
         if (known != null && known.lines().equals(line)) {
             return;
         }
+        write(name, () -> jobs.put(name, line));
+    }
+
+    private void offer(Jobs jobs, String name, String line) throws TimeoutException {
+        if (!jobs.now().running().containsKey(name)) {
+            write(name, () -> jobs.put(name, line));
+        }
+    }
+
+    /** Writes a job into the group's map. */
+    @FunctionalInterface
+    private interface Write {
+        void run() throws TimeoutException;
+    }
+
+    private void write(String name, Write job) throws TimeoutException {
         try {
-            jobs.put(name, line);
+            job.run();
         } catch (IllegalArgumentException e) {
             errors.add("job " + name + " runs on this node only: " + e.getMessage());
         }

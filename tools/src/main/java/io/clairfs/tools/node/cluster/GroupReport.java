@@ -29,6 +29,9 @@ final class GroupReport {
 
     private static final double MILLIS_PER_SECOND = 1e3;
 
+    /** A line of status names so many members. */
+    private static final int MOST_NAMED = 3;
+
     private GroupReport() {}
 
     /** The other nodes: those in the group, then those that are gone and still have ranks. */
@@ -103,13 +106,23 @@ final class GroupReport {
         }
         List<Node> nodes = directory.nodes();
         List<String> names = nodes.stream().map(Node::name).toList();
-        String twice = names.stream().distinct().count() == names.size()
-                ? null
+        String now = names.stream().distinct().count() == names.size()
+                ? withoutAddress(directory.membersWithoutAddress())
                 : "two nodes have the same name: give each its own with --node-name";
         List<Status.GroupJob> jobs = directory.jobs().now().running().values().stream()
                 .map(job -> job(job, nodes))
                 .toList();
-        return new Status.Group(self, true, twice, names, made, digest, jobs);
+        return new Status.Group(self, true, now, names, made, digest, jobs);
+    }
+
+    private static @Nullable String withoutAddress(List<String> members) {
+        if (members.isEmpty()) {
+            return null;
+        }
+        int more = members.size() - MOST_NAMED;
+        return "no address is known yet for "
+                + members.stream().limit(MOST_NAMED).collect(Collectors.joining(", "))
+                + (more > 0 ? " and " + more + " more members" : "") + ": looked up again and again";
     }
 
     private static Status.GroupJob job(Job job, List<Node> nodes) {

@@ -73,7 +73,6 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     /** How long {@link #close} waits for a join that is under way, which closes what it has made by itself. */
     private static final long LONGEST_CLOSE_MS = 2_000;
 
-    private final GroupConfig config;
     private final ModelFile model;
     private final long mostMs;
     private final DatasetTree tree;
@@ -83,6 +82,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     private final OpenParts parts = new OpenParts("the group");
     private final ConcurrentHashMap<InetSocketAddress, Place.Peer> places = new ConcurrentHashMap<>();
     private final AtomicInteger met = new AtomicInteger();
+    private volatile GroupConfig config;
     private volatile @Nullable Joined joined;
 
     /** Why this node has not joined; null while it may still join. */
@@ -137,8 +137,12 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         } catch (IOException | RuntimeException e) {
             joined = null;
             parts.close(); // the ports are free for the next try
+            boolean isNews = trouble == null;
             trouble = String.valueOf(e.getMessage());
-            changed.run();
+            jobs.joinFailed();
+            if (isNews) { // else the plan is one for this node alone already
+                changed.run();
+            }
             throw e;
         } finally {
             joining = false;
@@ -150,6 +154,9 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         if (isClosed()) {
             return;
         }
+        GroupConfig config = this.config.atAnAddress();
+        this.config = config;
+        jobs.named(config.nodeName());
         FileNumbers numbers = numbers();
         Fingerprint fingerprint = Fingerprint.of(numbers.fingerprint());
         Secret secret = config.secretFile() == null ? null : Secret.read(config.secretFile());

@@ -45,7 +45,7 @@ public final class JobTable {
 
     /**
      * A job is told to the group once more when the group has not known it for so long. While two halves of it merge, their jobs come one after the
-     * other, and one that was stopped in the other half would be started again.
+     * other.
      */
     private static final long LOST_NS = TimeUnit.SECONDS.toNanos(5);
 
@@ -355,12 +355,13 @@ public final class JobTable {
         Map<String, JobSpec> unknown = new HashMap<>();
         prefetcher.jobs().forEach(run -> unknown.put(run.spec().name(), run.spec()));
         unknown.keySet().removeAll(known.running().keySet());
+        unknown.keySet().removeAll(known.stopped());
         unknownSinceNs.keySet().retainAll(unknown.keySet());
         unknown.forEach((name, spec) -> {
             Long since = unknownSinceNs.putIfAbsent(name, now);
             if (since != null && now - since >= LOST_NS) {
                 unknownSinceNs.remove(name);
-                group.started(spec);
+                group.lost(spec);
             }
         });
     }

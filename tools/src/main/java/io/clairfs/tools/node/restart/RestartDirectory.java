@@ -102,6 +102,11 @@ public record RestartDirectory(Path path) {
         replace(SCRIPT_BEFORE, text(SCRIPT));
     }
 
+    /** This process does not end for an upgrade after all. */
+    void forgetUpgrade() throws IOException {
+        Files.deleteIfExists(path.resolve("upgrade"));
+    }
+
     /** Forgets what {@link #keepScript} kept, for a process has taken over. */
     void forgetScriptBefore() throws IOException {
         Files.deleteIfExists(path.resolve(SCRIPT_BEFORE));

@@ -86,10 +86,15 @@ public final class Restarts implements AutoCloseable {
         }
     }
 
-    /** Keeps the jobs, too. Before the jobs of a process before this one run again, they would be lost by it. */
-    public synchronized void keepJobsFromNowOn() {
-        if (!closed && supervisor != null) {
+    /**
+     * Keeps the jobs, too. Before the jobs of a process before this one run again, they would be lost by it. From now on this program has taken over: the one before an
+     * upgrade is not gone back to.
+     */
+    public synchronized void keepJobsFromNowOn() throws IOException {
+        RestartDirectory into = directory();
+        if (into != null) {
             keeper.start();
+            into.forgetScriptBefore();
         }
     }
 
@@ -108,7 +113,6 @@ public final class Restarts implements AutoCloseable {
         takeLock(kept);
         try {
             command.write(kept);
-            kept.forgetScriptBefore();
             mount.keeping(tree.view().kept()).write(kept);
         } catch (IOException e) {
             errors.add("if this process dies it is started as the one before it was: cannot write in " + kept.path()
@@ -194,10 +198,15 @@ public final class Restarts implements AutoCloseable {
         if (program.isEmpty()) {
             throw new IOException("no program is named; use the command: clairfs upgrade " + mount.mountPoint());
         }
-        into.keepScript();
-        command.write(into, program);
-        into.replace("upgrade", "");
         keep();
+        try {
+            into.keepScript();
+            command.write(into, program);
+            into.replace("upgrade", "");
+        } catch (IOException e) {
+            stayWithThisProgram(into, e);
+            throw e;
+        }
         Thread _ = Thread.ofPlatform().name("upgrade").start(() -> {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(ANSWERED_MS));
             if (!closed) { // else the supervisor was told that nothing is to be started
@@ -205,6 +214,17 @@ public final class Restarts implements AutoCloseable {
             }
         });
         replaced = true;
+    }
+
+    /** Undoes what of an upgrade was written: else the supervisor would take a later death of this process for it. */
+    private void stayWithThisProgram(RestartDirectory into, IOException reason) {
+        try {
+            into.forgetUpgrade();
+            command.write(into);
+            into.forgetScriptBefore();
+        } catch (IOException e) {
+            reason.addSuppressed(e);
+        }
     }
 
     private void keepJobs() throws IOException {

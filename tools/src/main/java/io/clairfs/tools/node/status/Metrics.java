@@ -299,7 +299,7 @@ public final class Metrics {
                     "clairfs_tier_write_failures_total",
                     "samples",
                     "that could not be written to the tier"),
-            gauge("peers[].samples", "clairfs_peer_samples", "samples", "resident on that node"),
+            gauge("peers[].samples", "clairfs_peer_samples", "samples", "resident on that node, each once"),
             gauge(
                     "peers[].spare_threads",
                     "clairfs_peer_spare_threads",

@@ -1,0 +1,116 @@
+package io.clairfs.tools.node.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.peer.Fingerprint;
+import io.clairfs.peer.directory.ClusterConfig;
+import io.clairfs.peer.directory.DirectoryTimes;
+import io.clairfs.peer.directory.Discovery;
+import io.clairfs.peer.directory.GroupMembership;
+import io.clairfs.peer.directory.Job;
+import io.clairfs.peer.directory.Node;
+import io.clairfs.tools.mount.TestPorts;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a node tells its group of jobs, with a real member. */
+@Timeout(300)
+final class GroupJobsNewsTest {
+    private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
+    private final Semaphore rounds = new Semaphore(0);
+
+    private static GroupMembership member() throws IOException {
+        InetAddress here = InetAddress.getLoopbackAddress();
+        int port = TestPorts.free(2);
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        ClusterConfig cluster = new ClusterConfig(
+                new Fingerprint(random.nextLong(), random.nextLong()),
+                null,
+                new InetSocketAddress(here, port),
+                new Discovery.Members(List.of()),
+                DirectoryTimes.DEFAULT);
+        return GroupMembership.open(
+                cluster, new Node.Introduction("here", new InetSocketAddress(here, port + 1), new byte[0]), 1);
+    }
+
+    private void untilTold(GroupJobs group) throws InterruptedException {
+        do {
+            rounds.acquire();
+        } while (group.hasUntold());
+    }
+
+    // Promise G10
+    @Test
+    void jobThatRunsHereAndTheGroupHasEnded_isNotStartedByBeingOfferedAgain_butByAUser() throws Exception {
+        JobSpec spec = JobSpec.parse("name=train seed=7");
+        try (GroupMembership member = member();
+                GroupJobs group = new GroupJobs("here", errors)) {
+            member.jobs().put("train", spec.lineForAll());
+            member.jobs().remove("train");
+            group.lost(spec); // it has seen the map before the end was there
+            group.begin(member.jobs(), _ -> Map.of(), rounds::release);
+            untilTold(group);
+            assertThat(member.jobs().now().running()).isEmpty();
+            assertThat(member.jobs().now().stopped()).containsExactly("train");
+
+            group.started(spec);
+            untilTold(group);
+            assertThat(member.jobs().now().running()).containsOnlyKeys("train");
+        }
+        assertThat(errors.total()).isZero();
+    }
+
+    @Test
+    void whatWasWrittenWhileTheGroupCouldNotBeJoined_startsAndStopsNoJobOfTheGroup() throws Exception {
+        JobSpec first = JobSpec.parse("name=train seed=1");
+        JobSpec second = JobSpec.parse("name=train seed=2");
+        JobSpec own = JobSpec.parse("name=own seed=3");
+        JobSpec theirs = JobSpec.parse("name=train seed=9");
+        try (GroupMembership member = member();
+                GroupJobs group = new GroupJobs("here", errors)) {
+            member.jobs().put("train", theirs.lineForAll());
+            member.jobs().put("other", "name=other seed=4");
+            member.jobs().put("own", "name=own seed=5");
+            member.jobs().remove("own");
+            group.joinFailed();
+            group.started(first);
+            group.stopped("train");
+            group.started(second);
+            group.stopped("other");
+            group.started(own);
+            group.begin(member.jobs(), _ -> Map.of(), rounds::release);
+            untilTold(group);
+            assertThat(member.jobs().now().running().values())
+                    .extracting(Job::name, Job::lines)
+                    .containsExactlyInAnyOrder(
+                            tuple("train", theirs.lineForAll()),
+                            tuple("other", "name=other seed=4"),
+                            tuple("own", own.lineForAll()));
+        }
+        assertThat(errors.total()).isZero();
+    }
+
+    @Test
+    void jobThatTheGroupDoesNotKnow_isToldAgain() throws Exception {
+        JobSpec spec = JobSpec.parse("name=train seed=7");
+        try (GroupMembership member = member();
+                GroupJobs group = new GroupJobs("here", errors)) {
+            group.lost(spec);
+            group.begin(member.jobs(), _ -> Map.of(), rounds::release);
+            untilTold(group);
+            assertThat(member.jobs().now().running()).containsOnlyKeys("train");
+        }
+        assertThat(errors.total()).isZero();
+    }
+}
