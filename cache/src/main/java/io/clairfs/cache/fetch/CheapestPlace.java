@@ -108,6 +108,12 @@ final class CheapestPlace {
         return Math.min(sourceSeconds(bytes), Math.max(QUICK_SECONDS, sourceAtBest.seconds(bytes)));
     }
 
+    /** What a fetch from the nearest place takes, of those that should have the sample, seconds. */
+    double seconds(int file, long bytes) {
+        NearPlaces.Near nearest = near.attempt(file, bytes).nearest();
+        return nearest == null ? sourceSeconds(bytes) : nearest.seconds();
+    }
+
     private double lateSeconds(long bytes) {
         return Math.min(LATE_SECONDS, LATE_SOURCE_READS * sourceSeconds(bytes));
     }

@@ -336,6 +336,12 @@ public final class FetchRouter {
         return missing <= LITTLE_BYTES ? 0 : sourceSeconds(missing);
     }
 
+    /** About how long a tier or a peer takes for the whole sample of {@code size} bytes in a flight of this file, seconds; 0 without such a flight. */
+    double wholeSeconds(int file, long size) {
+        SampleFlight flight = flights.of(file);
+        return flight == null || flight.isAtSource() ? 0 : cheapest.seconds(file, size);
+    }
+
     /** What a fetch of so many bytes takes from the source at its best of late, seconds: a reader's goes before others. */
     double sourceSeconds(long bytes) {
         return cheapest.sourceSecondsAtBest(bytes);

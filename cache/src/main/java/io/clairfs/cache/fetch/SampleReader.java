@@ -39,7 +39,7 @@ public final class SampleReader implements AutoCloseable {
     /** A reader of a large sample waits so long for a fetch that is under way to come to its bytes; later ones it reads for itself. */
     private static final double LONGEST_JOINED_SECONDS = 1;
 
-    /** Bytes for which the source takes a larger part of the read timeout are not waited for by a reader of those behind them. */
+    /** Bytes for which the source, or the place that gives a sample whole, takes a larger part of the read timeout are not waited for. */
     private static final double WHOLE_IN_TIMEOUT = 1 / 4.0;
 
     private final DatasetTree tree;
@@ -128,7 +128,11 @@ public final class SampleReader implements AutoCloseable {
 
     /** Whether a reader of the end of so many bytes might wait too long for those before it. */
     private boolean isLongAtSource(long bytes) {
-        return router.sourceSeconds(bytes) * TimeUnit.SECONDS.toMillis(1) > timeoutMs * WHOLE_IN_TIMEOUT;
+        return isLong(router.sourceSeconds(bytes));
+    }
+
+    private boolean isLong(double seconds) {
+        return seconds * TimeUnit.SECONDS.toMillis(1) > timeoutMs * WHOLE_IN_TIMEOUT;
     }
 
     private static void give(SampleBuffer from, long at, int length, Asker asker) {
@@ -157,7 +161,8 @@ public final class SampleReader implements AutoCloseable {
     private void readLarge(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = begin(file, offset, length, mostMs, asker);
         long size = tree.fileSize(file);
-        boolean isFarBehind = router.secondsUntil(file, offset + length) > LONGEST_JOINED_SECONDS;
+        boolean isFarBehind = router.secondsUntil(file, offset + length) > LONGEST_JOINED_SECONDS
+                || isLong(router.wholeSeconds(file, size));
         if (!isFarBehind && router.join(file, offset + length, wait)) {
             return;
         }

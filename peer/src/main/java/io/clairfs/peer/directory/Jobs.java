@@ -1,6 +1,7 @@
 package io.clairfs.peer.directory;
 
 import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.OperationTimeoutException;
 import com.hazelcast.replicatedmap.ReplicatedMap;
 import java.lang.System.Logger;
@@ -152,7 +153,8 @@ public final class Jobs {
     private static void change(Runnable change) throws TimeoutException {
         try {
             change.run();
-        } catch (OperationTimeoutException e) {
+        } catch (OperationTimeoutException
+                | HazelcastInstanceNotActiveException e) { // the latter while two halves merge
             LOG.log(Level.DEBUG, "a change of jobs", e);
             throw new TimeoutException("a member of the group does not answer");
         }

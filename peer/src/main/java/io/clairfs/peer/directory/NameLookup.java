@@ -4,9 +4,12 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -53,11 +56,9 @@ final class NameLookup {
     /** The addresses of each name; none for one that has none, or for which there is no answer within the bound. */
     static Map<String, List<InetAddress>> of(Collection<String> names, Servers servers, long withinMs) {
         Map<String, Future<List<InetAddress>>> asked = new LinkedHashMap<>();
-        for (String name : names) {
-            if (!asked.containsKey(name)) {
-                asked.put(name, ask(name, servers));
-            }
-        }
+        List<String> inAnyOrder = new ArrayList<>(new LinkedHashSet<>(names));
+        Collections.shuffle(inAnyOrder); // names that hang must not be before the same others each time
+        inAnyOrder.forEach(name -> asked.put(name, ask(name, servers)));
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(withinMs);
         Map<String, List<InetAddress>> found = new HashMap<>();
         asked.forEach((name, answer) -> found.put(name, await(name, answer, deadlineNs)));

@@ -22,10 +22,11 @@ final class StressLinks {
     private static final int FILES = 4;
     private static final int VICTIM_BYTES = 50_000;
 
-    private static final Set<Integer> OF_FILE = Set.of(Errno.ESTALE, Errno.ENOENT);
-
-    /** The source is a FUSE filesystem: where a directory has become something else, the kernel itself may answer EIO to who is on the way through it. */
-    private static final Set<Integer> OF_DIRECTORY = Set.of(Errno.ESTALE, Errno.ENOENT, Errno.EIO);
+    /**
+     * The source is a FUSE filesystem: where a file or directory has become something else, the kernel itself answers EIO to who holds it or is on the way
+     * through it (Linux, {@code fuse_do_getattr}: the inode of another type is marked as bad).
+     */
+    private static final Set<Integer> ALLOWED = Set.of(Errno.ESTALE, Errno.ENOENT, Errno.EIO);
 
     private final Path dataset;
     private final Path outside;
@@ -72,7 +73,7 @@ final class StressLinks {
         Path link = dataset.resolve(path);
         Path lure = Files.createTempDirectory(outside, "lure").resolve("lure");
         copyWithOtherBytes(link, lure);
-        StressFaults.Period period = faults.begin(path, isDirectory ? OF_DIRECTORY : OF_FILE);
+        StressFaults.Period period = faults.begin(path, ALLOWED);
         Path aside = outside.resolve("aside");
         planted = new Planted(link, aside, period);
         Files.move(link, aside);

@@ -120,6 +120,10 @@ public final class GroupJobs implements AutoCloseable {
     private List<News> offers() {
         Map<String, News> last = new LinkedHashMap<>();
         untold.forEach(news -> last.put(news.name(), news));
+        last.values().stream()
+                .filter(Stopped.class::isInstance)
+                .forEach(each -> errors.add("job " + each.name()
+                        + " was stopped here before this node was in the group: stop it again if the group runs it"));
         return last.values().stream()
                 .filter(Started.class::isInstance)
                 .map(Started.class::cast)
@@ -192,8 +196,13 @@ public final class GroupJobs implements AutoCloseable {
     }
 
     private void offer(Jobs jobs, String name, String line) throws TimeoutException {
-        if (!jobs.now().running().containsKey(name)) {
+        Job theirs = jobs.now().running().get(name);
+        if (theirs == null) {
             write(name, () -> jobs.put(name, line));
+        } else if (!theirs.lines().equals(line)) {
+            errors.add("job " + name
+                    + " was written here before this node was in the group, which runs another of that name:"
+                    + " write it again to change that one");
         }
     }
 

@@ -94,7 +94,9 @@ public final class Restarts implements AutoCloseable {
         RestartDirectory into = directory();
         if (into != null) {
             keeper.start();
-            into.forgetScriptBefore();
+            if (!replaced) { // else it is kept for the upgrade that is under way
+                into.forgetScriptBefore();
+            }
         }
     }
 
