@@ -79,12 +79,13 @@ final class EpochDriftDetector {
     /**
      * The trainer was found at {@code to} rather than at {@code from}, as predicted.
      *
+     * @param readsSince how many reads of its rank there were since it was last where it was predicted; it may have read far before it was found
      * @param length how many samples its rank reads in the epoch of {@code to}
      * @param reads how many reads there were in all
      * @param readThere how many of the last of them were there
      */
-    void found(long from, long to, int length, long reads, int readThere) {
-        astray = wrongEpoch(from, to, length, reads);
+    void found(long from, long to, long readsSince, int length, long reads, int readThere) {
+        astray = wrongEpoch(from, to, readsSince, length, reads);
         foundSince = true;
         readsElsewhere = 0;
         if (astray != null) {
@@ -96,7 +97,7 @@ final class EpochDriftDetector {
      * Whether the epoch in which a trainer was found contradicts the job: the last one again in place of the next, or from the very start a
      * later one than the first. A restart, a resume in the middle, or an epoch left early does not.
      */
-    private JobRun.@Nullable Astray wrongEpoch(long from, long to, int length, long reads) {
+    private JobRun.@Nullable Astray wrongEpoch(long from, long to, long readsSince, int length, long reads) {
         if (from == AccessStream.END) {
             return null;
         }
@@ -104,8 +105,8 @@ final class EpochDriftDetector {
         if (unknown) {
             return astray != null && astray.epoch() == epoch ? astray : null;
         }
-        if (AccessStream.step(to) > 2 * memory) {
-            return null;
+        if (AccessStream.step(to) - readsSince > 2L * memory) {
+            return null; // it did not begin at the beginning
         }
         int expected = astray == null ? AccessStream.epoch(from) : astray.expected();
         boolean again = epoch == expected - 1 && AccessStream.step(from) < length / 2;

@@ -45,6 +45,10 @@ final class TrainerFollower {
     private final LongSupplier clockNs;
     private final SyncDetector syncDetector;
     private final EpochDriftDetector driftDetector;
+
+    /** How many reads there were when the trainer was last where the job says. */
+    private long readsInSync;
+
     private final TrainerSearch search;
     private final TrainingTimes times;
 
@@ -185,6 +189,9 @@ final class TrainerFollower {
             return slot != null;
         }
         search.read(sample, syncDetector.inSync());
+        if (syncDetector.inSync()) {
+            readsInSync = search.reads();
+        }
         if (slot == null) {
             syncDetector.readElsewhere();
             return false;
@@ -414,8 +421,14 @@ final class TrainerFollower {
     void moveTo(int stream, PositionSearch.Found place, EpochOrder order) throws InvalidSpecException {
         StreamWindow window = windows.get(stream);
         int rank = window.stream().rank();
+        long readsSince = (search.reads() - readsInSync) / windows.size();
         driftDetector.found(
-                window.position(), place.position(), order.length(rank), search.reads(), place.read().length);
+                window.position(),
+                place.position(),
+                readsSince,
+                order.length(rank),
+                search.reads(),
+                place.read().length);
         balance.lost(stream);
         if (!driftDetector.isUnknown() && goesBack(window.position(), place.position())) {
             times.wentBackTo(AccessStream.epoch(place.position()));

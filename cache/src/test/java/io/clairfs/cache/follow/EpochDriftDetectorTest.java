@@ -19,7 +19,7 @@ final class EpochDriftDetectorTest {
     }
 
     private void found(long from, long to) {
-        detector.found(from, to, LENGTH, MANY_READS, MEMORY);
+        detector.found(from, to, 0, LENGTH, MANY_READS, MEMORY);
     }
 
     /** The trainer reads epoch 2 again in place of epoch 3. */
@@ -34,6 +34,15 @@ final class EpochDriftDetectorTest {
         readsTheLastEpochAgain();
         found(AccessStream.position(2, 10), AccessStream.position(2, 2 * MEMORY + 1));
         assertThat(detector.astray()).isNull();
+    }
+
+    /** Reads come in lumps, and the search takes its time: a trainer that only reads may be far when it is found. */
+    @Test
+    void lastEpochOnceMore_isAstray_howeverFarTheTrainerIsWhenItIsFound_unlessItBeganInTheMiddle() {
+        detector.found(AccessStream.position(3, 0), AccessStream.position(2, 400), 300, LENGTH, MANY_READS, MEMORY);
+        assertThat(detector.astray()).isNull();
+        detector.found(AccessStream.position(3, 0), AccessStream.position(2, 400), 390, LENGTH, MANY_READS, MEMORY);
+        assertThat(detector.astray()).isEqualTo(new JobRun.Astray(2, 3));
     }
 
     @Test
