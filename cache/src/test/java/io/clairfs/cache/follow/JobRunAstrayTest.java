@@ -66,6 +66,20 @@ final class JobRunAstrayTest extends JobRunFixture {
         assertThat(run.progress().position()).as("it follows nevertheless").isBetween(500, 600);
     }
 
+    /** Reads are reported in lumps, and a search takes its time. */
+    @Test
+    void setEpochForgotten_isTold_howeverFarTheTrainerIsWhenItIsSearchedFor() throws Exception {
+        String line = "seed=5 epochs=3 batch=16";
+        JobRun run = start(line);
+        List<Integer> first = epoch(line, 0, 0);
+        read(run, first);
+        for (int sample : first.subList(0, 420)) {
+            boolean _ = run.read(dataset.index.file(sample));
+        }
+        read(run, first.subList(420, 500));
+        assertThat(run.progress().astray()).isEqualTo(new JobRun.Astray(0, 1));
+    }
+
     @Test
     void setEpochForgottenForThreeEpochs_isToldThroughout() throws Exception {
         String line = "seed=5 epochs=4 batch=16";
