@@ -97,7 +97,7 @@ final class SampleFlight {
         return there != null;
     }
 
-    /** How many bytes the source has still to give before those up to {@code upTo} are there; 0 where another place gives all at once, soon. */
+    /** How many bytes the source has still to give before those up to {@code upTo} are there; 0 where another place gives all at once. */
     synchronized long missingAtSource(long upTo) {
         return pass == null ? 0 : Math.max(0, upTo - arrived);
     }

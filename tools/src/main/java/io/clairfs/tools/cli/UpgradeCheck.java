@@ -2,12 +2,11 @@ package io.clairfs.tools.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.tools.node.mount.ControlRead;
 import io.clairfs.tools.node.mount.MountProcess;
 import io.clairfs.tools.node.restart.MountCommandLine;
 import io.clairfs.tools.node.restart.RestartDirectory;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,7 +49,7 @@ record UpgradeCheck(long process, RestartDirectory kept) {
         takeEnvironment(builder.environment());
         Process asked = builder.start();
         try {
-            CompletableFuture<String> said = said(asked.getErrorStream());
+            CompletableFuture<String> said = ControlRead.collect(asked.getErrorStream());
             if (!asked.waitFor(TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
                 throw refusal("it did not say so within " + TIMEOUT_MS / 1000 + " s");
             }
@@ -108,19 +107,6 @@ record UpgradeCheck(long process, RestartDirectory kept) {
                 into.put(variable.substring(0, equals), variable.substring(equals + 1));
             }
         }
-    }
-
-    /** Reads while the process runs. Otherwise a long text would fill the pipe and block it. */
-    private static CompletableFuture<String> said(InputStream from) {
-        return CompletableFuture.supplyAsync(
-                () -> {
-                    try (from) {
-                        return new String(from.readAllBytes(), UTF_8);
-                    } catch (IOException e) {
-                        throw new UncheckedIOException(e);
-                    }
-                },
-                read -> Thread.ofPlatform().daemon().name("upgrade-check").start(read));
     }
 
     private static String reason(String said, int code) {

@@ -80,7 +80,7 @@ public final class ControlRead {
     }
 
     /** Reads the output while the process runs. Otherwise a long file would fill the pipe and block the process. */
-    private static CompletableFuture<String> collect(InputStream from) {
+    public static CompletableFuture<String> collect(InputStream from) {
         return CompletableFuture.supplyAsync(
                 () -> {
                     try (from) {
