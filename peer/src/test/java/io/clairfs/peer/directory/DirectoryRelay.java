@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Stands before a member, at the address by which others know it. Keeps all bytes that pass, and flips a bit of them when told to. */
 final class DirectoryRelay implements AutoCloseable {
@@ -26,6 +27,9 @@ final class DirectoryRelay implements AutoCloseable {
         private Link(Socket from, Socket to) {
             this.from = from;
             this.to = to;
+        }
+
+        private void begin() {
             Thread.ofVirtual().start(() -> pump(from, to));
             Thread.ofVirtual().start(() -> pump(to, from));
         }
@@ -42,6 +46,11 @@ final class DirectoryRelay implements AutoCloseable {
 
         boolean hasEnded() {
             return ended;
+        }
+
+        private void close() throws IOException {
+            from.close();
+            to.close();
         }
 
         private void pump(Socket source, Socket sink) {
@@ -69,6 +78,8 @@ final class DirectoryRelay implements AutoCloseable {
     private final ServerSocket listening;
     private final InetSocketAddress member;
     private final List<Link> links = new CopyOnWriteArrayList<>();
+    private final AtomicInteger accepted = new AtomicInteger();
+    private boolean closed;
     private volatile Duration delay = Duration.ZERO;
     private final ByteArrayOutputStream passed = new ByteArrayOutputStream();
 
@@ -85,6 +96,11 @@ final class DirectoryRelay implements AutoCloseable {
     /** From now on each new connection waits so long before anything passes. */
     void delayNew(Duration time) {
         delay = time;
+    }
+
+    /** How many connections were accepted, those included that are not made on to the member yet. */
+    int accepted() {
+        return accepted.get();
     }
 
     /** All connections so far, also those that have ended. */
@@ -105,6 +121,7 @@ final class DirectoryRelay implements AutoCloseable {
         while (!listening.isClosed()) {
             try {
                 Socket from = listening.accept();
+                accepted.incrementAndGet();
                 Thread.ofVirtual().start(() -> link(from));
             } catch (IOException closed) {
                 return;
@@ -115,7 +132,7 @@ final class DirectoryRelay implements AutoCloseable {
     private void link(Socket from) {
         try {
             Thread.sleep(delay);
-            links.add(new Link(from, new Socket(member.getAddress(), member.getPort())));
+            begin(new Link(from, new Socket(member.getAddress(), member.getPort())));
         } catch (IOException | InterruptedException nobodyListens) {
             try {
                 from.close();
@@ -125,12 +142,23 @@ final class DirectoryRelay implements AutoCloseable {
         }
     }
 
+    /** A link that was accepted before the relay closed, and is made afterwards, would connect two members that a test has parted. */
+    private synchronized void begin(Link link) throws IOException {
+        if (closed) {
+            link.close();
+            return;
+        }
+        links.add(link);
+        link.begin();
+    }
+
+    /** Ends all connections; none is made any more. */
     @Override
-    public void close() throws IOException {
+    public synchronized void close() throws IOException {
+        closed = true;
         listening.close();
         for (Link link : links) {
-            link.from.close();
-            link.to.close();
+            link.close();
         }
     }
 }

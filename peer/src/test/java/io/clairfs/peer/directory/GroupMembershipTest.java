@@ -1,5 +1,9 @@
 package io.clairfs.peer.directory;
 
+import static io.clairfs.peer.directory.DirectoryMembers.QUICK;
+import static io.clairfs.peer.directory.DirectoryMembers.SAMPLES;
+import static io.clairfs.peer.directory.DirectoryMembers.holds;
+import static io.clairfs.peer.directory.DirectoryMembers.self;
 import static io.clairfs.peer.directory.Waits.eventually;
 import static io.clairfs.peer.directory.Waits.untilTold;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,16 +16,11 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.hazelcast.cluster.impl.MemberImpl;
 import com.hazelcast.config.Config;
-import com.hazelcast.config.ServerSocketEndpointConfig;
-import com.hazelcast.core.HazelcastInstance;
-import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.instance.impl.HazelcastInstanceProxy;
-import com.hazelcast.replicatedmap.ReplicatedMap;
 import com.hazelcast.spi.impl.eventservice.EventRegistration;
 import com.hazelcast.spi.impl.eventservice.impl.EventServiceImpl;
 import com.hazelcast.spi.impl.executionservice.impl.ExecutionServiceImpl;
 import com.hazelcast.topic.impl.TopicService;
-import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.Secret;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -30,20 +29,15 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -54,61 +48,13 @@ import org.slf4j.LoggerFactory;
 /** What a group promises, with two and three real members on loopback. */
 @Timeout(300)
 final class GroupMembershipTest {
-    private static final int SAMPLES = 1_000_000;
-
-    /** Nobody is taken for gone who is only slow: a member whose connections are closed is noticed all the same. */
-    private static final DirectoryTimes QUICK = new DirectoryTimes(50, 300, 100, 1, 60, 2);
-
-    private final Fingerprint dataset = new Fingerprint(
-            ThreadLocalRandom.current().nextLong(), ThreadLocalRandom.current().nextLong());
-    private final Secret secret = Secret.of("a secret of the group".getBytes(StandardCharsets.US_ASCII));
-    private final List<Integer> ports = TestPorts.free(3);
-    private final List<GroupMembership> open = new ArrayList<>();
-    private final List<DirectoryRelay> relays = new ArrayList<>();
+    private final DirectoryMembers members = new DirectoryMembers();
 
     GroupMembershipTest() throws IOException {}
 
     @AfterEach
-    void allLeave() throws IOException {
-        open.forEach(GroupMembership::terminate);
-        for (DirectoryRelay relay : relays) {
-            relay.close();
-        }
-    }
-
-    private ClusterConfig config(int number, @Nullable Secret shared) {
-        return config(number, shared, QUICK);
-    }
-
-    private ClusterConfig config(int number, @Nullable Secret shared, DirectoryTimes times) {
-        return new ClusterConfig(
-                dataset,
-                shared,
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), ports.get(number)),
-                new Discovery.Members(
-                        ports.stream().map(port -> "127.0.0.1:" + port).toList()),
-                times);
-    }
-
-    private GroupMembership open(int number) throws IOException {
-        return open(number, secret);
-    }
-
-    private GroupMembership open(int number, @Nullable Secret shared) throws IOException {
-        return openWith(number, config(number, shared));
-    }
-
-    private GroupMembership openWith(int number, ClusterConfig config) throws IOException {
-        GroupMembership directory = GroupMembership.open(config, self(number), SAMPLES);
-        open.add(directory);
-        return directory;
-    }
-
-    private static Node.Introduction self(int number) {
-        return new Node.Introduction(
-                "node" + number,
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 9000 + number),
-                new byte[] {(byte) number});
+    void allLeave() {
+        members.close();
     }
 
     /** Hazelcast keeps no address of a name that is not this node's own. (.ci/long-run slurm has a group of four names.) */
@@ -117,8 +63,8 @@ final class GroupMembershipTest {
     void membersThatAreNames_becomeAddresses() {
         Config settings = HazelcastSettings.of(
                 new ClusterConfig(
-                        dataset,
-                        secret,
+                        members.dataset(),
+                        members.secret(),
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 5701),
                         new Discovery.Members(List.of(
                                 "localhost", "localhost:99", "nowhere.invalid", "10.0.0.1", "[::1]", "[::1]:99")),
@@ -136,15 +82,19 @@ final class GroupMembershipTest {
     @Test
     @Execution(CONCURRENT)
     void memberWithoutAnAddress_isLeftOut() throws Exception {
-        GroupMembership alone = openWith(
+        GroupMembership alone = members.openWith(
                 0,
                 new ClusterConfig(
-                        dataset,
-                        secret,
-                        new InetSocketAddress(InetAddress.getLoopbackAddress(), ports.get(0)),
-                        new Discovery.Members(List.of("nowhere.invalid", "localhost:" + ports.get(1))),
+                        members.dataset(),
+                        members.secret(),
+                        new InetSocketAddress(
+                                InetAddress.getLoopbackAddress(),
+                                members.ports().get(0)),
+                        new Discovery.Members(List.of(
+                                "nowhere.invalid",
+                                "localhost:" + members.ports().get(1))),
                         QUICK));
-        GroupMembership b = open(1);
+        GroupMembership b = members.open(1);
 
         eventually(() -> alone.nodes().size() == 2 && b.nodes().size() == 2);
     }
@@ -153,9 +103,10 @@ final class GroupMembershipTest {
     @Execution(CONCURRENT)
     void membersOfWhichNoneHasAnAddress_areNoGroupOfThisNodeAlone() {
         ClusterConfig nowhere = new ClusterConfig(
-                dataset,
-                secret,
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), ports.get(0)),
+                members.dataset(),
+                members.secret(),
+                new InetSocketAddress(
+                        InetAddress.getLoopbackAddress(), members.ports().get(0)),
                 new Discovery.Members(List.of("nowhere.invalid", "neither.invalid:99")),
                 QUICK);
         assertThatThrownBy(() -> GroupMembership.open(nowhere, self(0), 100))
@@ -170,8 +121,10 @@ final class GroupMembershipTest {
         Map<String, InetAddress> known = new ConcurrentHashMap<>();
         GroupMembership a = openNamed(0, known);
         GroupMembership b = openNamed(1, known);
-        assertThat(a.membersWithoutAddress()).containsExactly("node1.test:" + ports.get(1));
-        assertThat(b.membersWithoutAddress()).containsExactly("node0.test:" + ports.get(0));
+        assertThat(a.membersWithoutAddress())
+                .containsExactly("node1.test:" + members.ports().get(1));
+        assertThat(b.membersWithoutAddress())
+                .containsExactly("node0.test:" + members.ports().get(0));
         assertThat(a.nodes()).hasSize(1);
         assertThat(b.nodes()).hasSize(1);
 
@@ -185,9 +138,10 @@ final class GroupMembershipTest {
     /** A node that is told of two members: itself by its address, and the other one by a name. */
     private GroupMembership openNamed(int number, Map<String, InetAddress> known) throws IOException {
         int other = 1 - number;
-        InetSocketAddress bind = config(number, secret).bind();
-        Discovery members = new Discovery.Members(
-                List.of("127.0.0.1:" + bind.getPort(), "node" + other + ".test:" + ports.get(other)));
+        InetSocketAddress bind = members.config(number, members.secret()).bind();
+        Discovery found = new Discovery.Members(List.of(
+                "127.0.0.1:" + bind.getPort(),
+                "node" + other + ".test:" + members.ports().get(other)));
         NameLookup.Servers servers = name -> {
             InetAddress address = name.endsWith(".test") ? known.get(name) : InetAddress.getByName(name);
             if (address == null) {
@@ -196,27 +150,19 @@ final class GroupMembershipTest {
             return new InetAddress[] {address};
         };
         GroupMembership directory = GroupMembership.openAsking(
-                servers, new ClusterConfig(dataset, secret, bind, members, QUICK), self(number), SAMPLES);
-        open.add(directory);
+                servers,
+                new ClusterConfig(members.dataset(), members.secret(), bind, found, QUICK),
+                self(number),
+                SAMPLES);
+        members.add(directory);
         return directory;
-    }
-
-    private static boolean holds(GroupMembership asker, String node, int tier, int sample) {
-        HeldElsewhere.View view = asker.heldElsewhere().view();
-        for (int i = view.nextHolder(sample, 0); i >= 0; i = view.nextHolder(sample, i + 1)) {
-            if (view.node(i).name().equals(node)) {
-                assertThat(view.nodesThatHold(sample) >> i & 1).isEqualTo(1);
-                return view.tier(sample, i) == tier;
-            }
-        }
-        return false;
     }
 
     @Test
     @Execution(CONCURRENT)
     void members_knowEachOtherAndTheJobs() throws Exception {
-        GroupMembership a = open(0);
-        GroupMembership b = open(1);
+        GroupMembership a = members.open(0);
+        GroupMembership b = members.open(1);
         eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
         Node other = a.nodes().get(1);
         assertThat(other.name()).isEqualTo("node1");
@@ -227,16 +173,16 @@ final class GroupMembershipTest {
 
         List<Map<String, Job>> seen = new CopyOnWriteArrayList<>();
         b.jobs().onChange(seen::add);
-        a.jobs().put("train", "seed=7 world=2");
-        a.jobs().putRanks("train", "0");
-        b.jobs().putRanks("train", "1");
+        untilTold(() -> a.jobs().put("train", "seed=7 world=2"));
+        untilTold(() -> a.jobs().putRanks("train", "0"));
+        untilTold(() -> b.jobs().putRanks("train", "1"));
         Job expected = new Job("train", "seed=7 world=2", Map.of("node0", "0", "node1", "1"));
         eventually(() -> expected.equals(a.jobs().all().get("train"))
                 && expected.equals(b.jobs().all().get("train")));
         assertThat(seen.getFirst()).isEmpty();
         eventually(() -> seen.getLast().containsValue(expected));
 
-        GroupMembership late = open(2);
+        GroupMembership late = members.open(2);
         assertThat(late.jobs().all()).containsEntry("train", expected);
         assertThat(late.jobs().now().about()).isEqualTo(Map.of("node0", "00", "node1", "01"));
         b.terminate();
@@ -257,21 +203,28 @@ final class GroupMembershipTest {
     /** As a pod of a headless service, the name of which stands for the first pod alone. */
     private GroupMembership openPod(int number) throws IOException {
         Map<String, String> service = Map.of(
-                "service-dns", "localhost", "service-port", ports.getFirst().toString());
+                "service-dns",
+                "localhost",
+                "service-port",
+                members.ports().getFirst().toString());
         ClusterConfig pod = new ClusterConfig(
-                dataset, secret, config(number, secret).bind(), new Discovery.Kubernetes(service), QUICK);
+                members.dataset(),
+                members.secret(),
+                members.config(number, members.secret()).bind(),
+                new Discovery.Kubernetes(service),
+                QUICK);
         InetSocketAddress transfer = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9000 + number);
         GroupMembership directory =
                 GroupMembership.open(pod, new Node.Introduction("pod" + number, transfer, new byte[0]), SAMPLES);
-        open.add(directory);
+        members.add(directory);
         return directory;
     }
 
     @Test
     @Execution(CONCURRENT)
     void aNodeThatIsThere_isNotSilent() throws Exception {
-        GroupMembership a = open(0);
-        open(1);
+        GroupMembership a = members.open(0);
+        members.open(1);
         eventually(() -> a.nodes().size() == 2);
         Node other = a.nodes().get(1);
         Thread.sleep(2_000);
@@ -283,11 +236,12 @@ final class GroupMembershipTest {
     @Test
     @Execution(CONCURRENT)
     void idleMember_isNotWokenForWhatNothingHereUses() throws Exception {
-        ExecutionServiceImpl execution = (ExecutionServiceImpl) ((HazelcastInstanceProxy) open(0).hazelcast())
-                .getOriginal()
-                .node
-                .getNodeEngine()
-                .getExecutionService();
+        ExecutionServiceImpl execution =
+                (ExecutionServiceImpl) ((HazelcastInstanceProxy) members.open(0).hazelcast())
+                        .getOriginal()
+                        .node
+                        .getNodeEngine()
+                        .getExecutionService();
         ScheduledThreadPoolExecutor scheduler = execution.getScheduledExecutorService();
         eventually(() -> isUpToDate(scheduler)); // otherwise it makes up for a time in which the machine stood still
         long start = System.nanoTime();
@@ -310,8 +264,8 @@ final class GroupMembershipTest {
     @Test
     @Execution(CONCURRENT)
     void aNodeWhoseRegistrationIsLost_hearsAgain() throws Exception {
-        GroupMembership a = open(0);
-        GroupMembership b = open(1);
+        GroupMembership a = members.open(0);
+        GroupMembership b = members.open(1);
         eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
         MemberImpl deaf = (MemberImpl) b.hazelcast().getCluster().getLocalMember();
         EventServiceImpl events = (EventServiceImpl) ((HazelcastInstanceProxy) a.hazelcast())
@@ -340,24 +294,9 @@ final class GroupMembershipTest {
 
     @Test
     @Execution(CONCURRENT)
-    void jobStopped_staysStoppedForALateMemberAndMayBeStartedAgain() throws Exception {
-        GroupMembership a = open(0);
-        a.jobs().put("train", "seed=7");
-        a.jobs().putRanks("train", "0");
-        a.jobs().remove("train");
-        GroupMembership b = open(1);
-        assertThat(b.jobs().now()).isEqualTo(new Jobs.Known(Map.of(), Set.of("train")));
-        b.jobs().put("train", "seed=8");
-        eventually(() -> a.jobs().now().running().containsKey("train"));
-        assertThat(a.jobs().now())
-                .isEqualTo(new Jobs.Known(Map.of("train", new Job("train", "seed=8", Map.of())), Set.of()));
-    }
-
-    @Test
-    @Execution(CONCURRENT)
     void holdings_travelInDeltas_aLateMemberSeesAllAndAKilledOneIsGone() throws Exception {
-        GroupMembership a = open(0);
-        GroupMembership b = open(1);
+        GroupMembership a = members.open(0);
+        GroupMembership b = members.open(1);
         for (int sample = 0; sample < SAMPLES; sample += 3) {
             a.heldHere().added(0, sample);
         }
@@ -368,7 +307,7 @@ final class GroupMembershipTest {
         a.heldHere().added(1, 1);
         eventually(() -> holds(b, "node0", 1, 1) && !holds(b, "node0", 0, 999_999));
 
-        GroupMembership late = open(2);
+        GroupMembership late = members.open(2);
         long start = System.nanoTime();
         eventually(() -> holds(late, "node0", 0, 3) && holds(late, "node0", 1, 1) && holds(late, "node1", 1, 999_999));
         System.out.printf("a late member knows all after %d ms%n", (System.nanoTime() - start) / 1_000_000);
@@ -379,7 +318,7 @@ final class GroupMembershipTest {
         eventually(() -> b.heldElsewhere().view().nodes() == 1 && late.nodes().size() == 2);
         System.out.printf("a killed member is gone after %d ms%n", (System.nanoTime() - start) / 1_000_000);
         assertThat(b.heldElsewhere().view().nodesThatHold(3)).isZero();
-        GroupMembership back = open(0);
+        GroupMembership back = members.open(0);
         back.heldHere().added(0, 77);
         eventually(() -> holds(b, "node0", 0, 77) && holds(late, "node0", 0, 77) && holds(back, "node1", 1, 999_999));
         assertThat(holds(b, "node0", 0, 3)).isFalse();
@@ -390,8 +329,8 @@ final class GroupMembershipTest {
     @Execution(CONCURRENT)
     void memberThatJoins_isRemindedAlone() throws Exception {
         DirectoryTimes hardlyRepeated = new DirectoryTimes(50, 100_000, 100, 1, 60, 2);
-        GroupMembership a = openWith(0, config(0, secret, hardlyRepeated));
-        GroupMembership b = openWith(1, config(1, secret, hardlyRepeated));
+        GroupMembership a = members.openWith(0, members.config(0, members.secret(), hardlyRepeated));
+        GroupMembership b = members.openWith(1, members.config(1, members.secret(), hardlyRepeated));
         b.heldHere().added(0, 1);
         eventually(() -> holds(a, "node1", 0, 1));
         AtomicInteger reminders = new AtomicInteger();
@@ -400,7 +339,7 @@ final class GroupMembershipTest {
                 reminders.incrementAndGet();
             }
         });
-        GroupMembership late = openWith(2, config(2, secret, hardlyRepeated));
+        GroupMembership late = members.openWith(2, members.config(2, members.secret(), hardlyRepeated));
         eventually(() -> b.nodes().size() == 3 && holds(late, "node1", 0, 1));
         b.heldHere().added(0, 2); // published after whatever the join had it send
         eventually(() -> holds(a, "node1", 0, 2));
@@ -420,137 +359,17 @@ final class GroupMembershipTest {
     @Test
     @Execution(CONCURRENT)
     void otherSecret_staysOutside() throws Exception {
-        GroupMembership a = open(0);
+        GroupMembership a = members.open(0);
         a.jobs().put("train", "seed=7");
-        GroupMembership stranger = open(1, Secret.of("another secret, as long".getBytes(StandardCharsets.US_ASCII)));
-        GroupMembership without = open(2, null);
+        GroupMembership stranger =
+                members.open(1, Secret.of("another members.secret(), as long".getBytes(StandardCharsets.US_ASCII)));
+        GroupMembership without = members.open(2, null);
         Thread.sleep(3_000);
         assertThat(a.nodes()).hasSize(1);
         assertThat(stranger.nodes()).hasSize(1);
         assertThat(without.nodes()).hasSize(1);
         assertThat(stranger.jobs().all()).isEmpty();
         assertThat(a.hazelcast().getCluster().getMembers()).hasSize(1);
-    }
-
-    @Test
-    @Execution(CONCURRENT)
-    void splitBrain_bothHalvesGoOnAndAgreeAfterwards() throws Exception {
-        // Two that did not find each other when they started are two halves; the merge is the same as after a cut.
-        List<Integer> relayPorts = TestPorts.free(2);
-        GroupMembership a = openHalf(0, relayPorts);
-        GroupMembership b = openHalf(1, relayPorts);
-        a.jobs().put("train", "seed=1");
-        b.jobs().put("other", "seed=2");
-        Thread.sleep(50);
-        b.jobs().put("train", "seed=3");
-        a.heldHere().added(0, 10);
-        b.heldHere().added(0, 20);
-        assertThat(a.nodes()).hasSize(1);
-        assertThat(b.nodes()).hasSize(1);
-
-        relayAt(relayPorts);
-        HazelcastInstance half = a.hazelcast();
-        eventually(() -> half.getCluster().getMembers().size() == 2);
-        Map<String, Job> agreed =
-                Map.of("train", new Job("train", "seed=3", Map.of()), "other", new Job("other", "seed=2", Map.of()));
-        eventually(() -> agreed.equals(a.jobs().all()) && agreed.equals(b.jobs().all()));
-        eventually(() -> holds(a, "node1", 0, 20) && holds(b, "node0", 0, 10));
-        b.heldHere().added(0, 21);
-        a.heldHere().added(0, 11);
-        eventually(() -> holds(a, "node1", 0, 21) && holds(b, "node0", 0, 11));
-    }
-
-    private void relayAt(List<Integer> relayPorts) throws IOException {
-        for (int number = 0; number < relayPorts.size(); number++) {
-            InetSocketAddress member = config(number, secret).bind();
-            relays.add(new DirectoryRelay(relayPorts.get(number), member));
-        }
-    }
-
-    /** By the clocks of the members the other half's jobs are later than the stop, as where its clock is ahead. */
-    // Promise G10
-    @Test
-    @Execution(CONCURRENT)
-    void jobStoppedInOneHalf_endsInTheOther_whenTheyMeetAgain_andOneStartedAnewRuns() throws Exception {
-        List<Integer> relayPorts = TestPorts.free(2);
-        relayAt(relayPorts);
-        GroupMembership a = openHalf(0, relayPorts);
-        GroupMembership b = openHalf(1, relayPorts);
-        eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
-        untilTold(() -> a.jobs().put("train", "seed=1"));
-        untilTold(() -> a.jobs().put("again", "seed=1"));
-        eventually(() -> b.jobs().now().running().size() == 2);
-
-        for (DirectoryRelay relay : relays) {
-            relay.close();
-        }
-        eventually(() -> a.nodes().size() == 1 && b.nodes().size() == 1);
-        untilTold(() -> a.jobs().remove("train"));
-        untilTold(() -> a.jobs().remove("again"));
-        untilTold(() -> a.jobs().put("again", "seed=2"));
-        ReplicatedMap<String, String> ofOther = b.hazelcast().getReplicatedMap(Jobs.LINES);
-        for (Map.Entry<String, String> job : List.copyOf(ofOther.entrySet())) {
-            ofOther.put(job.getKey(), job.getValue());
-        }
-
-        relayAt(relayPorts);
-        Map<String, Job> agreed = Map.of("again", new Job("again", "seed=2", Map.of()));
-        eventually(() -> {
-            tellAgain(a);
-            tellAgain(b);
-            return a.nodes().size() == 2
-                    && b.nodes().size() == 2
-                    && a.jobs().now().equals(new Jobs.Known(agreed, Set.of("train")))
-                    && b.jobs().now().equals(new Jobs.Known(agreed, Set.of("train")));
-        });
-        untilTold(() -> b.jobs().putBack("train", "seed=1")); // by a node that has missed all of that
-        assertThat(b.jobs().now().running()).isEqualTo(agreed);
-        untilTold(() -> b.jobs().put("train", "seed=1"));
-        eventually(() -> a.jobs().now().running().size() == 2);
-    }
-
-    private static void tellAgain(GroupMembership node) {
-        try {
-            node.jobs().tellAgain();
-        } catch (TimeoutException | HazelcastInstanceNotActiveException whileTheyMerge) {
-            return; // told the next time
-        }
-    }
-
-    @Test
-    @Execution(CONCURRENT)
-    void jobThatTheGroupHasLost_isPutBack_asItWas() throws Exception {
-        GroupMembership a = open(0);
-        a.jobs().put("train", "seed=7");
-        a.hazelcast().getReplicatedMap(Jobs.LINES).clear();
-        assertThat(a.jobs().now().running()).isEmpty();
-        a.jobs().putBack("train", "seed=7");
-        a.jobs().putBack("new", "seed=8"); // as after all nodes have begun anew
-        assertThat(a.jobs().now().running().keySet()).containsExactly("new", "train");
-        a.jobs().remove("new");
-        a.jobs().remove("train");
-        assertThat(a.jobs().now()).isEqualTo(new Jobs.Known(Map.of(), Set.of("new", "train")));
-    }
-
-    /** A member that others reach at the relay port of its number alone. Until a relay listens there, nobody does. */
-    private GroupMembership openHalf(int number, List<Integer> relayPorts) throws IOException {
-        List<String> addresses =
-                relayPorts.stream().map(port -> "127.0.0.1:" + port).toList();
-        ClusterConfig config = new ClusterConfig(
-                dataset, secret, config(number, secret).bind(), new Discovery.Members(addresses), QUICK);
-        GroupMembership half = GroupMembership.open(
-                config, () -> knownAs(addresses.get(number), config, self(number)), self(number), SAMPLES);
-        open.add(half);
-        return half;
-    }
-
-    private static Config knownAs(String address, ClusterConfig config, Node.Introduction self) {
-        Config settings = HazelcastSettings.of(config, self);
-        settings.getAdvancedNetworkConfig()
-                .getEndpointConfigs()
-                .values()
-                .forEach(endpoint -> ((ServerSocketEndpointConfig) endpoint).setPublicAddress(address));
-        return settings;
     }
 
     @Test
@@ -564,8 +383,8 @@ final class GroupMembershipTest {
         hazelcast.setAdditive(false);
         hazelcast.setLevel(Level.INFO);
         try {
-            GroupMembership a = open(0);
-            open(1, Secret.of("another secret, as long".getBytes(StandardCharsets.US_ASCII)));
+            GroupMembership a = members.open(0);
+            members.open(1, Secret.of("another members.secret(), as long".getBytes(StandardCharsets.US_ASCII)));
             a.close();
         } finally {
             hazelcast.setLevel(before);
@@ -576,7 +395,7 @@ final class GroupMembershipTest {
             }
         }
         assertThat(lines.list).isNotEmpty();
-        String name = config(0, secret).clusterName();
+        String name = members.config(0, members.secret()).clusterName();
         assertThat(lines.list.stream().filter(line -> line.getFormattedMessage().contains(name)))
                 .allMatch(line -> line.getLoggerName().equals("com.hazelcast.system"));
     }
@@ -584,18 +403,21 @@ final class GroupMembershipTest {
     @Test
     @Execution(CONCURRENT)
     void open_listensOnItsAddressOnly() throws Exception {
-        open(0);
-        new Socket(InetAddress.getLoopbackAddress(), ports.get(0)).close();
+        members.open(0);
+        new Socket(InetAddress.getLoopbackAddress(), members.ports().get(0)).close();
         InetAddress other = InetAddress.getByAddress(new byte[] {127, 0, 0, 2});
-        assertThatThrownBy(() -> new Socket(other, ports.get(0)).close()).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> new Socket(other, members.ports().get(0)).close())
+                .isInstanceOf(IOException.class);
     }
 
     @Test
     @Execution(CONCURRENT)
     void open_portTaken_saysSo() throws Exception {
-        try (ServerSocket taken = new ServerSocket(ports.get(0), 1, InetAddress.getLoopbackAddress())) {
+        try (ServerSocket taken = new ServerSocket(members.ports().get(0), 1, InetAddress.getLoopbackAddress())) {
             assertThat(taken.isBound()).isTrue();
-            assertThatThrownBy(() -> open(0)).isInstanceOf(IOException.class).hasMessageContaining("cannot take part");
+            assertThatThrownBy(() -> members.open(0))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("cannot take part");
         }
     }
 
@@ -604,7 +426,7 @@ final class GroupMembershipTest {
     @Execution(CONCURRENT)
     void config_withoutSecretBeyondLoopback_isRefused() {
         assertThatThrownBy(() -> new ClusterConfig(
-                        dataset,
+                        members.dataset(),
                         null,
                         new InetSocketAddress("192.0.2.1", 5701),
                         new Discovery.Members(List.of()),
