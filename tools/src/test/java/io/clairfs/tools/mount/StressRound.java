@@ -51,7 +51,7 @@ final class StressRound {
         static final Pace DENSE = new Pace(false, 30, 2, 0, Integer.MAX_VALUE, 4000, 4000);
 
         /** As much of everything as possible, for hours: node 0 lives through all of it. */
-        static final Pace SOAK = new Pace(true, 10, Integer.MAX_VALUE, 1, 8, 4000, 600);
+        static final Pace SOAK = new Pace(true, 10, Integer.MAX_VALUE, 1, 8, 4000, 1500);
     }
 
     /** Says whether there is another step. May also look at the daemons from outside. */
