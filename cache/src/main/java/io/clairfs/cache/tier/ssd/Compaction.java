@@ -3,9 +3,11 @@ package io.clairfs.cache.tier.ssd;
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -89,11 +91,21 @@ final class Compaction {
 
     private boolean deleteDead() throws PosixException {
         Segment dead = victims.dead();
-        if (dead == null || !dead.claim()) {
+        return dead != null && delete(dead);
+    }
+
+    /** Removes a segment from the disk unless it is pinned. Returns whether it did. */
+    private boolean delete(Segment segment) throws PosixException {
+        if (!segment.claim()) {
             return false;
         }
-        log.delete(dead);
-        openFiles.drop(dead.number());
+        try {
+            log.delete(segment);
+        } catch (PosixException e) {
+            segment.unclaim(); // what is live there is served further
+            throw e;
+        }
+        openFiles.drop(segment.number());
         return true;
     }
 
@@ -135,19 +147,29 @@ final class Compaction {
         boolean _ = deleteDead();
     }
 
-    /** Evicts samples, oldest segments first, until the disk holds no more than {@code bytes}: the capacity may be less than at the last mount. */
-    void shrinkTo(long bytes) throws PosixException {
-        while (log.diskBytes() > bytes && victims.dead() != null) {
-            step();
-        }
-        for (Segment segment : log.oldestFirst()) {
-            if (log.diskBytes() <= bytes) {
-                return;
+    /**
+     * Removes segments with their samples, oldest first, until the disk holds no more than {@code bytes}: the capacity may be less than at the last
+     * mount. Segments without live samples go before all others. To be called before samples are read or written.
+     *
+     * <p>However many segments go, the places are walked once, after the last of them: a place in a segment that is gone is forgotten then. No entry
+     * is buried, because its index file goes as a whole, and before the data.
+     *
+     * @param goesOn is asked before each segment whether to remove it
+     * @throws PosixException when a segment cannot be removed; its samples stay, and so do those of the next ones
+     */
+    void shrinkTo(long bytes, BooleanSupplier goesOn) throws PosixException {
+        BitSet gone = new BitSet();
+        try {
+            for (Segment segment : victims.deadThenOldest()) {
+                if (log.diskBytes() <= bytes || !goesOn.getAsBoolean()) {
+                    return;
+                }
+                if (delete(segment)) {
+                    gone.set(segment.slot());
+                }
             }
-            for (long candidate : places.filesIn(segment.slot())) {
-                samples.evict((int) candidate);
-            }
-            step();
+        } finally {
+            places.forget(gone);
         }
     }
 

@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.BitSet;
 
 /**
  * Where each file's sample lies on the disk, and its checksum: 12 bytes per file, outside the heap.
@@ -15,7 +16,7 @@ import java.util.Arrays;
  * the index file. Zero means that the sample is not here. The checksum belongs to the place and is written before it; a reader that finds
  * it wrong checks whether the place is still the same.
  */
-final class Places {
+class Places {
     /** The sample is not here. */
     static final long NOWHERE = 0;
 
@@ -78,6 +79,19 @@ final class Places {
 
     void setCrc(int file, int crc) {
         INT.setVolatile(crcs, (long) file * Integer.BYTES, crc);
+    }
+
+    /** Forgets all samples in the segments with these slots, in one walk through all files. Nothing else may change a place meanwhile. */
+    void forget(BitSet slots) {
+        if (slots.isEmpty()) {
+            return;
+        }
+        for (int file = 0; file < files; file++) {
+            long at = (long) file * Long.BYTES;
+            if (slots.get(slot(places.get(JAVA_LONG, at)))) {
+                LONG.setVolatile(places, at, NOWHERE);
+            }
+        }
     }
 
     /** The files in the segment with this slot, in the order of their entries: entry in the upper half, file in the lower. */

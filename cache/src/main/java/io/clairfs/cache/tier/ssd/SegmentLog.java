@@ -3,7 +3,6 @@ package io.clairfs.cache.tier.ssd;
 import io.clairfs.cache.posix.PosixException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -257,12 +256,16 @@ final class SegmentLog {
         return true;
     }
 
-    /** Removes a {@link Victims#dead dead segment} from the disk. */
+    /** Removes a settled segment from the disk. If samples are live in it, their places must be forgotten, too. */
     void delete(Segment segment) throws PosixException {
         segment.delete();
         synchronized (this) {
             bySlot.remove(segment.slot());
             diskBytes -= segment.diskBytes();
+            liveBytes -= segment.liveBytes;
+            liveSamples -= segment.liveSamples;
+            segment.liveBytes = 0;
+            segment.liveSamples = 0;
             segment.entries = 0;
             segment.dataBytes = 0;
         }
@@ -326,13 +329,6 @@ final class SegmentLog {
     /** Whether a sample of {@code size} bytes would fit if all dead bytes were removed. */
     synchronized boolean couldFit(long size) {
         return TierDirectory.fixedBytes() + liveBytes + pendingBytes + size + IndexEntry.BYTES <= capacityBytes;
-    }
-
-    /** All segments, oldest first. */
-    synchronized List<Segment> oldestFirst() {
-        List<Segment> all = new ArrayList<>(bySlot.values());
-        all.sort(Comparator.comparingInt(Segment::number));
-        return all;
     }
 
     /** Bytes that compaction can remove, once no sample is being sent from their segments. */

@@ -150,14 +150,23 @@ public final class SsdTier implements Tier {
             KeptSamples samples = new KeptSamples(tree, places, log, openFiles, pins, health);
             Compaction compaction = new Compaction(log, freeSpace, places, samples, writes, openFiles, pins, clock);
             try {
-                compaction.shrinkTo(capacityBytes);
+                compaction.shrinkTo(capacityBytes, this::letCloseIn);
             } catch (PosixException e) {
                 health.writeFailed("cannot make the SSD cache as small as it should be (" + e.getMessage() + ")");
             }
-            contents = new Contents(places, samples, compaction);
+            if (!closed) {
+                contents = new Contents(places, samples, compaction);
+            }
         } finally {
             use.readLock().unlock();
         }
+    }
+
+    /** Gives the read lock up for a moment: to remove thousands of files takes long. Returns whether the tier is still open. */
+    private boolean letCloseIn() {
+        use.readLock().unlock();
+        use.readLock().lock();
+        return !closed;
     }
 
     @Override

@@ -1,5 +1,8 @@
 package io.clairfs.cache.tier.ssd;
 
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Chooses the next segment to remove: for the room of its dead samples, or because there are many small ones. */
@@ -23,6 +26,21 @@ final class Victims {
                 }
             }
             return null;
+        }
+    }
+
+    /** All settled segments, those without live samples first, then the oldest. */
+    List<Segment> deadThenOldest() {
+        synchronized (log) {
+            List<Segment> settled = new ArrayList<>();
+            for (Segment segment : log.segments()) {
+                if (segment.isSettled()) {
+                    settled.add(segment);
+                }
+            }
+            settled.sort(Comparator.comparing((Segment segment) -> segment.liveSamples > 0)
+                    .thenComparingInt(Segment::number));
+            return settled;
         }
     }
 
