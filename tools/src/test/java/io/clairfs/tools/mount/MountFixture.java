@@ -56,6 +56,7 @@ final class MountFixture
     private final List<NodeNetwork> networks = Collections.synchronizedList(new ArrayList<>());
     private int depth;
     private int names;
+    private boolean guarded;
 
     MountFixture() {
         this(() -> null);
@@ -137,6 +138,7 @@ final class MountFixture
                 directory.remove();
             } finally {
                 directory = null;
+                guarded = false;
                 for (NodeNetwork network : networks) {
                     network.remove();
                 }
@@ -148,6 +150,14 @@ final class MountFixture
     /** The directory of the test. */
     Path directory() {
         return directory.path();
+    }
+
+    /** Has a process of its own end and remove everything if this process is killed. */
+    synchronized void guard() throws IOException, InterruptedException {
+        if (!guarded) {
+            StressGuard.start(ProcessHandle.current().pid(), directory());
+            guarded = true;
+        }
     }
 
     /** Makes a new directory. */

@@ -52,7 +52,7 @@ final class StressWorld implements AutoCloseable {
         this.report = report;
         disksUsed = arrangement.disks();
         try {
-            part(StressGuard.start(fixture));
+            fixture.guard();
             machine = part(new StressMachine(fixture, report, random));
             source = part(new StressSource(fixture, random, arrangement.process()));
             peers = arrangement.nodes() == 1
