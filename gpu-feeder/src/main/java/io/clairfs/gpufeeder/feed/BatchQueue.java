@@ -4,7 +4,9 @@ import io.clairfs.gpufeeder.ring.BatchRing;
 import io.clairfs.gpufeeder.ring.ToTrainer;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -195,20 +197,26 @@ final class BatchQueue {
         }
     }
 
+    /** The figures go first: a trainer that has a batch may look at them at once. */
     private void sendFinished() {
+        List<ToTrainer> messages = new ArrayList<>();
         for (Assembly batch = unsent.peek(); batch != null && batch.isFinished(); batch = unsent.peek()) {
             unsent.remove();
-            String reason = batch.failure();
             isSent[batch.slot] = true; // a bad one, too: else any number could wait for a trainer that does not read
-            if (reason == null) {
-                figures.sent();
-                send(new ToTrainer.Batch(batch.slot, batch.turn, batch.epoch, batch.step, batch.count()));
-            } else {
-                figures.failed();
-                send(new ToTrainer.BadBatch(batch.slot, batch.turn, batch.epoch, batch.step, reason));
-            }
+            messages.add(message(batch));
         }
         publish();
+        messages.forEach(this::send);
+    }
+
+    private ToTrainer message(Assembly batch) {
+        String reason = batch.failure();
+        if (reason == null) {
+            figures.sent();
+            return new ToTrainer.Batch(batch.slot, batch.turn, batch.epoch, batch.step, batch.count());
+        }
+        figures.failed();
+        return new ToTrainer.BadBatch(batch.slot, batch.turn, batch.epoch, batch.step, reason);
     }
 
     private void publish() {

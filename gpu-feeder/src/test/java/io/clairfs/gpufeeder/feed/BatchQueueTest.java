@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
@@ -37,11 +38,15 @@ final class BatchQueueTest {
     private Path root;
 
     private BatchQueue queue(TrainerEnd trainer, BatchRing ring, BatchQueue.Orders orders) throws Exception {
+        return queue(trainer.feeder()::send, ring, orders);
+    }
+
+    private BatchQueue queue(BatchQueue.Outlet outlet, BatchRing ring, BatchQueue.Orders orders) throws Exception {
         Files.createDirectories(root.resolve(".clairfs"));
         Files.writeString(root.resolve(".clairfs/job"), "name=train seed=1 start_epoch=1 epochs=" + EPOCHS + "\n");
         MountedJob job = MountedJob.find(root, "train", 0);
         FeedOptions options = new FeedOptions(BATCH, false, SLOTS, THREADS, new FeedOptions.None(), null);
-        return new BatchQueue(job, orders, options, ring, trainer.feeder()::send, new FeedFigures());
+        return new BatchQueue(job, orders, options, ring, outlet, new FeedFigures());
     }
 
     private static BatchRing ring() throws IOException {
@@ -183,6 +188,29 @@ final class BatchQueueTest {
             assertThat(thread.join(java.time.Duration.ofNanos(TimeUnit.SECONDS.toNanos(30))))
                     .isTrue();
             assertThat(queue.failure()).hasMessage("gone");
+        }
+    }
+
+    @Test
+    void the_figures_of_a_batch_are_in_the_ring_before_the_trainer_hears_of_it() throws Exception {
+        try (BatchRing ring = ring()) {
+            List<Long> batches = new ArrayList<>();
+            CountDownLatch sent = new CountDownLatch(SLOTS);
+            BatchQueue queue = queue(
+                    message -> {
+                        if (message instanceof ToTrainer.Batch) {
+                            batches.add(TrainerEnd.figure(ring, BatchRing.Figure.BATCHES));
+                            sent.countDown();
+                        }
+                    },
+                    ring,
+                    BatchQueueTest::order);
+            Thread thread = worker(0, queue, new Random(1));
+            queue.seek(1, 0, 0);
+            sent.await();
+            queue.fail(null);
+            thread.join();
+            assertThat(batches).containsExactly(1L, 2L, 3L);
         }
     }
 }

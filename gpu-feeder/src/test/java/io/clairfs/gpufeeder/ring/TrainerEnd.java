@@ -56,6 +56,15 @@ public final class TrainerEnd implements AutoCloseable {
         };
     }
 
+    /** A figure of a ring, as a trainer sees it now. */
+    public static long figure(BatchRing ring, BatchRing.Figure figure) throws IOException {
+        try (Arena own = Arena.ofConfined()) {
+            MemorySegment value = own.allocate(JAVA_LONG);
+            long _ = Posix.pread(ring.descriptor(), value, RingLayout.FIGURES + (long) figure.ordinal() * Long.BYTES);
+            return value.get(JAVA_LONG, 0);
+        }
+    }
+
     public void seek(long turn, int epoch, int step) throws IOException {
         send(1, 0, turn, epoch, step, 0);
     }
