@@ -119,11 +119,11 @@ final class TreeLister implements AutoCloseable {
     /** Waiting callers get the failure now; later callers get that of the last try. */
     private void failed(Directory directory, SourceException reason, CompletableFuture<Listing> promise) {
         long pauseMs = failures.failed(directory, reason);
-        promise.completeExceptionally(reason);
-        directory.settle(promise);
-        if (failures.isFirst(directory)) {
+        if (failures.isFirst(directory)) { // said before a caller meets it
             warnings.accept(ListingFailures.line(directory, reason));
         }
+        promise.completeExceptionally(reason);
+        directory.settle(promise);
         if (pauseMs < 0) {
             done();
             return;

@@ -1,6 +1,8 @@
 package io.clairfs.cache.fetch;
 
 import io.clairfs.cache.placement.Admission;
+import io.clairfs.cache.placement.Filled;
+import io.clairfs.cache.placement.LocalPlan;
 import io.clairfs.cache.placement.ResidentSamples;
 import io.clairfs.cache.placement.TierRoom;
 import io.clairfs.cache.plan.model.Contention;
@@ -12,6 +14,7 @@ import io.clairfs.cache.tier.SampleBuffer;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
@@ -130,6 +133,25 @@ public final class FetchRouter {
     /** Whether a fetch of this file is under way. */
     public boolean isUnderWay(int file) {
         return flights.has(file);
+    }
+
+    /** What is on its way of the samples that the plan wants on this node and that are missing. */
+    public Filled.Arriving arriving() {
+        LocalPlan plan = admission.plan();
+        long samples = 0;
+        long bytes = 0;
+        long whole = 0;
+        for (Map.Entry<Integer, SampleFlight> each : flights.underWay().entrySet()) {
+            int file = each.getKey();
+            if (residents.isHere(file) || !Filled.isWanted(plan, admission, file)) {
+                continue;
+            }
+            SampleFlight flight = each.getValue();
+            samples++;
+            bytes += flight.givenBySource();
+            whole += flight.isAtSource() ? 0 : 1;
+        }
+        return new Filled.Arriving(samples, bytes, whole);
     }
 
     /** How many samples wait for their turn at the source. */

@@ -2,6 +2,8 @@ package io.clairfs.cache.fetch;
 
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.tier.SampleBuffer;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -38,6 +40,13 @@ final class FlightTable {
     SampleFlight of(int file) {
         SampleFlight flight = underWay.get(file);
         return flight == null || flight.isLost(lostNs) ? null : flight;
+    }
+
+    /** The flights that are not lost, by file, as of now. */
+    Map<Integer, SampleFlight> underWay() {
+        Map<Integer, SampleFlight> all = new HashMap<>(underWay);
+        all.values().removeIf(flight -> flight.isLost(lostNs));
+        return all;
     }
 
     /** Begins a flight, which the caller has to {@linkplain #end end}. Returns null when there is another. */

@@ -102,6 +102,11 @@ final class SampleFlight {
         return pass == null ? 0 : Math.max(0, upTo - arrived);
     }
 
+    /** How many bytes of its file the source has given; 0 where another place gives the sample whole. */
+    synchronized long givenBySource() {
+        return pass == null ? 0 : pass.given();
+    }
+
     /** Goes to the source, which fills {@code buffer}. */
     synchronized SourceGate.Pass enter(SourceGate gate, SampleBuffer buffer) {
         arriving = buffer;

@@ -7,6 +7,7 @@ import com.github.benmanes.caffeine.cache.Scheduler;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,11 +32,17 @@ public final class SamplesInUse implements AutoCloseable {
 
     /** Readers may hold so many bytes. */
     public SamplesInUse(long readersBytes) {
+        this(readersBytes, System::nanoTime);
+    }
+
+    /** The same with another clock, as {@link System#nanoTime}. */
+    public SamplesInUse(long readersBytes, LongSupplier clockNs) {
         this.readersBytes = readersBytes;
         ofReaders = Caffeine.newBuilder()
                 .maximumWeight(readersBytes)
                 .weigher((Integer _, SampleBuffer sample) -> (int) Math.min(sample.size(), Integer.MAX_VALUE))
                 .expireAfterAccess(READERS_KEEP)
+                .ticker(clockNs::getAsLong)
                 .executor(Runnable::run)
                 .scheduler(Scheduler.systemScheduler())
                 .removalListener(SamplesInUse::dropped)

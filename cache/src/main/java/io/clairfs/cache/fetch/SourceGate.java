@@ -82,6 +82,9 @@ final class SourceGate {
         private final Condition granted;
         private boolean complete;
 
+        /** Written by the thread that fetches. */
+        private volatile long given;
+
         private Pass(long bytes, SourceTurns.Turn turn, Condition granted, LongConsumer progress) {
             this.granted = granted;
             this.bytes = bytes;
@@ -91,6 +94,7 @@ final class SourceGate {
 
         @Override
         public long next(long at) {
+            given = at;
             progress.accept(at);
             long piece = Math.min(InFlightLimit.PIECE_BYTES, bytes - at);
             lock.lock();
@@ -121,6 +125,11 @@ final class SourceGate {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+
+        /** How many bytes of the file the source has given. */
+        long given() {
+            return given;
         }
 
         /** The sample is needed sooner than was known. */

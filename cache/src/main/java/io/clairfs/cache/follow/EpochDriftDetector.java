@@ -26,7 +26,7 @@ final class EpochDriftDetector {
     private boolean foundSince;
 
     /** Set while the trainer is followed through an epoch that is not the one the job says. */
-    private JobRun.@Nullable Astray astray;
+    private JobProgress.@Nullable Astray astray;
 
     /** {@code goesOn} says that the trainer began before, and has gone on reading since the position that is known. */
     EpochDriftDetector(JobSpec spec, int memory, boolean goesOn) {
@@ -35,7 +35,7 @@ final class EpochDriftDetector {
         this.goesOn = goesOn;
     }
 
-    JobRun.@Nullable Astray astray() {
+    JobProgress.@Nullable Astray astray() {
         return astray;
     }
 
@@ -97,7 +97,7 @@ final class EpochDriftDetector {
      * Whether the epoch in which a trainer was found contradicts the job: the last one again in place of the next, or from the very start a
      * later one than the first. A restart, a resume in the middle, or an epoch left early does not.
      */
-    private JobRun.@Nullable Astray wrongEpoch(long from, long to, long readsSince, int length, long reads) {
+    private JobProgress.@Nullable Astray wrongEpoch(long from, long to, long readsSince, int length, long reads) {
         if (from == AccessStream.END) {
             return null;
         }
@@ -112,6 +112,6 @@ final class EpochDriftDetector {
         boolean again = epoch == expected - 1 && AccessStream.step(from) < length / 2;
         boolean fromTheStart = !goesOn && readsInOrder < memory && reads <= 4L * memory && epoch > expected;
         boolean restarted = epoch == spec.startEpoch() && spec.epochs() == 1;
-        return (again || fromTheStart) && !restarted ? new JobRun.Astray(epoch, expected) : null;
+        return (again || fromTheStart) && !restarted ? new JobProgress.Astray(epoch, expected) : null;
     }
 }

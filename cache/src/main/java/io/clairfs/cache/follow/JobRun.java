@@ -7,24 +7,18 @@ import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.order.OrderNotReadyException;
-import io.clairfs.cache.stage.StagedCount;
+import io.clairfs.cache.order.PlannerOrders;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow;
 import io.clairfs.cache.status.NodeTraffic;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One job under way: the streams of its ranks on this node, and where its trainer is in them.
+ * One job under way: the streams of its ranks on this node ({@code JobStreams}), and where its trainer is in them ({@code TrainerFollower}).
  *
  * <p>{@link #read} ticks off what the trainer read. When its reads leave the prediction for a while, {@link #search} looks for the last of
  * them in the orders of the epochs around, nearest first, and the streams go on from where they are found.
@@ -38,41 +32,22 @@ public final class JobRun {
     /** In place of a distance: no trainer of the job is about to read the file. */
     public static final long NOT_EXPECTED = Long.MAX_VALUE;
 
-    private static final int MOST_ASKED = 64;
     private static final int READY_LOOKED_AT = 256;
-
-    /** Most epochs whose order files may be gone where a job begins in its middle. */
-    private static final int MOST_GONE = 400;
-
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final JobSpec spec;
     private final SampleIndex index;
     private final StagingBuffer staging;
     private final EpochOrders orders;
-    private final List<StreamWindow> windows = new ArrayList<>();
-
-    /** What is staged for each stream, and for all. */
-    private final List<StagedCount> stagedOf;
-
-    private final StagedCount staged;
-
-    /** The position where the job begins. */
-    private final long start;
-
-    /** How many samples a rank reads in an epoch. */
+    private final PlannerOrders plannerOrders;
     private final int usualLength;
-
+    private final JobStreams streams;
     private final TrainerFollower follower;
-
-    /** Requests of readers that were not heeded yet; when it is full, further ones are dropped. */
-    private final ArrayBlockingQueue<Asked> asked = new ArrayBlockingQueue<>(MOST_ASKED);
-
+    private final LongSupplier clockNs;
+    private final AskedFiles asked = new AskedFiles();
     private boolean closed;
     private boolean followsRequests;
     private volatile int lastEpoch;
-
-    private record Asked(int file, IntPredicate isInMemory) {}
 
     /**
      * A job whose trainer has not read anything yet.
@@ -110,80 +85,36 @@ public final class JobRun {
             LongSupplier clockNs,
             long[] positions)
             throws InvalidSpecException {
+        this(spec, index, tree, staging, orders, plannerOrders(spec, index, orders), clockNs, positions);
+    }
+
+    /** As the other constructor, with the orders of {@code spec} as the planner looks at them. */
+    public JobRun(
+            JobSpec spec,
+            SampleIndex index,
+            DatasetTree tree,
+            StagingBuffer staging,
+            EpochOrders orders,
+            PlannerOrders plannerOrders,
+            LongSupplier clockNs,
+            long[] positions)
+            throws InvalidSpecException {
         this.spec = spec;
         this.index = index;
         this.staging = staging;
         this.orders = orders;
-        boolean isInItsMiddle = positions.length > 0 || isFirstOrderGone();
-        int begin = isInItsMiddle && positions.length == 0 ? firstEpochThere() : spec.startEpoch();
-        usualLength = usualLength(positions, begin);
-        start = begin == spec.startEpoch()
-                ? AccessStream.position(begin, Math.multiplyExact(spec.startStep(), spec.batch()))
-                : AccessStream.position(begin, 0);
-        for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
-            int at = rank - spec.firstRank();
-            long from = at < positions.length ? Math.max(start, positions[at]) : start;
-            windows.add(new StreamWindow(new AccessStream(orders, rank, spec.epochs()), index, tree, staging, from));
-        }
-        extendTogether();
-        stagedOf = windows.stream()
-                .map(window -> new StagedCount(List.of(window), clockNs))
-                .toList();
-        staged = windows.size() == 1 ? stagedOf.getFirst() : new StagedCount(windows, clockNs);
-        follower = new TrainerFollower(spec, index, windows, usualLength, isInItsMiddle, clockNs);
-        lastEpoch = begin;
-        int _ = epoch();
+        this.plannerOrders = plannerOrders;
+        this.clockNs = clockNs;
+        JobStart start = new JobStart(spec, index, orders, positions);
+        usualLength = start.usualLength();
+        streams = new JobStreams(spec, start, orders, index, tree, staging, clockNs);
+        follower = new TrainerFollower(spec, index, streams.windows(), usualLength, start.isInItsMiddle(), clockNs);
+        lastEpoch = streams.epoch();
     }
 
-    /** Whether there is no order file of the first epoch. One that cannot be read now may be there. */
-    private boolean isFirstOrderGone() throws InvalidSpecException {
-        try {
-            EpochOrder _ = orders.epoch(spec.startEpoch());
-            return false;
-        } catch (OrderNotReadyException e) {
-            return e.isMissing();
-        }
-    }
-
-    /**
-     * The first epoch whose order file is there. A node that is mounted anew during a training finds those of finished epochs removed, and its
-     * trainers no earlier than that. The first of the job where no file is there: the job waits, and its trainers are searched for when they read.
-     */
-    private int firstEpochThere() {
-        int first = spec.startEpoch();
-        return IntStream.range(first + 1, Math.min(spec.epochs(), first + MOST_GONE))
-                .filter(orders::isReady)
-                .findFirst()
-                .orElse(first);
-    }
-
-    /**
-     * That of the epoch in which the trainers begin, or are. Where its order is not there for a moment, or has no sample, it is an even share of the
-     * samples.
-     */
-    private int usualLength(long[] positions, int begin) throws InvalidSpecException {
-        long at = Arrays.stream(positions).min().orElse(AccessStream.END);
-        int epoch = at == AccessStream.END ? begin : Math.max(begin, AccessStream.epoch(at));
-        int length = 0;
-        try {
-            long skipped = epoch == spec.startEpoch() ? spec.skippedByTheLoader() : 0;
-            length = Math.clamp(orders.epoch(epoch).length(spec.firstRank()) + skipped, 0, Integer.MAX_VALUE);
-        } catch (OrderNotReadyException e) {
-            // the streams wait for it
-        }
-        return length == 0 ? Math.ceilDiv(index.size(), spec.world()) : length;
-    }
-
-    /** Extends all windows epoch by epoch, so that each order is computed once for all ranks, however many epochs a window covers. */
-    private void extendTogether() throws InvalidSpecException {
-        boolean more = true;
-        long first = windows.stream().mapToLong(StreamWindow::position).min().orElse(start);
-        for (int epoch = AccessStream.epoch(Math.min(first, AccessStream.position(spec.epochs(), 0))); more; epoch++) {
-            more = false;
-            for (StreamWindow window : windows) {
-                more |= window.extend(epoch);
-            }
-        }
+    private static PlannerOrders plannerOrders(JobSpec spec, SampleIndex index, EpochOrders orders) {
+        String file = spec.readsOrderFiles() ? spec.keys().getOrDefault("file", "") : null;
+        return new PlannerOrders(orders, index.size(), file, () -> spec.sampler(index));
     }
 
     public JobSpec spec() {
@@ -199,6 +130,11 @@ public final class JobRun {
         return orders;
     }
 
+    /** The same as the planner looks at them. */
+    public PlannerOrders plannerOrders() {
+        return plannerOrders;
+    }
+
     /** How many samples a rank reads in an epoch. */
     public int usualLength() {
         return usualLength;
@@ -211,11 +147,7 @@ public final class JobRun {
 
     /** The epoch that the first rank is in; the number of epochs when all is read. Where no rank reads here, that in which the job begins. */
     public synchronized int epoch() {
-        if (windows.isEmpty()) {
-            return AccessStream.epoch(start);
-        }
-        long position = windows.getFirst().position();
-        int epoch = position == AccessStream.END ? spec.epochs() : AccessStream.epoch(position);
+        int epoch = streams.epoch();
         lastEpoch = epoch;
         return epoch;
     }
@@ -223,10 +155,7 @@ public final class JobRun {
     /** When a rank that reads here reads this file next, within the next epochs; null when none does. */
     public SampleLocation.@Nullable NextUse nextUse(int file) throws InvalidSpecException {
         int sample = index.sampleOf(file);
-        long[] from = new long[windows.size()];
-        synchronized (this) {
-            Arrays.setAll(from, stream -> windows.get(stream).position());
-        }
+        long[] from = positions();
         return sample < 0 ? null : NextUseSearch.of(sample, spec, orders, from);
     }
 
@@ -255,7 +184,7 @@ public final class JobRun {
 
     /** How many ranks read here. */
     public int streams() {
-        return windows.size();
+        return streams.count();
     }
 
     /**
@@ -266,40 +195,40 @@ public final class JobRun {
     public synchronized StreamWindow.@Nullable ToStage nextToStage(int stream, long shareBytes)
             throws InvalidSpecException {
         if (!closed) {
-            heedAsked();
+            asked.heed(follower);
         }
         // A loader may still have a closed job on its list, and nothing would release what it took now.
-        return closed ? null : windows.get(stream).nextToStage(shareBytes);
+        return closed ? null : streams.get(stream).nextToStage(shareBytes);
     }
 
     /** Whether a stream has less than {@code bytes} staged before its trainer, and more to stage. */
     public synchronized boolean isHungry(int stream, long bytes) {
-        return !closed && windows.get(stream).isHungry(bytes);
+        return !closed && streams.get(stream).isHungry(bytes);
     }
 
     /** The first {@code most} staged and unread positions of a stream from a sequence number on, in order. */
     public synchronized List<StreamWindow.StagedPosition> stagedFrom(int stream, long from, int most) {
-        return closed ? List.of() : windows.get(stream).stagedFrom(from, most);
+        return closed ? List.of() : streams.get(stream).stagedFrom(from, most);
     }
 
     /** The samples of these positions were lost: they are staged next. */
     public synchronized void stageAgain(int stream, List<StreamWindow.StagedPosition> lost) {
-        lost.forEach(position -> windows.get(stream).stageAgain(position.sequence()));
+        lost.forEach(position -> streams.get(stream).stageAgain(position.sequence()));
     }
 
     /** Passes the next {@code most} files that a stream stages to {@code each}, in order. */
     public synchronized void forEachToStage(int stream, int most, IntConsumer each) {
-        windows.get(stream).forEachToStage(most, each);
+        streams.get(stream).forEachToStage(most, each);
     }
 
     /** How many samples are staged before the trainer of a stream. */
     public synchronized int stagedAhead(int stream) {
-        return stagedOf.get(stream).samples();
+        return streams.stagedAhead(stream);
     }
 
     /** How long the trainer of a stream can go on with what is staged, seconds; 0 when that is not known. */
     public synchronized double secondsStaged(int stream) {
-        return windows.get(stream).readyAhead(READY_LOOKED_AT) * follower.nsPerSample(stream) / NANOS_PER_SECOND;
+        return streams.get(stream).readyAhead(READY_LOOKED_AT) * follower.nsPerSample(stream) / NANOS_PER_SECOND;
     }
 
     /** How long the trainer of a stream takes for so many samples, seconds; 0 when that is not known. */
@@ -309,17 +238,17 @@ public final class JobRun {
 
     /** The position of the hindmost rank of this node; {@link AccessStream#END} when all is read. Where no rank reads here, the beginning. */
     public synchronized long position() {
-        return windows.stream().mapToLong(StreamWindow::position).min().orElse(start);
+        return streams.hindmost();
     }
 
     /** Whether the rank of a stream has read all. */
     public synchronized boolean isAtEnd(int stream) {
-        return windows.get(stream).position() == AccessStream.END;
+        return streams.get(stream).position() == AccessStream.END;
     }
 
     /** The position of each rank that reads here, in the order of the ranks; {@link AccessStream#END} where all is read. */
     public synchronized long[] positions() {
-        return windows.stream().mapToLong(StreamWindow::position).toArray();
+        return streams.positions();
     }
 
     /**
@@ -329,17 +258,10 @@ public final class JobRun {
     public void prepareNextEpoch() {
         int next;
         synchronized (this) {
-            long least =
-                    windows.stream().mapToLong(StreamWindow::tailPosition).min().orElse(AccessStream.END);
-            long most =
-                    windows.stream().mapToLong(StreamWindow::tailPosition).max().orElse(AccessStream.END);
-            if (closed || most == AccessStream.END || AccessStream.epoch(least) != AccessStream.epoch(most)) {
-                return;
-            }
-            next = AccessStream.epoch(most) + 1;
-            if (next >= spec.epochs() || AccessStream.step(least) < usualLength / 2) {
-                return; // it would only take memory
-            }
+            next = closed ? -1 : streams.epochToPrepare();
+        }
+        if (next < 0) {
+            return;
         }
         try {
             EpochOrder _ = orders.now(next);
@@ -350,11 +272,7 @@ public final class JobRun {
 
     /** Why the order of the next epoch is not ready though a rank has read all before it; null when no rank waits for it. */
     public synchronized @Nullable String awaitedOrder() {
-        return windows.stream()
-                .map(StreamWindow::awaitedOrder)
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
+        return streams.awaitedOrder();
     }
 
     /** How far from the last reads of a trainer it will read this file, positions; {@link #NOT_EXPECTED} if none is about to. */
@@ -374,43 +292,22 @@ public final class JobRun {
      */
     public synchronized boolean read(int file) throws InvalidSpecException {
         if (!closed) {
-            heedAsked();
+            asked.heed(follower);
         }
         boolean expected = follower.read(file);
         int _ = epoch();
         return expected;
     }
 
-    /**
-     * A trainer in the wrong epoch.
-     *
-     * @param epoch the one that it reads
-     * @param expected the one that the job says
-     */
-    public record Astray(int epoch, int expected) {}
-
     /** Closes of files are not reported: leaves some positions unstaged, for readers to ask for. */
     public synchronized void followByRequests() {
         followsRequests = true;
-        windows.forEach(StreamWindow::leaveTracers);
+        streams.leaveTracers();
     }
 
     /** A reader had to ask for this file: it counts as read, in the stream that comes to it first, as does all that its trainer's loaders cannot still have before them. */
     public synchronized void reached(int file) throws InvalidSpecException {
-        StreamWindow nearest = null;
-        long sequence = Long.MAX_VALUE;
-        long distance = Long.MAX_VALUE;
-        for (StreamWindow window : windows) {
-            StreamWindow.Slot slot = window.nearest(file, window.headSequence());
-            if (slot != null && Math.abs(slot.sequence - window.headSequence()) < distance) {
-                nearest = window;
-                sequence = slot.sequence;
-                distance = Math.abs(sequence - window.headSequence());
-            }
-        }
-        if (nearest != null) {
-            nearest.readUpTo(sequence - Math.max(1, spec.window()));
-        }
+        streams.reached(file);
         read(file);
     }
 
@@ -421,20 +318,12 @@ public final class JobRun {
      * @param isInMemory whether a file could be given at once
      */
     public void asked(int file, IntPredicate isInMemory) {
-        asked.offer(new Asked(file, isInMemory));
-    }
-
-    private void heedAsked() {
-        for (Asked next = asked.poll(); next != null; next = asked.poll()) {
-            follower.asked(next.file, next.isInMemory);
-        }
+        asked.add(file, isInMemory);
     }
 
     /** Reports of reads were lost: whatever is staged may have been read. */
     public synchronized void reportsLost() throws InvalidSpecException {
-        for (StreamWindow window : windows) {
-            window.readUpTo(window.stagedUpTo() - 1);
-        }
+        streams.readAllStaged();
         follower.reportsLost();
     }
 
@@ -470,57 +359,22 @@ public final class JobRun {
      * @return whether it was found
      */
     public boolean search() throws InvalidSpecException {
-        boolean found = new StreamSearch(this, spec.startEpoch(), spec.epochs(), orders, windows, follower).run();
+        boolean found = new StreamSearch(
+                        this, spec.startEpoch(), spec.epochs(), orders, streams.windows(), follower, clockNs)
+                .run();
         int _ = epoch();
         return found;
     }
 
-    /**
-     * Where a job is, for status.
-     *
-     * @param epoch the epoch that the first rank is in; the number of epochs when all is read
-     * @param position how many samples of that epoch the first rank has read
-     * @param length how many samples the first rank reads in it
-     * @param deviations reads of this dataset that did not follow the prediction
-     * @param astray set while the trainer is followed through an epoch that is not the one the job says
-     * @param inNameOrder whether nearly all reads were in name order for more than an epoch
-     * @param stagedAhead samples staged and unread, over all ranks, each once
-     */
-    public record Progress(
-            int epoch,
-            int position,
-            int length,
-            boolean done,
-            boolean inSync,
-            long deviations,
-            @Nullable Astray astray,
-            boolean inNameOrder,
-            int stagedAhead) {}
-
-    /**
-     * How often the ranks that read here were ready together.
-     *
-     * @param steps that count: all ranks were seen to read their batches of the step. 0 with fewer than two ranks, or a batch that is not known
-     * @param imbalanced those in which one rank was later than another by more than a tenth of the step: Lobster, section 5.3
-     */
-    public record Balance(long steps, long imbalanced) {}
-
-    public synchronized Balance balance() {
-        return new Balance(follower.balance().steps(), follower.balance().imbalanced());
+    /** How often the ranks that read here were ready together. */
+    public synchronized RankBalance balance() {
+        return new RankBalance(follower.balance().steps(), follower.balance().imbalanced());
     }
 
-    /**
-     * What the epochs of a job took.
-     *
-     * @param epochs the last ones, in order; the last of them may be under way
-     * @param readerWaitSeconds in which at least one of its readers here waited for an answer of the daemon; never shrinks
-     * @param sampleSeconds what a sample takes its trainers here, all together, while no reader waits; 0 while that is not known
-     */
-    public record Times(List<EpochTime> epochs, double readerWaitSeconds, double sampleSeconds) {}
-
-    public synchronized Times times() {
+    /** What its epochs took. */
+    public synchronized JobTimes times() {
         TrainingTimes times = follower.times();
-        return new Times(times.epochs(), times.readerWaitSeconds(), times.sampleSeconds());
+        return new JobTimes(times.epochs(), times.readerWaitSeconds(), times.sampleSeconds());
     }
 
     /** A reader has waited for an answer about this file from one time of the clock to another. */
@@ -540,41 +394,17 @@ public final class JobRun {
         follower.times().traffic(now);
     }
 
-    public synchronized Progress progress() throws InvalidSpecException {
-        if (windows.isEmpty()) {
-            return new Progress(AccessStream.epoch(start), 0, 0, false, true, 0, null, false, 0);
-        }
-        StreamWindow first = windows.getFirst();
-        long position = first.position();
-        boolean done = position == AccessStream.END;
-        int epoch = epoch();
-        return new Progress(
-                epoch,
-                done ? 0 : AccessStream.step(position),
-                length(first.stream(), done, epoch),
-                done,
-                follower.isInSync(),
-                follower.deviations(),
-                follower.astray(),
-                follower.isInNameOrder(),
-                staged.samples());
-    }
-
-    private int length(AccessStream stream, boolean done, int epoch) throws InvalidSpecException {
-        if (done && spec.epochs() == JobSpec.UNLIMITED) {
-            return 0;
-        }
-        try {
-            return stream.length(done ? spec.epochs() - 1 : epoch);
-        } catch (OrderNotReadyException gone) { // as that of a finished epoch, for a process that goes on
-            return usualLength;
-        }
+    /** Where it is, for status. */
+    public synchronized JobProgress progress() throws InvalidSpecException {
+        int _ = epoch();
+        return JobProgress.of(streams, follower);
     }
 
     /** Releases everything that is staged for this job; nothing is staged afterwards. */
     public synchronized void close() {
         closed = true;
         orders.abandon();
-        windows.forEach(StreamWindow::close);
+        plannerOrders.abandon();
+        streams.close();
     }
 }

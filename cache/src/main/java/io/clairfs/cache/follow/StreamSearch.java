@@ -7,6 +7,7 @@ import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.stage.StreamWindow;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /** One search for the trainer of a job, from {@link TrainerFollower#wantsSearch} to {@link TrainerFollower#searchEnded}. */
 final class StreamSearch {
@@ -16,6 +17,7 @@ final class StreamSearch {
     private final EpochOrders orders;
     private final List<StreamWindow> windows;
     private final TrainerFollower follower;
+    private final LongSupplier clockNs;
 
     /**
      * A search that has begun.
@@ -23,6 +25,7 @@ final class StreamSearch {
      * @param job its lock guards {@code windows} and {@code follower}
      * @param startEpoch of the job, where its training begins again
      * @param epochs of the job
+     * @param clockNs as {@link System#nanoTime}
      */
     StreamSearch(
             JobRun job,
@@ -30,13 +33,15 @@ final class StreamSearch {
             int epochs,
             EpochOrders orders,
             List<StreamWindow> windows,
-            TrainerFollower follower) {
+            TrainerFollower follower,
+            LongSupplier clockNs) {
         this.job = job;
         this.startEpoch = startEpoch;
         this.epochs = epochs;
         this.orders = orders;
         this.windows = windows;
         this.follower = follower;
+        this.clockNs = clockNs;
     }
 
     /** Moves the streams to where their trainers are. Returns whether one was found. */
@@ -49,8 +54,8 @@ final class StreamSearch {
                 long position = windows.getFirst().position();
                 epoch = position == AccessStream.END ? epochs - 1 : AccessStream.epoch(position);
             }
-            boolean found =
-                    TrainerSearch.nearestFirst(epoch, startEpoch, epochs, candidate -> isIn(candidate, samples));
+            boolean found = TrainerSearch.nearestFirst(
+                    epoch, startEpoch, epochs, clockNs, candidate -> isIn(candidate, samples));
             synchronized (job) {
                 follower.searched(found);
             }

@@ -142,7 +142,7 @@ final class TrainerFollower {
     }
 
     /** Set while the trainer is followed through an epoch that is not the one the job says. */
-    JobRun.@Nullable Astray astray() {
+    JobProgress.@Nullable Astray astray() {
         return driftDetector.astray();
     }
 

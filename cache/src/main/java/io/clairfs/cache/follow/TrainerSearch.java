@@ -6,6 +6,7 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.ints.IntLists;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 
 /**
  * Looks for a trainer that does not follow the prediction: by its last reads, in the orders of the epochs around, nearest first.
@@ -150,9 +151,12 @@ final class TrainerSearch {
     /**
      * Tries the epochs around {@code epoch}, and after the nearest of them {@code startEpoch}, where a training begins again; begins none after ten seconds.
      * Returns whether the trainer was found.
+     *
+     * @param clockNs as {@link System#nanoTime}
      */
-    static boolean nearestFirst(int epoch, int startEpoch, int epochs, EpochSearch search) throws InvalidSpecException {
-        long deadline = System.nanoTime() + LONGEST_NS;
+    static boolean nearestFirst(int epoch, int startEpoch, int epochs, LongSupplier clockNs, EpochSearch search)
+            throws InvalidSpecException {
+        long beganNs = clockNs.getAsLong();
         for (int distance = 0; distance < 2 * EPOCHS_SEARCHED; distance++) {
             int candidate = epoch + (distance % 2 == 0 ? -distance / 2 : (distance + 1) / 2);
             if (candidate >= 0 && candidate < epochs && search.finds(candidate)) {
@@ -161,7 +165,7 @@ final class TrainerSearch {
             if (distance == NEAREST && Math.abs(startEpoch - epoch) > NEAREST / 2 && search.finds(startEpoch)) {
                 return true;
             }
-            if (System.nanoTime() > deadline) {
+            if (clockNs.getAsLong() - beganNs > LONGEST_NS) {
                 return false;
             }
         }

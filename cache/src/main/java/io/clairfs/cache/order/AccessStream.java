@@ -17,7 +17,7 @@ public final class AccessStream {
     private static final int MOST_LENGTHS = 64;
 
     /** So many epochs in a row that yield nothing are the end: a sampler that yields nothing at all goes on doing so. Below {@link #MOST_LENGTHS}. */
-    static final int MOST_EMPTY = 32;
+    public static final int MOST_EMPTY = 32;
 
     private final EpochOrders orders;
     private final int rank;

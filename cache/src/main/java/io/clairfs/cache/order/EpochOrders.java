@@ -243,7 +243,8 @@ public final class EpochOrders {
         }
     }
 
-    private synchronized @Nullable EpochOrder kept(int epoch) {
+    /** The order of {@code epoch} if it is kept, else null; waits for nothing. */
+    public synchronized @Nullable EpochOrder kept(int epoch) {
         return recent.get(epoch);
     }
 

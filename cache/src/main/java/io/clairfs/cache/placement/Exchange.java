@@ -44,7 +44,7 @@ public final class Exchange {
         BitSet receives = (BitSet) next.clone();
         receives.andNot(now);
         now.andNot(next);
-        EpochOrder order = job.orders().peek(epoch);
+        EpochOrder order = job.plannerOrders().peek(epoch);
         int length = Arrays.stream(ranks).map(order::length).max().orElse(0);
         return new Exchange(
                 job, epoch, length, receives.stream().toArray(), now.stream().toArray());
@@ -52,7 +52,7 @@ public final class Exchange {
 
     /** The files that these ranks read in an epoch. */
     private static BitSet read(JobRun job, int epoch, int[] ranks) throws InvalidSpecException {
-        EpochOrder order = job.orders().peek(epoch);
+        EpochOrder order = job.plannerOrders().peek(epoch);
         BitSet files = new BitSet();
         for (int rank : ranks) {
             for (int step = 0; step < order.length(rank); step++) {

@@ -175,7 +175,7 @@ public final class FillOrders {
         /** Looks at the epoch's order; false while it cannot be computed. */
         private boolean begin() throws InvalidSpecException {
             try {
-                order = job.orders().peek(epoch);
+                order = job.plannerOrders().peek(epoch);
             } catch (OrderNotReadyException e) {
                 return false;
             }

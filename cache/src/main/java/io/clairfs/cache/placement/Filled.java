@@ -12,15 +12,27 @@ import java.util.List;
  * @param wanted what the plan wants here
  * @param there those of them that are here
  * @param resident all samples here, wanted or not
+ * @param arriving those of the wanted ones that are missing and on their way
  * @param jobs the same for what each job reads
  */
-public record Filled(boolean isPlanned, Amount wanted, Amount there, Amount resident, List<OfJob> jobs) {
+public record Filled(
+        boolean isPlanned, Amount wanted, Amount there, Amount resident, Arriving arriving, List<OfJob> jobs) {
     public Filled {
         jobs = List.copyOf(jobs);
     }
 
     /** Samples and their bytes. */
     public record Amount(long samples, long bytes) {}
+
+    /**
+     * Samples that are being fetched.
+     *
+     * @param bytes of their files that the source has given so far
+     * @param whole how many of them another place gives whole, such as a peer, or is asked for: nothing is known of their bytes
+     */
+    public record Arriving(long samples, long bytes, long whole) {
+        public static final Arriving NONE = new Arriving(0, 0, 0);
+    }
 
     /** What of the wanted samples a job reads, and whether the plan is one for it. A sample of two jobs counts for both. */
     public record OfJob(String name, boolean isPlanned, Amount wanted, Amount there) {}
@@ -41,7 +53,7 @@ public record Filled(boolean isPlanned, Amount wanted, Amount there, Amount resi
     }
 
     /** How far they are now. Looks at each file of the dataset, without a lock. */
-    public static Filled now(DatasetTree tree, Admission admission, List<JobRun> jobs) {
+    public static Filled now(DatasetTree tree, Admission admission, Arriving arriving, List<JobRun> jobs) {
         LocalPlan plan = admission.plan();
         ResidentSamples residents = admission.residents();
         boolean hasPlan = admission.hasPlan() && !plan.isMeanwhile() && !plan.isPending();
@@ -52,8 +64,7 @@ public record Filled(boolean isPlanned, Amount wanted, Amount there, Amount resi
         List<Sum> thereByJob = jobs.stream().map(_ -> new Sum()).toList();
         for (int file = 0; file < tree.entryCount(); file++) {
             boolean isHere = residents.isHere(file);
-            int wantedIn = hasPlan ? plan.tierOf(file) : LocalPlan.NOWHERE;
-            boolean isWanted = wantedIn == ResidentSamples.MEMORY || (wantedIn >= 0 && admission.mayBeWhole(file));
+            boolean isWanted = hasPlan && isWanted(plan, admission, file);
             if (!isHere && !isWanted) {
                 continue;
             }
@@ -85,7 +96,14 @@ public record Filled(boolean isPlanned, Amount wanted, Amount there, Amount resi
                 wanted.amount(),
                 there.amount(),
                 resident.amount(),
+                arriving,
                 byJob);
+    }
+
+    /** Whether {@code plan} wants the sample in a tier here that can have it. */
+    public static boolean isWanted(LocalPlan plan, Admission admission, int file) {
+        int tier = plan.tierOf(file);
+        return tier == ResidentSamples.MEMORY || (tier >= 0 && admission.mayBeWhole(file));
     }
 
     private static void addIf(boolean isSo, Sum sum, long size) {

@@ -1,6 +1,7 @@
 package io.clairfs.cache.placement;
 
 import io.clairfs.cache.follow.JobRun;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +77,11 @@ public interface LocalPlan {
     /** Whether this is a plan for what the job reads, rather than one from before it began. */
     default boolean covers(JobRun job) {
         return !isMeanwhile() && !isPending();
+    }
+
+    /** The jobs that this plan is made without, because their orders are not there now: one line for each, with the reason. */
+    default List<String> leftOut() {
+        return List.of();
     }
 
     /** Whether it is time for another plan, though nothing has changed. */

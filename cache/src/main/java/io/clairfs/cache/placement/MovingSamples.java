@@ -44,7 +44,7 @@ record MovingSamples(JobRun job, int epoch, int end) {
     }
 
     private static boolean isKnown(JobRun job, int epoch) {
-        return epoch < job.spec().epochs() && job.orders().isReady(epoch);
+        return epoch < job.spec().epochs() && job.plannerOrders().isReady(epoch);
     }
 
     /**
@@ -55,7 +55,7 @@ record MovingSamples(JobRun job, int epoch, int end) {
      */
     PlanRequest request(PlanRequest all, Held held) {
         Need need = all.needs().getFirst();
-        Need near = new Need(job.orders()::peek, need.sampleOf(), epoch, end, need.nodeOfRank());
+        Need near = new Need(job.plannerOrders()::peek, need.sampleOf(), epoch, end, need.nodeOfRank());
         return new PlanRequest(all.samples(), all.sizes(), List.of(near), all.nodes(), all.model(), held, all.gone());
     }
 

@@ -11,6 +11,7 @@ import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderFileSampler;
+import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.plan.NextUse;
 import io.clairfs.cache.plan.Planner;
@@ -18,6 +19,7 @@ import io.clairfs.cache.plan.model.NodeStorage;
 import io.clairfs.cache.plan.model.PerformanceModel;
 import io.clairfs.cache.plan.model.StorageClass;
 import io.clairfs.cache.plan.policy.Placement;
+import io.clairfs.cache.plan.request.EpochSource;
 import io.clairfs.cache.plan.request.Held;
 import io.clairfs.cache.plan.request.Need;
 import io.clairfs.cache.plan.request.PlacementPolicy;
@@ -46,8 +48,12 @@ import org.jspecify.annotations.Nullable;
  * have to be moved.
  *
  * <p>Where each epoch has an order file of its own, the nodes of a group plan for all epochs if all files are there, else for one: the
- * first, or, after its file was removed, the one in which the trainers are. A node that does not see its file has no plan until it does. One may see
- * files later than another, so for a minute a plan for one epoch gives way to one for all. A node alone plans for all epochs whose files are there.
+ * first, or, after its file was removed, the one in which the trainers are. One may see files later than another, so for a minute a plan for one
+ * epoch gives way to one for all. A node alone plans for all epochs whose files are there.
+ *
+ * <p>A node that does not see the file from which it would plan a job, or gets no answer about it, leaves the job out until it does: its plan is
+ * that of the other jobs. A later file that does not answer counts as one that is not there ({@link MissingOrders}). None is waited for longer than a
+ * moment ({@link io.clairfs.cache.order.PlannerOrders}).
  *
  * <p>Where an order moves slowly, samples move with their readers, and there is a plan for each epoch ({@link MovingSamples}). Whether they
  * do follows from the whole job, so that all nodes agree; only the epochs in which they are may differ for a moment.
@@ -67,6 +73,9 @@ public final class NodePlanner implements JobPlanner {
      * is tried again after half a minute.
      */
     private static final long NODES_APART_NS = TimeUnit.SECONDS.toNanos(60);
+
+    /** How soon a plan is made again that had to do without an order: a plan takes a while. */
+    private static final long AGAIN_NS = TimeUnit.SECONDS.toNanos(30);
 
     private final DatasetTree tree;
     private final Admission admission;
@@ -120,7 +129,17 @@ public final class NodePlanner implements JobPlanner {
     public LocalPlan plan(List<JobRun> jobs) throws InvalidSpecException {
         Group now = group.get();
         FileNumbers numbers = now.numbers();
-        return numbers == null ? planAlone(now, jobs) : planTogether(now, numbers, jobs);
+        jobs.forEach(job -> job.plannerOrders().beginPlan());
+        MissingOrders missing = new MissingOrders();
+        while (true) {
+            try {
+                return numbers == null ? planAlone(now, jobs, missing) : planTogether(now, numbers, jobs, missing);
+            } catch (OrderNotReadyException e) {
+                if (!missing.takeNews()) {
+                    throw e;
+                }
+            }
+        }
     }
 
     @Override
@@ -130,23 +149,32 @@ public final class NodePlanner implements JobPlanner {
                 : plan;
     }
 
-    private LocalPlan planAlone(Group now, List<JobRun> jobs) throws InvalidSpecException {
+    private LocalPlan planAlone(Group now, List<JobRun> jobs, MissingOrders missing) throws InvalidSpecException {
         List<Need> needs = new ArrayList<>();
         List<FillOrders.Reading> readings = new ArrayList<>();
         List<BooleanSupplier> cuts = new ArrayList<>();
+        List<JobRun> leftOut = new ArrayList<>();
         for (JobRun job : jobs) {
             int epoch = Math.min(job.epoch(), job.spec().epochs());
-            int end = knownEnd(job, epoch);
-            Need need = need(job, epoch, end, now, IntUnaryOperator.identity(), readsEverythingHere(job, epoch));
+            if (missing.isAllOf(job, epoch)) {
+                leftOut.add(job);
+                cuts.add(isThereLater(job, epoch));
+                continue;
+            }
+            int end = missing.end(job, knownEnd(job, epoch));
+            EpochSource orders = missing.of(job, job.plannerOrders().sampler());
+            Need need =
+                    need(job, orders, epoch, end, now, IntUnaryOperator.identity(), readsEverythingHere(job, epoch));
             needs.add(need);
             readings.add(FillOrders.Reading.here(job, AccessStream.position(epoch, 0)));
             if (end < job.spec().epochs()) {
-                cuts.add(() -> job.epoch() >= end - 1 && job.orders().isReady(end));
+                cuts.add(() -> job.epoch() >= end - 1 && job.plannerOrders().isReady(end));
             } else if (!need.sameInEveryEpoch() && epoch + limits.epochs(need) < end) {
                 int last = epoch + limits.epochs(need) - 1; // of those that the plan looks at
                 cuts.add(() -> job.epoch() >= last);
             }
         }
+        requireAny(needs, leftOut, missing);
         int files = tree.entryCount();
         BetweenTrainings between = between(now, jobs);
         Placement placement = place(between == null ? now : now.withoutMemory(between.roomBytes()), files, needs);
@@ -160,10 +188,19 @@ public final class NodePlanner implements JobPlanner {
                 null,
                 between,
                 List.copyOf(readings),
+                missing.lines(leftOut),
                 null,
                 isOver,
                 new int[0][]);
         return placed.filledFromHere(admission.residents().tiers().size());
+    }
+
+    /** Refuses a plan that would leave out all jobs. */
+    private static void requireAny(List<Need> needs, List<JobRun> leftOut, MissingOrders missing)
+            throws OrderNotReadyException {
+        if (needs.isEmpty() && !leftOut.isEmpty()) {
+            throw missing.why(leftOut.getFirst());
+        }
     }
 
     private @Nullable BetweenTrainings between(Group now, List<JobRun> jobs) {
@@ -196,9 +233,11 @@ public final class NodePlanner implements JobPlanner {
         }
     }
 
-    private LocalPlan planTogether(Group now, FileNumbers numbers, List<JobRun> jobs) throws InvalidSpecException {
+    private LocalPlan planTogether(Group now, FileNumbers numbers, List<JobRun> jobs, MissingOrders missing)
+            throws InvalidSpecException {
         List<Need> needs = new ArrayList<>();
         List<JobRun> planned = new ArrayList<>();
+        List<JobRun> leftOut = new ArrayList<>();
         List<FillOrders.Reading> readings = new ArrayList<>();
         List<BooleanSupplier> cuts = new ArrayList<>();
         List<JobRun> inOrder = jobs.stream()
@@ -208,15 +247,21 @@ public final class NodePlanner implements JobPlanner {
             int[] nodes = now.ranks().of(job.spec());
             if (Arrays.stream(nodes).noneMatch(node -> node == Group.RankNodes.UNKNOWN)) {
                 boolean hasFiles = hasFileOfEachEpoch(job.spec());
-                int start = hasFiles ? epochToPlan(job) : job.spec().startEpoch();
-                boolean areAllSeen = !hasFiles || areAllSeen(job, start);
+                int start = hasFiles ? epochToPlan(job, missing) : job.spec().startEpoch();
+                if (missing.isAllOf(job, start)) {
+                    leftOut.add(job);
+                    cuts.add(isThereLater(job, start));
+                    continue;
+                }
+                boolean areAllSeen = !missing.isAnyOf(job) && (!hasFiles || areAllSeen(job, start));
                 int end = areAllSeen ? job.spec().epochs() : start + 1;
-                needs.add(need(job, start, end, now, numbers::numberOf, false));
+                EpochSource orders = missing.of(job, job.plannerOrders().sampler());
+                needs.add(need(job, orders, start, end, now, numbers::numberOf, false));
                 if (start != job.spec().startEpoch()) {
                     cuts.add(endsSoon(job, start));
                 }
                 if (!areAllSeen) {
-                    cuts.add(areAllSeenSoon(job, start));
+                    cuts.add(areAllSeenSoon(job, start, missing.isAnyOf(job) ? AGAIN_NS : 0));
                 }
                 int[] ranks = IntStream.range(0, nodes.length)
                         .filter(rank -> now.isHere(nodes[rank]))
@@ -225,9 +270,11 @@ public final class NodePlanner implements JobPlanner {
                 planned.add(job);
             }
         }
+        requireAny(needs, leftOut, missing);
         if (needs.isEmpty()) {
             return LocalPlan.PENDING;
         }
+        List<String> withoutJobs = missing.lines(leftOut);
         PlanRequest request = new PlanRequest(
                 numbers.count(),
                 number -> tree.keptSize(numbers.fileOf(number)),
@@ -240,12 +287,12 @@ public final class NodePlanner implements JobPlanner {
                 ? MovingSamples.Facts.of(planned.getFirst(), needs.getFirst().nodeOfRank(), now)
                 : null;
         if (facts != null && facts.equals(moving)) {
-            return planMoving(now, numbers, planned.getFirst(), request, readings.getFirst());
+            return planMoving(now, numbers, planned.getFirst(), request, readings.getFirst(), withoutJobs);
         }
         Placement placement = planner.plan(request, policy).onlyFor(now.self());
         moving = placement.shouldMove() ? facts : null;
         if (moving != null) {
-            return planMoving(now, numbers, planned.getFirst(), request, readings.getFirst());
+            return planMoving(now, numbers, planned.getFirst(), request, readings.getFirst(), withoutJobs);
         }
         List<JobRun> readHere =
                 planned.stream().filter(job -> job.streams() > 0).toList();
@@ -262,6 +309,7 @@ public final class NodePlanner implements JobPlanner {
                 copies,
                 null,
                 List.copyOf(readings),
+                withoutJobs,
                 null,
                 () -> cuts.stream().anyMatch(BooleanSupplier::getAsBoolean),
                 new int[0][]);
@@ -270,7 +318,12 @@ public final class NodePlanner implements JobPlanner {
 
     /** The plan of the epoch in which the job is, from a request for all its epochs. */
     private LocalPlan planMoving(
-            Group now, FileNumbers numbers, JobRun job, PlanRequest all, FillOrders.Reading reading)
+            Group now,
+            FileNumbers numbers,
+            JobRun job,
+            PlanRequest all,
+            FillOrders.Reading reading,
+            List<String> leftOut)
             throws InvalidSpecException {
         MovingSamples samples = MovingSamples.now(job);
         HeldNow held = new HeldNow(tree.entryCount(), admission.residents());
@@ -286,6 +339,7 @@ public final class NodePlanner implements JobPlanner {
                 null,
                 null,
                 List.of(new FillOrders.Reading(job, reading.ranks(), start)),
+                leftOut,
                 samples.exchange(),
                 samples.isOver(),
                 new int[0][]);
@@ -299,14 +353,21 @@ public final class NodePlanner implements JobPlanner {
 
     /**
      * The epoch for which a group plans such a job. While the file of the first one is there, where a trainer is does not matter, so that a node
-     * that plans late plans as the others did.
+     * that plans late plans as the others did. Where the file does not answer, that is not known, and all of the job's orders are missing.
      */
-    private static int epochToPlan(JobRun job) throws InvalidSpecException {
+    private static int epochToPlan(JobRun job, MissingOrders missing) throws InvalidSpecException {
         int start = job.spec().startEpoch();
         int now = epochOfTrainers(job);
-        // A sampler of its own looks at the file: the job's may have kept an order whose file is gone for the other
-        // nodes.
-        return now == start || job.spec().sampler(job.index()).isReady(start) ? start : now;
+        if (now == start || missing.isAllOf(job, 0)) {
+            return start;
+        }
+        try {
+            // Not what the job keeps, for the file may be gone for the other nodes.
+            return job.plannerOrders().isThere(start) ? start : now;
+        } catch (OrderNotReadyException e) {
+            missing.add(job, 0, e);
+            return start;
+        }
     }
 
     /** The epoch in which the job's trainers are, or its last one. */
@@ -325,20 +386,40 @@ public final class NodePlanner implements JobPlanner {
 
     /** Whether the order files of all epochs that a plan looks at are there now. A sampler that has waited for one would say no until it is read. */
     private boolean areAllSeen(JobRun job, int start) throws InvalidSpecException {
-        Sampler now = job.spec().sampler(job.index());
+        Sampler now = job.plannerOrders().sampler();
         return knownEnd(job.spec(), start, now::isReady) == job.spec().epochs();
     }
 
-    /** Whether all files are there so soon after this that other nodes may have seen them before. */
-    private BooleanSupplier areAllSeenSoon(JobRun job, int start) {
+    /**
+     * Whether all files are there so soon after this that other nodes may have seen them before.
+     *
+     * @param notBeforeNs when it is looked for first
+     */
+    private BooleanSupplier areAllSeenSoon(JobRun job, int start, long notBeforeNs) {
         long plannedNs = System.nanoTime();
         return () -> {
+            long since = System.nanoTime() - plannedNs;
             try {
-                return System.nanoTime() - plannedNs < NODES_APART_NS && areAllSeen(job, start);
+                return since >= notBeforeNs && since < NODES_APART_NS && areAllSeen(job, start);
             } catch (InvalidSpecException e) {
                 return false; // the job's ranks meet it themselves
             }
         };
+    }
+
+    /** Whether the order that this job is planned from is there by now. Not looked for at once, for a plan takes a while and may fail again. */
+    private static BooleanSupplier isThereLater(JobRun job, int epoch) {
+        long plannedNs = System.nanoTime();
+        return () -> System.nanoTime() - plannedNs >= AGAIN_NS
+                && (isThere(job, epoch) || isThere(job, epochOfTrainers(job)));
+    }
+
+    private static boolean isThere(JobRun job, int epoch) {
+        try {
+            return job.plannerOrders().isThere(epoch);
+        } catch (InvalidSpecException e) {
+            return false; // the job's ranks meet it themselves
+        }
     }
 
     /**
@@ -346,7 +427,7 @@ public final class NodePlanner implements JobPlanner {
      * another end.
      */
     private int knownEnd(JobRun job, int firstEpoch) {
-        return knownEnd(job.spec(), firstEpoch, job.orders()::isReady);
+        return knownEnd(job.spec(), firstEpoch, job.plannerOrders()::isReady);
     }
 
     private int knownEnd(JobSpec spec, int firstEpoch, IntPredicate isReady) {
@@ -381,8 +462,14 @@ public final class NodePlanner implements JobPlanner {
             return null;
         }
         int epoch = Math.min(job.epoch(), job.spec().epochs());
-        Need need = need(job, epoch, knownEnd(job, epoch), now, numbers::numberOf, false);
-        NextUse uses = NextUse.of(need, numbers.count(), now.self(), epoch);
+        EpochSource orders = job.plannerOrders().sampler()::epoch;
+        Need need = need(job, orders, epoch, knownEnd(job, epoch), now, numbers::numberOf, false);
+        NextUse uses;
+        try {
+            uses = NextUse.of(need, numbers.count(), now.self(), epoch);
+        } catch (OrderNotReadyException e) {
+            return null; // then the plan names the replicas
+        }
         ReplicaSpace copies = new ReplicaSpace(
                 numbers,
                 request.sizes(),
@@ -391,7 +478,7 @@ public final class NodePlanner implements JobPlanner {
                 job::lastEpoch, // readers may wait for this
                 epoch,
                 job.spec().epochs(),
-                job.orders()::isReady);
+                job.plannerOrders()::isReady);
         admission.residents().adoptInto(copies, file -> {
             int number = numbers.numberOf(file);
             int home = number == FileNumbers.NONE ? Placement.NONE : placement.home(number);
@@ -417,17 +504,20 @@ public final class NodePlanner implements JobPlanner {
         return digest.getValue();
     }
 
+    /** What a plan needs of a job. Its orders are those of a sampler of its own: planning looks at many epochs, and the job's few are in use. */
     private static Need need(
-            JobRun job, int firstEpoch, int endEpoch, Group now, IntUnaryOperator numberOf, boolean same)
-            throws InvalidSpecException {
-        // A sampler of its own: planning looks at many epochs, and the job's few are in use.
-        Sampler sampler = job.spec().sampler(job.index());
+            JobRun job,
+            EpochSource orders,
+            int firstEpoch,
+            int endEpoch,
+            Group now,
+            IntUnaryOperator numberOf,
+            boolean same) {
         IntUnaryOperator sampleOf = sample -> {
             int file = job.index().file(sample);
             return file == SampleIndex.NO_FILE ? -1 : numberOf.applyAsInt(file);
         };
-        return new Need(
-                sampler::epoch, sampleOf, firstEpoch, endEpoch, now.ranks().of(job.spec()), same);
+        return new Need(orders, sampleOf, firstEpoch, endEpoch, now.ranks().of(job.spec()), same);
     }
 
     /** Whether this node reads the whole dataset in every epoch. Only orders that the user wrote may differ in what they read. */

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param copies the room for replicas where the placement does not name them
  * @param between the room between trainings of one order, or null
  * @param readings the reads that the tiers are filled for
+ * @param leftOut the jobs that are not planned for
  * @param exchange where samples move with their readers, while there is a next epoch; else null
  * @param isOver whether the jobs' orders are known further than the placement looks, and are needed
  * @param order by tier, the files to fill it with
@@ -32,6 +33,7 @@ record Placed(
         @Nullable ReplicaSpace copies,
         @Nullable BetweenTrainings between,
         List<FillOrders.Reading> readings,
+        List<String> leftOut,
         @Nullable Exchange exchange,
         BooleanSupplier isOver,
         int[][] order)
@@ -47,7 +49,8 @@ record Placed(
                     .toArray();
         }
         int[][] now = FillOrders.of(planned, this::tierOf, readings);
-        return new Placed(placement, self, numbers, nodes, digest, copies, between, readings, exchange, isOver, now);
+        return new Placed(
+                placement, self, numbers, nodes, digest, copies, between, readings, leftOut, exchange, isOver, now);
     }
 
     private int number(int file) {

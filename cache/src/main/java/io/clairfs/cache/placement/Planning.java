@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * Keeps the plan of this node up to date with its jobs.
  *
  * <p>A plan over millions of samples and many epochs takes a while. A thread of its own makes it; meanwhile a node alone keeps what is
- * fetched while there is room, which is where a plan begins too. When jobs change while a plan is made, another one is made after it.
+ * fetched while there is room, which is where a plan begins too. When jobs change while a plan is made, another one is made after it, and so it is
+ * when an order file has answered that a plan went on without.
  *
  * <p>Life cycle: the prefetcher makes it, which starts its thread, and closes it first of all. Its lock guards what is due.
  * {@link Admission#follow} is called under it, so that a plan for former jobs never replaces a newer one, and so is
@@ -38,8 +39,14 @@ public final class Planning implements AutoCloseable {
     private final long againNs;
     private final Worker worker;
 
-    /** The order that each job was last said to wait for; only the worker uses it. */
-    private final Map<JobRun, String> told = new HashMap<>();
+    /** The orders that jobs were said to wait for; only the worker uses it. */
+    private final ToldWaits told = new ToldWaits();
+
+    /** The order file of each job that was last said not to answer; only the worker uses it. */
+    private final Map<JobRun, String> unanswered = new HashMap<>();
+
+    /** The jobs that the last plan was said to leave out; only the worker uses it. */
+    private List<String> leftOut = List.of();
 
     /** Why the last plan could not be made, as it was said, and when; only the worker uses them. */
     private @Nullable String failure;
@@ -47,6 +54,10 @@ public final class Planning implements AutoCloseable {
     private long failedNs;
 
     private boolean changed;
+
+    /** As {@link #changed}, but a plan for the same jobs that is being made is followed until the next. */
+    private boolean answered;
+
     private boolean moved;
     private boolean closed;
 
@@ -87,6 +98,12 @@ public final class Planning implements AutoCloseable {
         notifyAll();
     }
 
+    /** Orders that a plan went on without can be looked at now: plans again. */
+    public synchronized void ordersAnswered() {
+        answered = true;
+        notifyAll();
+    }
+
     /** A trainer was found elsewhere than expected: tiers are filled first with what it needs first. */
     public synchronized void trainerMoved() {
         moved = true;
@@ -122,12 +139,13 @@ public final class Planning implements AutoCloseable {
 
     private synchronized Due awaitChange() throws InterruptedException {
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STALE_LOOK_MS);
-        for (long left = STALE_LOOK_MS; left > 0 && !changed && !moved && !closed; ) {
+        for (long left = STALE_LOOK_MS; left > 0 && !changed && !answered && !moved && !closed; ) {
             wait(left);
             left = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
         }
-        Due due = closed ? Due.END : changed ? Due.PLAN : moved ? Due.ORDER : Due.NOTHING;
+        Due due = closed ? Due.END : changed || answered ? Due.PLAN : moved ? Due.ORDER : Due.NOTHING;
         changed = false;
+        answered = false;
         moved = false;
         return due;
     }
@@ -138,8 +156,22 @@ public final class Planning implements AutoCloseable {
         failure = null;
         LocalPlan plan = now.isEmpty() ? null : make(() -> planner.plan(now), before);
         if (plan != null && !plan.isMeanwhile()) {
+            tellLeftOut(plan.leftOut());
             follow(plan);
+        } else if (now.isEmpty()) {
+            leftOut = List.of();
         }
+    }
+
+    /** Says which jobs a plan leaves out, but not again what was said of the plan before. */
+    private void tellLeftOut(List<String> lines) {
+        for (String line : lines) {
+            if (!leftOut.contains(line)) {
+                errors.add(
+                        "no plan for job " + line + "; the other jobs are planned for, and this one when it is there");
+            }
+        }
+        leftOut = List.copyOf(lines);
     }
 
     private void fillAgain(List<JobRun> now) {
@@ -171,11 +203,23 @@ public final class Planning implements AutoCloseable {
         for (JobRun job : now) {
             job.prepareNextEpoch();
             String awaited = job.awaitedOrder();
-            if (awaited != null && !awaited.equals(told.put(job, awaited))) {
+            if (told.isNews(job, awaited)) {
                 errors.add("job " + job.spec().name() + " waits for the order of its next epoch: " + awaited);
             }
+            tellUnanswered(job);
         }
-        told.keySet().retainAll(now);
+        told.forgetOthersThan(now);
+        unanswered.keySet().retainAll(now);
+    }
+
+    /** Says that a file of a job does not answer, unless the job has no plan for that reason. */
+    private void tellUnanswered(JobRun job) {
+        String now = admission.plan().covers(job) ? job.plannerOrders().unanswered() : null;
+        if (now == null) {
+            var _ = unanswered.remove(job);
+        } else if (!now.equals(unanswered.put(job, now))) {
+            errors.add("job " + job.spec().name() + " is planned for only as far as its orders are known: " + now);
+        }
     }
 
     /** Makes a plan; may take a while. */

@@ -5,6 +5,7 @@ import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.follow.JobTimes;
 import io.clairfs.cache.follow.SampleLocation;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrders;
@@ -219,6 +220,7 @@ public final class Prefetcher implements AutoCloseable {
             run.followByRequests();
         }
         run.orders().computeAside(Prefetcher::startOrderThread, signal::wake);
+        run.plannerOrders().lookAside(Prefetcher::startPlannerOrderThread, planning::ordersAnswered);
         run.traffic(NodeTraffic.of(counters));
         jobs.add(run);
         wakeAll();
@@ -228,6 +230,11 @@ public final class Prefetcher implements AutoCloseable {
     /** One at a time for each job. It may hang in a file system, and then outlives its job. */
     private static void startOrderThread(Runnable work) {
         Thread.ofPlatform().daemon().name("next-order").start(work);
+    }
+
+    /** As the other one, for the planner's looks at files. */
+    private static void startPlannerOrderThread(Runnable work) {
+        Thread.ofPlatform().daemon().name("planner-order").start(work);
     }
 
     /** Ends the job of this name. Returns whether there was one. */
@@ -280,7 +287,7 @@ public final class Prefetcher implements AutoCloseable {
     }
 
     /** What the epochs of a job took until now. */
-    public JobRun.Times timesOf(JobRun job) {
+    public JobTimes timesOf(JobRun job) {
         events.heedWaited();
         return job.times();
     }

@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 
@@ -43,7 +43,7 @@ abstract class FetchRouterFixture {
     final MemoryTier memory = new MemoryTier(SAMPLES * SIZE);
     final RecordingTier disk = new RecordingTier(SAMPLES * SIZE);
     final FakePeers peers = new FakePeers();
-    final SamplesInUse inUse = new SamplesInUse();
+    final SamplesInUse inUse = new SamplesInUse(SamplesInUse.READERS_BYTES, () -> 0);
     final Counters counters = new Counters();
     final Admission admission;
     final ObservedRates rates;
@@ -51,10 +51,9 @@ abstract class FetchRouterFixture {
     final List<Runnable> besides = new CopyOnWriteArrayList<>();
     boolean besidesFails;
 
-    /** In place of the clock's time, 0 where it runs, and how much has passed since it was stopped. */
-    volatile long stoppedNs;
+    /** The router's time, in which nothing passes but what a test says: what peers take is none, however long this machine is busy with others. */
+    final AtomicLong nowNs = new AtomicLong();
 
-    volatile long passedNs;
     volatile double peerSeconds = 1e-2;
     volatile double diskSeconds = 1e-4;
     volatile double sourceSeconds = 1;
@@ -83,7 +82,7 @@ abstract class FetchRouterFixture {
                 FetchLimits.DEFAULT,
                 rates,
                 counters,
-                () -> stoppedNs == 0 ? System.nanoTime() : stoppedNs + passedNs,
+                nowNs::get,
                 this::besides);
     }
 
@@ -149,18 +148,10 @@ abstract class FetchRouterFixture {
                     Await.until("the peer may answer", () -> answer.getCount() == 0);
                 }
                 if (silent) {
-                    passAll(withinNs);
+                    nowNs.addAndGet(withinNs);
                     return null;
                 }
                 return answersBySample.getOrDefault(sample, false) ? new Delivery(dataset.sample(sample), 0) : null;
-            }
-
-            /** A thread that is parked may go on for no reason. */
-            private static void passAll(long ns) {
-                long endNs = System.nanoTime() + ns;
-                for (long left = ns; left > 0; left = endNs - System.nanoTime()) {
-                    LockSupport.parkNanos(left);
-                }
             }
 
             @Override
@@ -173,11 +164,6 @@ abstract class FetchRouterFixture {
                 return WINDOW_BYTES;
             }
         }
-    }
-
-    /** From now on no time passes for the router: what peers take is none, however long this machine is busy with others. */
-    void stopClock() {
-        stoppedNs = System.nanoTime();
     }
 
     void planAll(int tier) {

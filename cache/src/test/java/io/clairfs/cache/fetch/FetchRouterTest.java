@@ -160,7 +160,8 @@ final class FetchRouterTest extends FetchRouterFixture {
     /** Whether the thread waits for what another thread fetches, and not for anything on the way there. */
     private static boolean waitsForAnother(Thread thread) {
         return Stream.of(thread.getStackTrace())
-                .anyMatch(frame -> frame.getClassName().equals(CompletableFuture.class.getName()));
+                .anyMatch(frame -> frame.getClassName().equals(CompletableFuture.class.getName())
+                        && frame.getMethodName().equals("join"));
     }
 
     /** Starts threads that fetch the same sample, and returns when all but the one who reads the source wait for it. */
@@ -189,7 +190,7 @@ final class FetchRouterTest extends FetchRouterFixture {
         gate.countDown();
         List<SampleBuffer> got = new ArrayList<>();
         for (FutureTask<SampleBuffer> task : tasks) {
-            got.add(task.get(30, TimeUnit.SECONDS));
+            got.add(task.get(60, TimeUnit.SECONDS));
         }
         assertThat(dataset.reads()).containsExactly(5);
         assertThat(got).allMatch(each -> dataset.isRight(5, each));
@@ -223,7 +224,7 @@ final class FetchRouterTest extends FetchRouterFixture {
         assertThat(dataset.reads()).containsExactly(5, 5);
         assertThat(first.isDone()).isFalse();
         lost.countDown();
-        SampleBuffer late = first.get(30, TimeUnit.SECONDS);
+        SampleBuffer late = first.get(60, TimeUnit.SECONDS);
         assertThat(dataset.isRight(5, late)).isTrue();
         assertThat(impatient.isUnderWay(dataset.file(5))).isFalse();
         again.release();
@@ -244,7 +245,7 @@ final class FetchRouterTest extends FetchRouterFixture {
         assertThat(dataset.reads()).containsExactly(5);
         assertThat(first.isDone()).isFalse();
         hangs.countDown();
-        requireRight(5, first.get(30, TimeUnit.SECONDS));
+        requireRight(5, first.get(60, TimeUnit.SECONDS));
     }
 
     private void requireRight(int sample, SampleBuffer came) {
@@ -265,8 +266,8 @@ final class FetchRouterTest extends FetchRouterFixture {
         CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
         assertThat(router.join(dataset.file(1), SIZE, reader)).isTrue();
         gate.countDown();
-        assertThatThrownBy(() -> fetch.get(30, TimeUnit.SECONDS)).cause().hasMessage("injected");
-        SampleBuffer read = reader.get(30, TimeUnit.SECONDS);
+        assertThatThrownBy(() -> fetch.get(60, TimeUnit.SECONDS)).cause().hasMessage("injected");
+        SampleBuffer read = reader.get(60, TimeUnit.SECONDS);
         assertThat(dataset.isRight(1, read)).isTrue();
         read.release();
         assertThat(read.tryRetain()).isFalse();
@@ -305,7 +306,7 @@ final class FetchRouterTest extends FetchRouterFixture {
         public void close() {
             gate.countDown();
             try {
-                first.get(30, TimeUnit.SECONDS).release();
+                first.get(60, TimeUnit.SECONDS).release();
             } catch (InterruptedException | ExecutionException | TimeoutException e) {
                 throw new AssertionError(e);
             }
@@ -320,7 +321,7 @@ final class FetchRouterTest extends FetchRouterFixture {
             FutureTask<FetchRouter.Filling> fill = source.fill(1);
             source.kept.follow(_ -> LocalPlan.NOWHERE);
             source.gate.countDown();
-            assertThat(fill.get(30, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.NOT_NEEDED);
+            assertThat(fill.get(60, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.NOT_NEEDED);
             assertThat(source.large.reads()).containsExactly(0);
         }
     }
@@ -333,10 +334,10 @@ final class FetchRouterTest extends FetchRouterFixture {
             assertThat(source.busy.join(source.large.file(1), 10, reader)).isTrue();
             source.kept.follow(_ -> LocalPlan.NOWHERE);
             source.gate.countDown();
-            SampleBuffer read = reader.get(30, TimeUnit.SECONDS);
+            SampleBuffer read = reader.get(60, TimeUnit.SECONDS);
             assertThat(source.large.isRight(1, read)).isTrue();
             read.release();
-            assertThat(fill.get(30, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.BROUGHT);
+            assertThat(fill.get(60, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.BROUGHT);
             assertThat(source.large.reads()).containsExactly(0, 1);
         }
     }
@@ -352,9 +353,9 @@ final class FetchRouterTest extends FetchRouterFixture {
             CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
             assertThat(source.busy.join(source.large.file(1), 10, reader)).isTrue();
             source.gate.countDown();
-            reader.get(30, TimeUnit.SECONDS).release();
-            staged.get(30, TimeUnit.SECONDS).release();
-            assertThat(fill.get(30, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.BROUGHT);
+            reader.get(60, TimeUnit.SECONDS).release();
+            staged.get(60, TimeUnit.SECONDS).release();
+            assertThat(fill.get(60, TimeUnit.SECONDS)).isEqualTo(FetchRouter.Filling.BROUGHT);
             assertThat(source.large.reads()).containsExactly(0, 1, 2);
         }
     }
@@ -367,7 +368,7 @@ final class FetchRouterTest extends FetchRouterFixture {
         List<FutureTask<SampleBuffer>> tasks = startWaiting(12, 5);
         gate.countDown();
         for (FutureTask<SampleBuffer> task : tasks) {
-            assertThatThrownBy(() -> task.get(30, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> task.get(60, TimeUnit.SECONDS))
                     .cause()
                     .isInstanceOf(SourceFailedException.class)
                     .hasMessageContaining("injected");
@@ -392,14 +393,14 @@ final class FetchRouterTest extends FetchRouterFixture {
             List<Integer> order =
                     new ArrayList<>(IntStream.range(0, SAMPLES).boxed().toList());
             Collections.shuffle(order, random);
-            together.await(30, TimeUnit.SECONDS);
+            together.await(60, TimeUnit.SECONDS);
             for (int sample : order) {
                 requireFetched(sample);
                 admission.writeNext(DISK);
             }
             return null;
         });
-        together.await(30, TimeUnit.SECONDS);
+        together.await(60, TimeUnit.SECONDS);
         for (FutureTask<@Nullable Void> task : tasks) {
             task.get(60, TimeUnit.SECONDS);
         }

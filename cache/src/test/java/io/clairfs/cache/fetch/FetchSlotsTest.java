@@ -13,10 +13,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(120)
 final class FetchSlotsTest {
     private static final int MOST = 3;
-    private static final long GENEROUS_S = 30;
+    private static final long GENEROUS_S = 60;
 
     private static final int MOST_LOST = 2;
     private static final long LOST_NS = 1000;

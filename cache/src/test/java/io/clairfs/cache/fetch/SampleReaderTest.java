@@ -43,7 +43,7 @@ final class SampleReaderTest {
     private final FakeDataset dataset;
     private final MemoryTier memory = new MemoryTier(2 * LARGE);
     private final RecordingTier disk = new RecordingTier(2 * LARGE);
-    private final SamplesInUse inUse = new SamplesInUse();
+    private final SamplesInUse inUse = new SamplesInUse(SamplesInUse.READERS_BYTES, () -> 0);
     private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
     private final Counters counters = new Counters();
     private final Admission admission;
@@ -144,14 +144,16 @@ final class SampleReaderTest {
         dataset.awaitReads(3);
         requireRead(LARGE_ONE, 0, 1000);
         requireRead(LARGE_ONE, 2 * InFlightLimit.PIECE_BYTES - 1000, 1000);
-        FutureTask<Void> last = new FutureTask<>(() -> {
-            requireRead(LARGE_ONE, LARGE - 1000, 1000);
-            return null;
-        });
-        Thread.ofPlatform().daemon().start(last);
+        // on this thread, which goes on once the reader waits for the fetch
+        CompletableFuture<byte[]> last = ReadBytes.ask(reader, dataset.file(LARGE_ONE), LARGE - 1000, 1000);
+        assertThat(last).isNotDone();
         gate.countDown();
-        last.get(30, TimeUnit.SECONDS);
-        staged.get(30, TimeUnit.SECONDS).release();
+        SampleBuffer right = dataset.sample(LARGE_ONE);
+        assertThat(MemorySegment.ofArray(last.get(60, TimeUnit.SECONDS))
+                        .mismatch(right.bytes().asSlice(LARGE - 1000)))
+                .isEqualTo(-1);
+        right.release();
+        staged.get(60, TimeUnit.SECONDS).release();
         assertThat(dataset.readsOf(LARGE_ONE)).isEqualTo(Math.ceilDiv(LARGE, InFlightLimit.PIECE_BYTES));
     }
 
@@ -180,7 +182,7 @@ final class SampleReaderTest {
         } finally {
             gate.countDown();
         }
-        staged.get(30, TimeUnit.SECONDS).release();
+        staged.get(60, TimeUnit.SECONDS).release();
     }
 
     @Test
@@ -198,11 +200,11 @@ final class SampleReaderTest {
                 new SampleReader(dataset.tree, dataset, slow, inUse, counters, errors, TIMEOUT_MS)) {
             CompletableFuture<byte[]> end = ReadBytes.ask(patient, dataset.file(LARGE_ONE), LARGE - 1000, 1000);
             gate.countDown();
-            assertThat(end.get(30, TimeUnit.SECONDS)).hasSize(1000);
+            assertThat(end.get(60, TimeUnit.SECONDS)).hasSize(1000);
         } finally {
             gate.countDown();
         }
-        staged.get(30, TimeUnit.SECONDS).release();
+        staged.get(60, TimeUnit.SECONDS).release();
         assertThat(dataset.reads()).isEmpty();
     }
 
@@ -227,8 +229,8 @@ final class SampleReaderTest {
         CompletableFuture<byte[]> first = ReadBytes.ask(reader, dataset.file(1), 0, 40);
         assertThat(first).isNotDone();
         gate.countDown();
-        assertThat(first.get(30, TimeUnit.SECONDS)).hasSize(40);
-        SampleBuffer buffer = staged.get(30, TimeUnit.SECONDS);
+        assertThat(first.get(60, TimeUnit.SECONDS)).hasSize(40);
+        SampleBuffer buffer = staged.get(60, TimeUnit.SECONDS);
         inUse.letGo(dataset.file(1), buffer);
         buffer.release();
         requireRead(1, 40, 60);
@@ -261,16 +263,21 @@ final class SampleReaderTest {
     @Test
     void readersOfASourceThatHangs_areToldInTime_andNoThreadWaitsWithThoseWhoJoined() throws Exception {
         CountDownLatch gate = dataset.hang();
+        FutureTask<SampleBuffer> fetch = new FutureTask<>(() -> router.fetch(dataset.file(1), false));
         try (SampleReader impatient = new SampleReader(dataset.tree, dataset, router, inUse, counters, errors, 100)) {
             assertThatThrownBy(() -> ReadBytes.of(impatient, dataset.file(1), 0, 10))
                     .isInstanceOf(SourceTimeoutException.class)
                     .hasMessageContaining("100 ms");
+            // that reader's thread may have been too late to begin a fetch
+            Thread.ofPlatform().daemon().start(fetch);
+            dataset.awaitReads(1);
             // on this thread, which goes on while the source hangs
             CompletableFuture<byte[]> joined = ReadBytes.ask(impatient, dataset.file(1), 20, 10);
-            assertThatThrownBy(() -> joined.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(SourceTimeoutException.class);
+            assertThatThrownBy(() -> joined.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(SourceTimeoutException.class);
         } finally {
             gate.countDown();
         }
+        fetch.get(60, TimeUnit.SECONDS).release();
         Await.until("the fetch is over", () -> !router.isUnderWay(dataset.file(1)));
         requireRead(1, 0, 40);
     }
@@ -282,7 +289,7 @@ final class SampleReaderTest {
         Thread.ofPlatform().daemon().start(waiting);
         dataset.awaitReads(1);
         reader.close();
-        assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS)).hasMessageContaining("the mount is being ended");
+        assertThatThrownBy(() -> waiting.get(60, TimeUnit.SECONDS)).hasMessageContaining("the mount is being ended");
         assertThatThrownBy(() -> ReadBytes.of(reader, dataset.file(2), 0, 10))
                 .hasMessageContaining("the mount is being ended");
         gate.countDown();
@@ -331,8 +338,8 @@ final class SampleReaderTest {
         reader.read(dataset.file(1), 0, 40, TIMEOUT_MS, asker(_ -> free.get(), wasFree));
         assertThat(free).isFalse();
         gate.countDown();
-        assertThat(wasFree.get(30, TimeUnit.SECONDS)).isTrue();
-        SampleBuffer buffer = staged.get(30, TimeUnit.SECONDS);
+        assertThat(wasFree.get(60, TimeUnit.SECONDS)).isTrue();
+        SampleBuffer buffer = staged.get(60, TimeUnit.SECONDS);
         inUse.letGo(dataset.file(1), buffer);
         buffer.release();
     }
@@ -341,7 +348,7 @@ final class SampleReaderTest {
     void reader_isToldAfterItsSampleWasCounted() throws Exception {
         CompletableFuture<Long> counted = new CompletableFuture<>();
         reader.read(dataset.file(1), 0, 40, TIMEOUT_MS, asker(_ -> counters.fromSource.count(), counted));
-        assertThat(counted.get(30, TimeUnit.SECONDS)).isEqualTo(1);
+        assertThat(counted.get(60, TimeUnit.SECONDS)).isEqualTo(1);
     }
 
     /** Completes {@code result} with what {@code look} returns while the bytes are handed over. */

@@ -3,13 +3,21 @@ package io.clairfs.cache.fetch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.tier.SampleBuffer;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What readers have in hand is held until they close it. */
+/** What readers have in hand is held until they close it, or come for no more of it. */
 final class SamplesInUseTest {
+    private final AtomicLong clock = new AtomicLong();
+
+    private SamplesInUse holding(long readersBytes) {
+        return new SamplesInUse(readersBytes, clock::get);
+    }
+
     @Test
     void closed_letsGoOfWhatThatReaderHadInHandAndOfNothingElse() {
-        try (SamplesInUse inUse = new SamplesInUse()) {
+        try (SamplesInUse inUse = holding(SamplesInUse.READERS_BYTES)) {
             SampleBuffer first = SampleBuffer.allocate(100);
             SampleBuffer second = SampleBuffer.allocate(100);
             inUse.readInPieces(1, first);
@@ -26,8 +34,24 @@ final class SamplesInUseTest {
     }
 
     @Test
+    void sampleForWhichItsReaderComesNoMore_isLetGo_someSecondsAfterItsLastRequest() {
+        try (SamplesInUse inUse = holding(SamplesInUse.READERS_BYTES)) {
+            SampleBuffer sample = SampleBuffer.allocate(100);
+            inUse.readInPieces(1, sample);
+            for (int requests = 0; requests < 3; requests++) {
+                clock.addAndGet(TimeUnit.SECONDS.toNanos(4));
+                assertThat(inUse.get(1)).isSameAs(sample);
+                sample.release();
+            }
+            clock.addAndGet(TimeUnit.SECONDS.toNanos(6));
+            assertThat(inUse.get(1)).isNull();
+            sample.release();
+        }
+    }
+
+    @Test
     void readersHoldNoMoreThanTheirs() {
-        try (SamplesInUse inUse = new SamplesInUse(250)) {
+        try (SamplesInUse inUse = holding(250)) {
             assertThat(inUse.hasRoomForReaders(250)).isTrue();
             assertThat(inUse.hasRoomForReaders(251)).isFalse();
             SampleBuffer sample = SampleBuffer.allocate(100);
@@ -40,7 +64,7 @@ final class SamplesInUseTest {
 
     @Test
     void closed_whileALoaderHasIt_leavesItToTheLoader() {
-        try (SamplesInUse inUse = new SamplesInUse()) {
+        try (SamplesInUse inUse = holding(SamplesInUse.READERS_BYTES)) {
             SampleBuffer sample = SampleBuffer.allocate(100);
             inUse.take(1, sample);
             inUse.closed(new int[] {1}, 1);

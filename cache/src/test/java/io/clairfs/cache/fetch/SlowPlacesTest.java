@@ -122,7 +122,6 @@ final class SlowPlacesTest extends FetchRouterFixture {
     void slowPeers_areTriedByOneFetchNowAndThen() throws Exception {
         peers.answersBySample.put(1, true);
         peerSeemsSlow();
-        stopClock();
         for (int i = 0; i < 3; i++) {
             assertThat(router.cheapest(dataset.file(1), SIZE)).isEqualTo(Place.SOURCE);
             requireFetched(1);
@@ -140,7 +139,6 @@ final class SlowPlacesTest extends FetchRouterFixture {
     @Test
     void peerThatSeemsSlow_isTriedBesidesWhatTheSourceGivesToReaders_untilItWasQuick() throws Exception {
         peerSeemsSlow();
-        stopClock();
         for (int sample = 1; sample <= 3; sample++) {
             peers.answersBySample.put(sample, true);
             assertThat(router.cheapest(dataset.file(sample), SIZE)).isEqualTo(Place.SOURCE);
@@ -164,7 +162,6 @@ final class SlowPlacesTest extends FetchRouterFixture {
         peers.answersBySample.put(1, false);
         peers.answersBySample.put(2, true);
         peers.answersBySample.put(3, true);
-        stopClock();
         router.fetch(dataset.file(1), true).release();
         router.fetch(dataset.file(2), true).release();
         assertThat(besides).hasSize(1);
@@ -193,7 +190,7 @@ final class SlowPlacesTest extends FetchRouterFixture {
         peers.answersBySample.put(1, true);
         putOnDisk(2);
         putOnDisk(3);
-        diskSeconds = 1.1;
+        diskSeconds = 1000; // a source whose thread waits for the processor is no slower than that
         router.fetch(dataset.file(1), true).release();
         router.fetch(dataset.file(2), true).release();
         assertThat(besides).as("of the peer").hasSize(1);
@@ -212,12 +209,11 @@ final class SlowPlacesTest extends FetchRouterFixture {
         peers.answersBySample.put(1, true);
         peers.answersBySample.put(2, true);
         besidesFails = true;
-        stopClock();
         router.fetch(dataset.file(1), true).release();
         assertThat(dataset.reads()).containsExactly(1);
         requireFetched(2);
         assertThat(peers.asked).as("it is put off like one that failed").isEmpty();
-        passedNs = TimeUnit.SECONDS.toNanos(1);
+        nowNs.addAndGet(TimeUnit.SECONDS.toNanos(1));
         requireFetched(2);
         assertThat(peers.asked).containsExactly(2);
     }
@@ -226,7 +222,6 @@ final class SlowPlacesTest extends FetchRouterFixture {
     void slowPeersThatHaveNothing_areTriedOnceAndTheSourceGivesIt() throws Exception {
         peers.answersBySample.put(1, false);
         peerSeconds = 30;
-        stopClock();
         requireFetched(1);
         assertThat(peers.asked).containsExactly(1);
         assertThat(dataset.reads()).containsExactly(1);
@@ -382,7 +377,6 @@ final class SlowPlacesTest extends FetchRouterFixture {
     @Test
     void quickSourceWhoseFirstReadsWereSlow_isAskedTwiceNowAndThen() throws Exception {
         sourceSeconds = 0.006;
-        stopClock(); // so that no further trial is due
         for (int number = 20; number < 30; number++) {
             requireFetched(number); // in less, most of them at least, for they are in memory
         }

@@ -26,7 +26,7 @@ final class EpochDriftDetectorTest {
     private void readsTheLastEpochAgain() {
         found(AccessStream.position(3, 0), AccessStream.position(2, 10));
         detector.searched();
-        assertThat(detector.astray()).isEqualTo(new JobRun.Astray(2, 3));
+        assertThat(detector.astray()).isEqualTo(new JobProgress.Astray(2, 3));
     }
 
     @Test
@@ -42,7 +42,7 @@ final class EpochDriftDetectorTest {
         detector.found(AccessStream.position(3, 0), AccessStream.position(2, 400), 300, LENGTH, MANY_READS, MEMORY);
         assertThat(detector.astray()).isNull();
         detector.found(AccessStream.position(3, 0), AccessStream.position(2, 400), 390, LENGTH, MANY_READS, MEMORY);
-        assertThat(detector.astray()).isEqualTo(new JobRun.Astray(2, 3));
+        assertThat(detector.astray()).isEqualTo(new JobProgress.Astray(2, 3));
     }
 
     @Test
@@ -51,7 +51,7 @@ final class EpochDriftDetectorTest {
         detector.reportsLost();
         assertThat(detector.isUnknown()).isTrue();
         found(AccessStream.position(3, 200), AccessStream.position(2, LENGTH / 2));
-        assertThat(detector.astray()).isEqualTo(new JobRun.Astray(2, 3));
+        assertThat(detector.astray()).isEqualTo(new JobProgress.Astray(2, 3));
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.clairfs.cache.testing.RecordingArea;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,6 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Trainers that leave their order, or are lost from sight, and come back. */
 final class JobRunAstrayTest extends JobRunFixture {
+    private static final long SIX_SECONDS_NS = TimeUnit.SECONDS.toNanos(6);
+
     @Test
     void wrongSeed_isOutOfSyncAndCounted() throws Exception {
         JobRun run = start("seed=5 epochs=3 batch=16");
@@ -61,7 +64,7 @@ final class JobRunAstrayTest extends JobRunFixture {
         read(run, LoaderOrder.of(first, BATCH, 2, 2, new Random(1)));
         read(run, LoaderOrder.of(first, BATCH, 2, 2, new Random(2)).subList(0, 600));
         assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
-        assertThat(run.progress().astray()).isEqualTo(new JobRun.Astray(0, 1));
+        assertThat(run.progress().astray()).isEqualTo(new JobProgress.Astray(0, 1));
         assertThat(run.progress().deviations()).isGreaterThan(400);
         assertThat(run.progress().position()).as("it follows nevertheless").isBetween(500, 600);
     }
@@ -77,7 +80,7 @@ final class JobRunAstrayTest extends JobRunFixture {
             boolean _ = run.read(dataset.index.file(sample));
         }
         read(run, first.subList(420, 500));
-        assertThat(run.progress().astray()).isEqualTo(new JobRun.Astray(0, 1));
+        assertThat(run.progress().astray()).isEqualTo(new JobProgress.Astray(0, 1));
     }
 
     @Test
@@ -109,7 +112,7 @@ final class JobRunAstrayTest extends JobRunFixture {
             read(run, epoch("seed=6", epoch, 0));
             assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
         }
-        assertThat(run.progress().astray()).isEqualTo(new JobRun.Astray(1, 0));
+        assertThat(run.progress().astray()).isEqualTo(new JobProgress.Astray(1, 0));
         assertThat(run.progress().deviations()).isGreaterThan(SAMPLES / 2);
     }
 
@@ -148,9 +151,9 @@ final class JobRunAstrayTest extends JobRunFixture {
                     return order;
                 },
                 SAMPLES,
-                System::nanoTime);
+                clock);
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
-        JobRun job = new JobRun(spec, dataset.index, dataset.tree, staging, orders, System::nanoTime);
+        JobRun job = new JobRun(spec, dataset.index, dataset.tree, staging, orders, clock);
         run.add(job);
         read(job, last.subList(0, found));
         read(job, last.subList(280 * ranks, last.size()));
@@ -252,6 +255,21 @@ final class JobRunAstrayTest extends JobRunFixture {
         assertThat(run.searchNow()).isTrue();
         assertThat(run.isLost()).isFalse();
         assertThat(run.progress().position()).isBetween(650, 700);
+    }
+
+    @Test
+    void searchThatHasTakenTenSeconds_looksAtNoFurtherEpoch() throws Exception {
+        String line = "seed=5 epochs=9 batch=16";
+        long[] nowNs = {1};
+        StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
+        JobRun run =
+                new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, () -> nowNs[0] += SIX_SECONDS_NS);
+        List<Integer> there = epoch(line, 7, 0);
+        for (int step = 0; !run.wantsSearch(); step++) {
+            run.read(dataset.index.file(there.get(step)));
+        }
+        assertThat(run.search()).isFalse();
+        assertThat(run.isLost()).isTrue();
     }
 
     @Test

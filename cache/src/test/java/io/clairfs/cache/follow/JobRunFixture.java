@@ -7,6 +7,7 @@ import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.testing.SmallDataset;
+import io.clairfs.cache.testing.TickingClock;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -20,6 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class JobRunFixture {
     static final int SAMPLES = 1200;
     static final int BATCH = 16;
+
+    /** A search for a trainer ends after some seconds of it. */
+    final TickingClock clock = new TickingClock();
 
     SmallDataset dataset;
 
@@ -35,12 +39,12 @@ abstract class JobRunFixture {
 
     JobRun start(String line) throws InvalidSpecException {
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
-        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, System::nanoTime);
+        return new JobRun(JobSpec.parse(line), dataset.index, dataset.tree, staging, clock);
     }
 
     JobRun run(JobSpec spec, EpochOrders orders) throws InvalidSpecException {
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
-        return new JobRun(spec, dataset.index, dataset.tree, staging, orders, System::nanoTime);
+        return new JobRun(spec, dataset.index, dataset.tree, staging, orders, clock);
     }
 
     JobRun goOn(String line, long position) throws InvalidSpecException {
@@ -50,8 +54,8 @@ abstract class JobRunFixture {
                 dataset.index,
                 dataset.tree,
                 new StagingBuffer(new RecordingArea(), 1 << 20, 64),
-                new EpochOrders(spec.sampler(dataset.index), SAMPLES, System::nanoTime),
-                System::nanoTime,
+                new EpochOrders(spec.sampler(dataset.index), SAMPLES, clock),
+                clock,
                 new long[] {position});
     }
 

@@ -53,7 +53,7 @@ final class JobRunPassesTest extends JobRunFixture {
         try (SmallDataset small = new SmallDataset(where, samples, 10, 1)) {
             String line = "seed=5 epochs=3 batch=" + batch + (workers == 0 ? "" : " workers=" + workers);
             StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1 << 20, 64);
-            JobRun run = new JobRun(JobSpec.parse(line), small.index, small.tree, staging, System::nanoTime);
+            JobRun run = new JobRun(JobSpec.parse(line), small.index, small.tree, staging, clock);
             passOver(run, small, 0, samples); // before the trainer begins
             expectAt(run, 0, 0);
             int other = 0;
@@ -72,7 +72,7 @@ final class JobRunPassesTest extends JobRunFixture {
                         }
                     }
                     if (i == samples / 2 + samples / 8) { // while it pauses
-                        JobRun.Progress before = run.progress();
+                        JobProgress before = run.progress();
                         passOver(run, small, 0, samples);
                         assertThat(run.progress().position()).isEqualTo(before.position());
                         assertThat(run.progress().epoch()).isEqualTo(epoch);

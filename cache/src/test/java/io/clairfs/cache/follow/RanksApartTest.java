@@ -44,7 +44,7 @@ final class RanksApartTest {
                                 .isFalse();
                     }
                 }
-                JobRun.Progress progress = run.progress();
+                JobProgress progress = run.progress();
                 if (progress.deviations() > 0 || !progress.done()) {
                     unexpected.add("schedule " + schedule + ": " + progress);
                 }

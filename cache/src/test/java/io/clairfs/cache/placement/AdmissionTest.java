@@ -108,7 +108,9 @@ final class AdmissionTest {
                     .as("it stays where it arrives")
                     .isTrue();
             bounded.follow(_ -> DISK);
-            assertThat(Filled.now(dataset.tree, bounded, List.of()).wanted().samples())
+            assertThat(Filled.now(dataset.tree, bounded, Filled.Arriving.NONE, List.of())
+                            .wanted()
+                            .samples())
                     .isEqualTo(SAMPLES - 1);
             TierRoom.Reservation other = bounded.reserve(dataset.file(1), DISK);
             assertThat(other).isNotNull();

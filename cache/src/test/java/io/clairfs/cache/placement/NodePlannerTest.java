@@ -19,6 +19,7 @@ import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.testing.FakeDataset;
 import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.testing.RecordingTier;
+import io.clairfs.cache.testing.TickingClock;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.io.IOException;
@@ -63,7 +64,7 @@ final class NodePlannerTest {
                 PlanLimits.DEFAULT);
         StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
         JobSpec spec = JobSpec.parse("seed=1 epochs=5");
-        job = new JobRun(spec, dataset.index, dataset.tree, staging, System::nanoTime);
+        job = new JobRun(spec, dataset.index, dataset.tree, staging, new TickingClock());
     }
 
     private List<Integer> plannedFor(LocalPlan plan, int tier) {

@@ -16,6 +16,7 @@ import io.clairfs.cache.plan.request.PlanLimits;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.testing.FakeDataset;
 import io.clairfs.cache.testing.RecordingArea;
+import io.clairfs.cache.testing.TickingClock;
 import io.clairfs.cache.tier.MemoryTier;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -40,7 +41,7 @@ final class OrdersInUseTest {
             return sampler.epoch(epoch);
         };
         EpochOrders orders = new EpochOrders(counting, dataset.index.size(), System::nanoTime);
-        return new JobRun(spec, dataset.index, dataset.tree, staging, orders, System::nanoTime);
+        return new JobRun(spec, dataset.index, dataset.tree, staging, orders, new TickingClock());
     }
 
     /** Reads epochs as four ranks in step do, while samples are staged as far ahead as there are any, status is looked at, and orders are computed ahead. */

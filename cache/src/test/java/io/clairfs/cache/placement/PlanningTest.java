@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 final class PlanningTest {
     private static final int SAMPLES = 30;
-    private static final long WAIT_S = 30;
+    private static final long WAIT_S = 60;
     private static final LocalPlan ALL_IN_MEMORY = _ -> 0;
     private static final LocalPlan ALL_ON_DISK = _ -> 1;
 

@@ -497,7 +497,7 @@ final class LoaderSharesTest {
                 int[] assigned = super.assign(queues, loaders);
                 computing.countDown();
                 try {
-                    assertThat(gate.await(30, TimeUnit.SECONDS)).isTrue();
+                    assertThat(gate.await(60, TimeUnit.SECONDS)).isTrue();
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
@@ -508,16 +508,16 @@ final class LoaderSharesTest {
         LoaderShares shares = shares(numbers, job);
         FutureTask<LoaderShares.Claim> first = new FutureTask<>(shares::claim);
         Thread.ofPlatform().daemon().start(first);
-        assertThat(computing.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(computing.await(60, TimeUnit.SECONDS)).isTrue();
         FutureTask<LoaderShares.Claim> second = new FutureTask<>(shares::claim);
         FutureTask<Boolean> hungry = new FutureTask<>(shares::isHungry);
         Thread.ofPlatform().daemon().start(second);
         Thread.ofPlatform().daemon().start(hungry);
-        assertThat(second.get(30, TimeUnit.SECONDS)).isNotNull();
-        assertThat(hungry.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(second.get(60, TimeUnit.SECONDS)).isNotNull();
+        assertThat(hungry.get(60, TimeUnit.SECONDS)).isTrue();
         assertThat(shares.assigned(job)).containsExactly(0, 0);
         gate.countDown();
-        assertThat(first.get(30, TimeUnit.SECONDS)).isNotNull();
+        assertThat(first.get(60, TimeUnit.SECONDS)).isNotNull();
         assertThat(shares.assigned(job)).containsExactly(2, 2);
         assertThat(numbers.asked).isEqualTo(1);
     }

@@ -248,7 +248,7 @@ final class PrefetcherTest {
             Thread reader = new Thread(() -> node.prefetcher.reached(first));
             synchronized (run) { // as a thread that computes one
                 reader.start();
-                reader.join(TimeUnit.SECONDS.toMillis(30));
+                reader.join(TimeUnit.SECONDS.toMillis(60));
                 assertThat(reader.isAlive()).isFalse();
             }
             Await.until("followed", () -> run.hasBegun());

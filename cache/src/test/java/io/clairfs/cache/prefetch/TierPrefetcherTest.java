@@ -233,8 +233,8 @@ final class TierPrefetcherTest {
         Thread.ofPlatform().daemon().start(fill);
         dataset.awaitReads(1);
         gate.countDown();
-        assertThat(fill.get(30, TimeUnit.SECONDS)).isTrue();
-        fetch.get(30, TimeUnit.SECONDS).release();
+        assertThat(fill.get(60, TimeUnit.SECONDS)).isTrue();
+        fetch.get(60, TimeUnit.SECONDS).release();
         assertThat(dataset.reads()).containsExactly(sample(run, 0, 0, 0), sample(run, 0, 0, 1));
     }
 

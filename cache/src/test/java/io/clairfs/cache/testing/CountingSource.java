@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Counts what is read from another source, and can be told to fail, or to answer no read before a gate is open. */
 public final class CountingSource extends ForwardingSource {
-    private static final long LONGEST_S = 60;
+    private static final long LONGEST_S = 120;
 
     public final AtomicLong reads = new AtomicLong();
     public final AtomicLong bytes = new AtomicLong();

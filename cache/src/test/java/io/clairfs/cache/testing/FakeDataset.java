@@ -29,7 +29,8 @@ public final class FakeDataset implements Source {
     /** What a sample's content repeats after. */
     private static final long PERIOD_BYTES = 256;
 
-    private static final long WAIT_S = 30;
+    /** As {@link Await} waits: a test may stand still while it keeps a gate closed. */
+    private static final long WAIT_S = 120;
 
     private final int samples;
     private final IntToLongFunction sizes;

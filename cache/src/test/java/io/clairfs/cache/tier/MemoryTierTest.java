@@ -151,7 +151,7 @@ final class MemoryTierTest extends TierContract {
                 for (int t = 0; t < 4; t++) {
                     kept.add(threads.submit(() -> {
                         SampleBuffer mine = sample(1, 60);
-                        together.await(30, TimeUnit.SECONDS);
+                        together.await(60, TimeUnit.SECONDS);
                         boolean here = tier.keep(1, mine);
                         mine.release();
                         return here;

@@ -101,7 +101,10 @@ final class ViewTest {
         private final DatasetTree tree;
         private final MemoryTier memory = new MemoryTier(64 * MIB);
         private final Admission admission;
-        private final SamplesInUse inUse = new SamplesInUse(READERS_BYTES);
+
+        /** No time passes for it: what a reader has in hand stays until the end. */
+        private final SamplesInUse inUse = new SamplesInUse(READERS_BYTES, () -> 0);
+
         private final Counters counters = new Counters();
         private final FetchRouter router;
         private final SampleReader reader;

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(120)
 final class WorkerTest {
     private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
 
@@ -39,7 +39,7 @@ final class WorkerTest {
                         },
                         errors)
                 .start();
-        assertThat(steps.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(steps.await(60, TimeUnit.SECONDS)).isTrue();
 
         worker.close();
 
@@ -52,7 +52,7 @@ final class WorkerTest {
         AtomicInteger steps = new AtomicInteger();
         CompletableFuture<Integer> fifth = new CompletableFuture<>();
         try (Worker _ = new Worker("failing", () -> failUnlessThird(steps.incrementAndGet(), fifth), errors).start()) {
-            assertThat(fifth.get(30, TimeUnit.SECONDS)).isEqualTo(5);
+            assertThat(fifth.get(60, TimeUnit.SECONDS)).isEqualTo(5);
         }
 
         assertThat(errors.lines().stream().map(ErrorLog.Line::message))
@@ -68,7 +68,7 @@ final class WorkerTest {
         AtomicInteger steps = new AtomicInteger();
         CompletableFuture<Integer> fifth = new CompletableFuture<>();
         try (Worker _ = new Worker("untold", () -> failUnlessThird(steps.incrementAndGet(), fifth), full).start()) {
-            assertThat(fifth.get(30, TimeUnit.SECONDS)).isEqualTo(5);
+            assertThat(fifth.get(60, TimeUnit.SECONDS)).isEqualTo(5);
         }
     }
 
@@ -94,7 +94,7 @@ final class WorkerTest {
                         },
                         errors)
                 .start();
-        assertThat(failed.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(failed.await(60, TimeUnit.SECONDS)).isTrue();
 
         worker.close();
 
@@ -112,7 +112,7 @@ final class WorkerTest {
                         },
                         errors)
                 .start();
-        assertThat(waits.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(waits.await(60, TimeUnit.SECONDS)).isTrue();
 
         worker.end();
         worker.interrupt();
@@ -133,7 +133,7 @@ final class WorkerTest {
                 },
                 errors);
         self[0].start();
-        assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(closed.await(60, TimeUnit.SECONDS)).isTrue();
 
         new Worker("never", () -> {}, errors).close();
     }
@@ -150,7 +150,7 @@ final class WorkerTest {
                         },
                         errors)
                 .start();
-        assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
 
         stuck.close();
 

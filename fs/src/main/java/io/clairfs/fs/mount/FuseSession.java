@@ -53,8 +53,18 @@ public final class FuseSession extends MountedSession {
         return beginSupervised(() -> start(point, options, callbacks, errnos));
     }
 
+    /**
+     * Loads what a mount loads: libfuse, and what is between it and Java. Mounts nothing.
+     *
+     * @throws MountException with the reason when it cannot be loaded, so that nothing could be mounted
+     */
+    public static void requireLibrary() throws MountException {
+        Native.require();
+    }
+
     private static FuseSession start(Path point, List<String> options, FuseCallbacks callbacks, ErrnoTable errnos)
             throws IOException {
+        requireLibrary();
         Set<Integer> strangers = unknownDescriptors();
         Arena arena = Arena.ofShared();
         GuardedCallbacks guarded = new GuardedCallbacks(callbacks, errnos, arena);

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class Fusermount {
     private static final String PROGRAM = "fusermount";
     private static final int SET_USER_ID = 04000;
-    private static final int TIMEOUT_S = 10;
+    private static final int TIMEOUT_S = 30;
 
     private Fusermount() {}
 

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class MountedSession implements AutoCloseable {
     /** How long the kernel may take to accept a session, milliseconds. */
-    protected static final long START_TIMEOUT_MS = 10_000;
+    protected static final long START_TIMEOUT_MS = 30_000;
 
     private static final Logger LOG = System.getLogger(MountedSession.class.getName());
     private static final long END_TIMEOUT_MS = 2_000;

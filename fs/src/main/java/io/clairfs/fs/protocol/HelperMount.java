@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
  * variable {@code _FUSE_COMMFD} names. The JDK passes no socket to a process that it starts, so {@link ChildProcess} starts fusermount.
  */
 final class HelperMount {
-    private static final long TIMEOUT_MS = 10_000;
+    private static final long TIMEOUT_MS = 30_000;
     private static final int LONGEST_COMPLAINT = 4096;
 
     private HelperMount() {}

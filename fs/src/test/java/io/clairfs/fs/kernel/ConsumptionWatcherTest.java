@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
+@Timeout(120)
 final class ConsumptionWatcherTest {
-    private static final long GENEROUS_S = 30;
+    private static final long GENEROUS_S = 60;
 
     @TempDir
     Path directory;
@@ -109,9 +109,20 @@ final class ConsumptionWatcherTest {
         }
     }
 
-    /** A queue in which there is always something, so that the watcher never rests: an event that concerns no file. */
-    private record Restless(WatchQueue queue) implements WatchQueue {
+    /**
+     * A queue in which there is always something, so that the watcher never rests: an event that concerns no file.
+     *
+     * @param looks counts the looks at it that have begun
+     */
+    private record Restless(WatchQueue queue, Semaphore looks) implements WatchQueue {
         private static final int EVENT_BYTES = 16;
+
+        /** Waits until what is to be closed at the end of the next look is closed, and its report is in the queue. */
+        void awaitCloses() throws InterruptedException {
+            looks.drainPermits();
+            // The first may be one that had begun before; the second ends with the closes, and then the third begins.
+            assertThat(looks.tryAcquire(3, GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+        }
 
         @Override
         public int watch(byte[] path, int events) throws PosixException {
@@ -120,6 +131,7 @@ final class ConsumptionWatcherTest {
 
         @Override
         public long read(MemorySegment into) throws PosixException {
+            looks.release();
             long n = queue.read(into);
             if (n == 0) {
                 into.asSlice(0, EVENT_BYTES).fill((byte) 0);
@@ -213,7 +225,8 @@ final class ConsumptionWatcherTest {
 
     @Test
     void closeOfAReaderWhoReadFromThePageCache_isReported_thoughThisProcessClosesTheFileRightBehind() throws Exception {
-        try (ConsumptionWatcher _ = watch(reader, () -> new Restless(WatchQueue.open()))) {
+        Restless queue = new Restless(WatchQueue.open(), new Semaphore(0));
+        try (ConsumptionWatcher _ = watch(reader, () -> queue)) {
             Files.readAllBytes(second);
             assertThat(next()).isEqualTo(1);
             for (int i = 0; i < 20; i++) {
@@ -221,6 +234,8 @@ final class ConsumptionWatcherTest {
                 Files.readAllBytes(first);
                 ownCloses.close(0, own);
                 assertThat(next()).isZero();
+                queue.awaitCloses(); // else the next reader's close might come right behind it, and be reported with
+                // it as one
                 Files.readAllBytes(second);
                 assertThat(next()).as("after one report of the first").isEqualTo(1);
             }

@@ -23,10 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A socket stands for the kernel; it is given one request at a time. */
-@Timeout(60)
+@Timeout(120)
 final class RequestThreadsTest {
     private static final int MOST = 20;
-    private static final long GENEROUS_S = 30;
+    private static final long GENEROUS_S = 60;
     private static final AtomicInteger TESTS = new AtomicInteger();
 
     /** Of this test's threads alone: those of another may end later than it does. */

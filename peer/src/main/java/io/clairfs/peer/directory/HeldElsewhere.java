@@ -122,7 +122,12 @@ public final class HeldElsewhere {
 
         /** What a node can make for others, as it announced it last. */
         public SpareThreads spare(int number) {
-            return nodes[number].spare(ANNOUNCED_FOR_NS);
+            return spare(number, ANNOUNCED_FOR_NS);
+        }
+
+        /** The same of a node that may have been silent for so long. */
+        SpareThreads spare(int number, long silentNs) {
+            return nodes[number].spare(silentNs);
         }
 
         /** How many samples a node holds, in whatever tiers. */

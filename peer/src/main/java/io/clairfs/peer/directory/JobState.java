@@ -17,14 +17,28 @@ record JobState(String lines, long stamp) {
     /** What a node of an older version reads as neither a job nor the end of one. */
     private static final String BEFORE_STAMP = "\n@";
 
-    private static final Pattern STAMPED = Pattern.compile("(.*)\n@([0-9]{1,18})", Pattern.DOTALL);
+    private static final Pattern STAMPED = Pattern.compile("(.*)\n@([0-9]+)", Pattern.DOTALL);
 
-    /** As {@link #text} wrote it, or as a node of an older version did, without a stamp. */
+    /** As {@link #text} wrote it, or as a node of an older version did, without a stamp. A number that no {@code long} holds is no stamp. */
     static JobState read(String text) {
         Matcher stamped = STAMPED.matcher(text);
-        return stamped.matches()
-                ? new JobState(stamped.group(1), Long.parseLong(stamped.group(2)))
-                : new JobState(text, 0);
+        if (!stamped.matches()) {
+            return new JobState(text, 0);
+        }
+        try {
+            return new JobState(stamped.group(1), Long.parseLong(stamped.group(2)));
+        } catch (NumberFormatException tooLarge) {
+            return new JobState(text, 0);
+        }
+    }
+
+    /**
+     * The change that follows this one, at this time of the wall clock; later than this one. Only after the last stamp there is, which no clock gives, both
+     * have the same, and the group's map says which of them holds.
+     */
+    JobState next(String nextLines, long nowMs) {
+        long later = stamp == Long.MAX_VALUE ? stamp : stamp + 1;
+        return new JobState(nextLines, Math.max(nowMs, later));
     }
 
     String text() {

@@ -47,10 +47,10 @@ final class JobStates {
         }
     }
 
-    /** A change of a job at this time of the wall clock, milliseconds since 1970; later than the last one that was seen. */
+    /** A change of a job at this time of the wall clock, milliseconds since 1970; later than the last one that was seen ({@link JobState#next}). */
     synchronized JobState next(String name, String lines, long nowMs) {
         JobState known = last.get(name);
-        return new JobState(lines, known == null ? nowMs : Math.max(nowMs, known.stamp() + 1));
+        return known == null ? new JobState(lines, nowMs) : known.next(lines, nowMs);
     }
 
     /** The last change of a job; null if none was seen, or it is forgotten. */

@@ -28,16 +28,9 @@ public final class LocalAddress {
     private LocalAddress() {}
 
     /**
-     * The address from which the first of these members that is not this machine is reached; without one, that of this machine itself. Loopback where that
-     * is {@link #known not known}.
-     */
-    public static InetAddress towards(Discovery discovery) throws IOException {
-        return known(discovery).orElseGet(InetAddress::getLoopbackAddress);
-    }
-
-    /**
-     * The same address; empty while it cannot be told, for the name of a member has no address or no way leads to it, and none of the others shows by which
-     * address they know this machine. Later it may be known. Names are looked up for ten seconds at most.
+     * The address from which the first of these members that is not this machine is reached; without one, that of this machine itself. Empty while it cannot
+     * be told, for the name of a member has no address or no way leads to it, and none of the others shows by which address they know this machine. Later it
+     * may be known. Names are looked up for ten seconds at most.
      */
     public static Optional<InetAddress> known(Discovery discovery) throws IOException {
         return known(discovery, InetAddress::getAllByName);

@@ -9,8 +9,10 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -54,13 +56,14 @@ final class DirectoryRelay implements AutoCloseable {
         }
 
         private void pump(Socket source, Socket sink) {
+            ByteArrayOutputStream kept = recording();
             byte[] piece = new byte[16 << 10];
             try (source;
                     sink) {
                 InputStream in = source.getInputStream();
                 OutputStream out = sink.getOutputStream();
                 for (int n = in.read(piece); n > 0; n = in.read(piece)) {
-                    keep(piece, n);
+                    keep(kept, piece, n);
                     if (flip.getAndSet(false)) {
                         piece[n - 1] ^= 4;
                         flipped = true;
@@ -80,8 +83,11 @@ final class DirectoryRelay implements AutoCloseable {
     private final List<Link> links = new CopyOnWriteArrayList<>();
     private final AtomicInteger accepted = new AtomicInteger();
     private boolean closed;
+    private volatile CountDownLatch mayBeMade = new CountDownLatch(0);
     private volatile Duration delay = Duration.ZERO;
-    private final ByteArrayOutputStream passed = new ByteArrayOutputStream();
+
+    /** What has passed, of each direction of each connection by itself: others' bytes must not cut a word in two. */
+    private final List<ByteArrayOutputStream> passed = new ArrayList<>();
 
     DirectoryRelay(int port, InetSocketAddress member) throws IOException {
         listening = new ServerSocket(port, 50, InetAddress.getLoopbackAddress());
@@ -91,6 +97,11 @@ final class DirectoryRelay implements AutoCloseable {
 
     String address() {
         return "127.0.0.1:" + listening.getLocalPort();
+    }
+
+    /** From now on each new connection waits for this before it is made on to the member. */
+    void holdNew(CountDownLatch until) {
+        mayBeMade = until;
     }
 
     /** From now on each new connection waits so long before anything passes. */
@@ -108,13 +119,21 @@ final class DirectoryRelay implements AutoCloseable {
         return List.copyOf(links);
     }
 
-    private synchronized void keep(byte[] piece, int length) {
-        passed.write(piece, 0, length);
+    private synchronized ByteArrayOutputStream recording() {
+        ByteArrayOutputStream kept = new ByteArrayOutputStream();
+        passed.add(kept);
+        return kept;
     }
 
-    /** All bytes that have passed, in both directions. */
+    private synchronized void keep(ByteArrayOutputStream kept, byte[] piece, int length) {
+        kept.write(piece, 0, length);
+    }
+
+    /** All bytes that have passed, one direction of a connection after the other. */
     synchronized byte[] passed() {
-        return passed.toByteArray();
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        passed.forEach(kept -> all.writeBytes(kept.toByteArray()));
+        return all.toByteArray();
     }
 
     private void accept() {
@@ -131,6 +150,7 @@ final class DirectoryRelay implements AutoCloseable {
 
     private void link(Socket from) {
         try {
+            mayBeMade.await();
             Thread.sleep(delay);
             begin(new Link(from, new Socket(member.getAddress(), member.getPort())));
         } catch (IOException | InterruptedException nobodyListens) {

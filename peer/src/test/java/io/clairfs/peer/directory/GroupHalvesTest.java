@@ -5,6 +5,7 @@ import static io.clairfs.peer.directory.DirectoryMembers.SAMPLES;
 import static io.clairfs.peer.directory.DirectoryMembers.holds;
 import static io.clairfs.peer.directory.DirectoryMembers.self;
 import static io.clairfs.peer.directory.Waits.eventually;
+import static io.clairfs.peer.directory.Waits.untilAnswered;
 import static io.clairfs.peer.directory.Waits.untilTold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.parallel.ExecutionMode.CONCURRENT;
@@ -13,7 +14,6 @@ import com.hazelcast.config.Config;
 import com.hazelcast.config.ServerSocketEndpointConfig;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
-import com.hazelcast.core.OperationTimeoutException;
 import com.hazelcast.replicatedmap.ReplicatedMap;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -50,10 +50,10 @@ final class GroupHalvesTest {
         List<Integer> relayPorts = TestPorts.free(2);
         GroupMembership a = openHalf(0, relayPorts);
         GroupMembership b = openHalf(1, relayPorts);
-        a.jobs().put("train", "seed=1");
-        b.jobs().put("other", "seed=2");
+        untilTold(() -> a.jobs().put("train", "seed=1"));
+        untilTold(() -> b.jobs().put("other", "seed=2"));
         Thread.sleep(50);
-        b.jobs().put("train", "seed=3"); // later than the other half's
+        untilTold(() -> b.jobs().put("train", "seed=3")); // later than the other half's
         a.heldHere().added(0, 10);
         b.heldHere().added(0, 20);
         assertThat(a.nodes()).hasSize(1);
@@ -101,7 +101,8 @@ final class GroupHalvesTest {
         untilTold(() -> a.jobs().put("again", "seed=2"));
         ReplicatedMap<String, String> ofOther = b.hazelcast().getReplicatedMap(Jobs.LINES);
         for (Map.Entry<String, String> job : List.copyOf(ofOther.entrySet())) {
-            untilTold(() -> putAgain(ofOther, job));
+            // What a member does whose clock is ahead: the map takes it for the latest change.
+            untilAnswered(() -> ofOther.put(job.getKey(), job.getValue()));
         }
 
         relayAt(relayPorts);
@@ -118,16 +119,6 @@ final class GroupHalvesTest {
         assertThat(b.jobs().now().running()).isEqualTo(agreed);
         untilTold(() -> b.jobs().put("train", "seed=1"));
         eventually(() -> a.jobs().now().running().size() == 2);
-    }
-
-    /** What a member does whose clock is ahead: the map takes it for the latest change. */
-    private static void putAgain(ReplicatedMap<String, String> lines, Map.Entry<String, String> job)
-            throws TimeoutException {
-        try {
-            lines.put(job.getKey(), job.getValue());
-        } catch (OperationTimeoutException lost) {
-            throw new TimeoutException("a member of the group does not answer");
-        }
     }
 
     private static void tellAgain(GroupMembership node) {

@@ -2,6 +2,7 @@ package io.clairfs.peer.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,7 +24,23 @@ final class JobStatesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"seed=1\n@", "seed=1\n@x", "seed=1\n@12345678901234567890"})
+    @ValueSource(longs = {1, 999_999_999_999_999_999L, 1_000_000_000_000_000_000L, Long.MAX_VALUE - 1, Long.MAX_VALUE})
+    void everyStamp_isReadAsItWasWritten(long stamp) {
+        JobState running = new JobState("seed=1", stamp);
+        JobState ended = new JobState("", stamp);
+        assertThat(JobState.read(running.text())).isEqualTo(running);
+        assertThat(JobState.read(ended.text())).isEqualTo(ended);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "seed=1\n@",
+                "seed=1\n@x",
+                "seed=1\n@-1",
+                "seed=1\n@9223372036854775808",
+                "seed=1\n@12345678901234567890"
+            })
     void stampThatIsNone_isPartOfTheLine(String text) {
         assertThat(JobState.read(text)).isEqualTo(new JobState(text, 0));
     }
@@ -48,6 +65,19 @@ final class JobStatesTest {
         assertThat(states.seen("a", new JobState("seed=1", 5_000)).stamp()).isEqualTo(5_000);
         assertThat(states.next("a", "", 1_000)).isEqualTo(new JobState("", 5_001));
         assertThat(states.next("a", "", 9_000)).isEqualTo(new JobState("", 9_000));
+    }
+
+    @Test
+    void jobWithTheLastStampThereIs_canBeEndedAndStartedAgain() {
+        JobState wrong = new JobState("seed=1", Long.MAX_VALUE - 1);
+        assertThat(states.seen("a", wrong)).isEqualTo(wrong);
+        for (String lines : List.of("", "seed=2", "")) {
+            JobState next = states.next("a", lines, 1_000);
+            assertThat(next.stamp()).isEqualTo(Long.MAX_VALUE);
+            assertThat(states.seen("a", JobState.read(next.text()))).isEqualTo(new JobState(lines, Long.MAX_VALUE));
+        }
+        assertThat(states.ended()).containsExactly("a");
+        assertThat(states.seen("a", wrong).hasEnded()).isTrue();
     }
 
     @Test

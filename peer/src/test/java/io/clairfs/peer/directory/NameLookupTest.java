@@ -14,6 +14,9 @@ import org.junit.jupiter.api.Timeout;
 /** Look-ups of many names by name servers that know some, and by one that does not answer. */
 @Timeout(120)
 final class NameLookupTest {
+    /** Longer than a machine stands still. */
+    private static final long PATIENCE_MS = 100_000;
+
     @Test
     void namesThatAreKnown_haveTheirAddresses_andEachIsAskedForOnce() throws Exception {
         AtomicInteger asked = new AtomicInteger();
@@ -24,8 +27,7 @@ final class NameLookupTest {
             }
             return InetAddress.getAllByName(name);
         };
-        var found = NameLookup.of(
-                List.of("10.0.0.1", "nowhere.test", "10.0.0.2", "10.0.0.1"), servers, NameLookup.WITHIN_MS);
+        var found = NameLookup.of(List.of("10.0.0.1", "nowhere.test", "10.0.0.2", "10.0.0.1"), servers, PATIENCE_MS);
         assertThat(found).containsOnlyKeys("10.0.0.1", "10.0.0.2", "nowhere.test");
         assertThat(found.get("10.0.0.1")).containsExactly(InetAddress.getByName("10.0.0.1"));
         assertThat(found.get("10.0.0.2")).containsExactly(InetAddress.getByName("10.0.0.2"));

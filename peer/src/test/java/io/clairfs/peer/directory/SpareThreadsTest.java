@@ -27,8 +27,8 @@ final class SpareThreadsTest {
         assertThat(there).isNotNull();
         assertThat(there.apply(read(HoldingsMessage.write(new HoldingsMessage.Here(new SpareThreads(3, 70_000))))))
                 .isTrue();
-        assertThat(others.view().spare(0)).isEqualTo(new SpareThreads(3, 0xFFFF));
-        assertThat(there.spare(-1)).as("heard too long ago").isEqualTo(SpareThreads.NONE);
+        assertThat(others.view().spare(0, Long.MAX_VALUE)).isEqualTo(new SpareThreads(3, 0xFFFF));
+        assertThat(others.view().spare(0, -1)).as("heard too long ago").isEqualTo(SpareThreads.NONE);
         there.apply(new HoldingsMessage.Here(SpareThreads.NONE));
         assertThat(others.view().spare(0)).isEqualTo(SpareThreads.NONE);
     }

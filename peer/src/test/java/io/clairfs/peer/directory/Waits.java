@@ -2,6 +2,7 @@ package io.clairfs.peer.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.hazelcast.core.OperationTimeoutException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -39,5 +40,16 @@ final class Waits {
                 assertThat(time).as(lost.getMessage()).isLessThan(MOST_TIMES_TOLD);
             }
         }
+    }
+
+    /** The same for a call of a map of Hazelcast's, which may be lost as well. */
+    static void untilAnswered(Runnable call) {
+        untilTold(() -> {
+            try {
+                call.run();
+            } catch (OperationTimeoutException lost) {
+                throw new TimeoutException("a member of the group does not answer: " + lost.getMessage());
+            }
+        });
     }
 }

@@ -5,6 +5,7 @@ import io.clairfs.cache.dataset.rule.IndexRule;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.plan.request.PlacementPolicy;
 import io.clairfs.cache.prefetch.PrefetchSettings;
+import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.gpufeeder.view.ViewSpec;
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.config.ConfigFile;
@@ -237,7 +238,10 @@ final class MountCommand implements Callable<Integer> {
         return run(config, null);
     }
 
-    /** Fails where this program could not go on with a mount for its options, or for what the mount shows. Its process lives, so nothing is changed. */
+    /**
+     * Fails where this program could not go on with a mount: for its options, for what the mount shows, or for a library that it cannot load. The mount's
+     * process lives, so nothing is changed.
+     */
     private void requireToGoOn(Takeover takeover) throws IOException {
         SavedMount mount = takeover.mount();
         MountSizes before = mount.sizes();
@@ -250,6 +254,7 @@ final class MountCommand implements Callable<Integer> {
                     "--ssd " + ssd.directory() + " is not there, and cannot be made");
         }
         takeover.requireTree(config.view().open());
+        FuseSession.requireLibrary();
     }
 
     private int run(MountConfig config, @Nullable Takeover takeover) throws IOException, CommandFailedException {

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Asks the program of an upgrade whether it could go on with a mount, while the mount's process still serves it. A process of that program is started as the
- * supervisor will start it: with the same arguments, environment and directory. It reads the options and the files that they name, and ends.
+ * supervisor will start it: with the same arguments, environment and directory. It reads the options and the files that they name, loads libfuse, and ends.
  *
  * @param process the mount's process
  * @param kept what a restart of it needs

@@ -39,7 +39,7 @@ final class WarmCommand implements Callable<Integer> {
     /** Counting the samples may take no more than a tenth of the daemon's time. */
     private static final int TENTH = 10;
 
-    private static final long PATIENCE_S = 60;
+    private static final long LISTING_PATIENCE_S = 60;
 
     @Parameters(paramLabel = "MOUNTPOINT", description = "The mount point, or any path below it.")
     @SuppressWarnings("NullAway.Init")
@@ -131,21 +131,21 @@ final class WarmCommand implements Callable<Integer> {
     /** The plan of tiers needs the whole listing. */
     private static void awaitListing(ControlClient client, JsonNode before) throws IOException, CommandFailedException {
         long found = before.path("samples").asLong();
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LISTING_PATIENCE_S);
         JsonNode now = before;
         while (!now.path("ready").asBoolean()) {
             if (!now.path("index_error").isNull()) {
                 throw new CommandFailedException(now.path("index_error").asString());
             }
             if (System.nanoTime() > deadline) {
-                throw new CommandFailedException(
-                        "the source has listed nothing more for " + PATIENCE_S + " s, after " + found + " files");
+                throw new CommandFailedException("the source has listed nothing more for " + LISTING_PATIENCE_S
+                        + " s, after " + found + " files");
             }
             pause(SHORTEST_LOOK_MS);
             now = JSON.readTree(client.read("status.json"));
             if (now.path("samples").asLong() > found) {
                 found = now.path("samples").asLong();
-                deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
+                deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LISTING_PATIENCE_S);
             }
         }
     }
@@ -167,9 +167,9 @@ final class WarmCommand implements Callable<Integer> {
                 System.out.println(WarmText.complete(now, status, (done - start) / 1e9));
                 return Main.DONE;
             }
-            if (pace.secondsWithoutNews() > PATIENCE_S) {
+            if (pace.isStuck()) {
                 clear(terminal);
-                throw new CommandFailedException(stuck(now, client.root()));
+                throw new CommandFailedException(stuck(now, Math.round(pace.secondsWithoutNews()), client.root()));
             }
             if (terminal) {
                 System.err.print("\r" + WarmText.line(now, pace) + "\u001b[K");
@@ -182,16 +182,16 @@ final class WarmCommand implements Callable<Integer> {
         }
     }
 
-    private static String stuck(Amounts now, Path root) {
+    private static String stuck(Amounts now, long seconds, Path root) {
         return now.isPlanned()
                 ? String.format(
                         Locale.ROOT,
-                        "%,d of %,d samples are missing and none came for %d s; the reason may be in %s/.clairfs/errors",
+                        "%,d of %,d samples are missing and nothing came for %d s; the reason may be in %s/.clairfs/errors",
                         now.wantedSamples() - now.thereSamples(),
                         now.wantedSamples(),
-                        PATIENCE_S,
+                        seconds,
                         root)
-                : "there is no plan after " + PATIENCE_S + " s without news; 'clairfs status " + root
+                : "there is no plan after " + seconds + " s without news; 'clairfs status " + root
                         + "' says what it waits for, such as ranks that no node has claimed";
     }
 

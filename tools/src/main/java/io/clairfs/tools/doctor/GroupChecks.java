@@ -12,23 +12,30 @@ import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What a group of nodes needs: names that resolve, ports that are free, a secret, a clock. */
 final class GroupChecks implements Check {
     private static final int DEFAULT_PORT = 5701;
     private static final String ONE_OF_MANY = "kubernetes:";
+    private static final String SLURM = "slurm";
     private static final String AUTO = "auto";
+    private static final String NEW_SECRET =
+            "head -c 32 /dev/urandom | base64 > FILE; chmod 600 FILE, the same on all nodes";
 
     @Override
     public List<Finding> look(Examined examined) throws IOException {
         List<Finding> found = new ArrayList<>();
         Wanted wanted = examined.wanted();
         if (wanted.bind() != null) {
-            String bind = chosen(wanted.bind(), wanted.members());
-            found.add(address("bind", bind, examined, 2));
+            String bind = chosen(wanted.bind(), wanted.members(), examined.machine());
+            found.add(bind == null ? addressToCome(wanted.members()) : address("bind", bind, examined, 2));
             found.addAll(members(wanted.members()));
-            found.add(secret(wanted.secretFile(), bind));
+            found.add(
+                    wanted.secretFile() != null
+                            ? secret(wanted.secretFile())
+                            : bind == null ? noSecretYet(wanted.members()) : noSecret(bind));
             found.add(
                     examined.machine().isClockSynchronised()
                             ? Finding.ok("clock", "is synchronised")
@@ -43,16 +50,48 @@ final class GroupChecks implements Check {
         return found;
     }
 
-    /** The address that the mount would take where {@code --bind} is auto. */
-    private static String chosen(String bind, List<String> members) throws IOException {
+    /** The address that the mount would take now where {@code --bind} is auto; null while no way to another member is known here. */
+    private static @Nullable String chosen(String bind, List<String> members, Machine machine) throws IOException {
         if (!bind.equals(AUTO) && !bind.startsWith(AUTO + ":")) {
             return bind;
         }
-        List<String> hosts =
-                members.stream().filter(member -> !isOneOfMany(member)).toList();
-        InetAddress address = LocalAddress.towards(new Discovery.Members(hosts));
+        Discovery others = discovery(members, machine);
+        InetAddress address = others == null ? null : LocalAddress.known(others).orElse(null);
+        if (address == null) {
+            return null;
+        }
         String host = address.getHostAddress();
         return (host.contains(":") ? "[" + host + "]" : host) + bind.substring(AUTO.length());
+    }
+
+    /** How the mount would find the others; null where that is known in the mount's own job alone. */
+    private static @Nullable Discovery discovery(List<String> members, Machine machine) {
+        String first = members.isEmpty() ? "" : members.getFirst();
+        if (first.startsWith(ONE_OF_MANY)) {
+            return new Discovery.Kubernetes(Map.of("service-dns", first.substring(ONE_OF_MANY.length())));
+        }
+        if (!first.equals(SLURM)) {
+            return new Discovery.Members(members);
+        }
+        try {
+            return Discovery.slurm(machine.environment());
+        } catch (IllegalArgumentException noJob) {
+            return null;
+        }
+    }
+
+    /** Of an address that is chosen later. */
+    private static Finding addressToCome(List<String> members) {
+        return areKnownElsewhere(members)
+                ? Finding.ok("bind", "auto: chosen where the mount is made, for no other member is known here")
+                : Finding.note(
+                        "bind",
+                        "auto stands for no address yet: no way to another member is known, and the mount joins when one is",
+                        "look whether a name server knows them, or give --bind ADDRESS");
+    }
+
+    private static boolean areKnownElsewhere(List<String> members) {
+        return members.stream().allMatch(GroupChecks::isOneOfMany);
     }
 
     /** An address of this machine with so many free ports. */
@@ -103,7 +142,7 @@ final class GroupChecks implements Check {
 
     /** Whether it stands for members that are known where the mount is made. */
     private static boolean isOneOfMany(String member) {
-        return member.startsWith(ONE_OF_MANY) || member.equals("slurm");
+        return member.startsWith(ONE_OF_MANY) || member.equals(SLURM);
     }
 
     private static List<Finding> members(List<String> members) {
@@ -119,15 +158,27 @@ final class GroupChecks implements Check {
         return found.isEmpty() && !members.isEmpty() ? List.of(Finding.ok("members", "all names resolve")) : found;
     }
 
-    private static Finding secret(@Nullable Path file, String bind) throws IOException {
-        if (file == null) {
-            return isLoopback(bind)
-                    ? Finding.ok("secret", "not needed on loopback")
-                    : Finding.problem(
-                            "secret",
-                            "a group beyond loopback needs --secret-file",
-                            "head -c 32 /dev/urandom | base64 > FILE; chmod 600 FILE, the same on all nodes");
-        }
+    /** Of a group on this address that has none. */
+    private static Finding noSecret(String bind) {
+        return isLoopback(bind)
+                ? Finding.ok("secret", "not needed on loopback")
+                : Finding.problem("secret", "a group beyond loopback needs --secret-file", NEW_SECRET);
+    }
+
+    /** Of a group that has none and whose address is chosen later: a mount takes it for one beyond loopback. */
+    private static Finding noSecretYet(List<String> members) {
+        return areKnownElsewhere(members)
+                ? Finding.note(
+                        "secret",
+                        "no other member is known here; a group beyond loopback needs --secret-file, or the mount is refused",
+                        NEW_SECRET)
+                : Finding.problem(
+                        "secret",
+                        "no way to another member is known, and while that is so a mount without --secret-file is refused",
+                        NEW_SECRET);
+    }
+
+    private static Finding secret(Path file) throws IOException {
         try {
             Secret _ = Secret.read(file);
         } catch (IOException e) {

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param openError the errno of opening a device for reading and writing, 0 when it opens; empty where its mode alone can be looked at
  * @param isClockSynchronised what the kernel says of its clock
  * @param javaVersion the feature release of the JDK
+ * @param programMs how long a program may take to say its version, milliseconds
  */
 public record Machine(
         Path root,
@@ -38,11 +39,13 @@ public record Machine(
         Predicate<String> hasLibrary,
         Function<Path, OptionalInt> openError,
         boolean isClockSynchronised,
-        int javaVersion) {
+        int javaVersion,
+        long programMs) {
     /** Enough for the kernel's {@code struct timex}. */
     private static final long TIMEX_BYTES = 512;
 
     private static final int MOST_BYTES = 1 << 20;
+    private static final long PROGRAM_MS = 2_000;
     private static final int CLOCK_NOT_SYNCHRONISED = 5;
 
     /** This machine. */
@@ -54,7 +57,8 @@ public record Machine(
                 Machine::loads,
                 Machine::opened,
                 clockIsSynchronised(),
-                Runtime.version().feature());
+                Runtime.version().feature(),
+                PROGRAM_MS);
     }
 
     /** A file of {@code proc}, {@code sys} or {@code etc}; null if it cannot be read. */

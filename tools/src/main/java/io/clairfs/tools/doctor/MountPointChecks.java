@@ -37,7 +37,6 @@ final class MountPointChecks implements Check {
     private static final Set<String> ALLOWED_BY_LATEST = Set.of("wekafs", "panfs");
 
     private static final Pattern VERSION = Pattern.compile("version: ([0-9]{1,4})\\.([0-9]{1,4})");
-    private static final long VERSION_TIMEOUT_MS = 2000;
 
     /** The directories that schedulers and systemd make private. */
     private static final List<String> OFTEN_PRIVATE = List.of("/tmp", "/var/tmp", "/dev/shm");
@@ -116,7 +115,7 @@ final class MountPointChecks implements Check {
     /** Whether fusermount says that it is of version 3.4 or newer. */
     private static boolean hasNewerFusermount(Machine machine) {
         Path program = Fusermount.find(machine.environment().get("PATH"));
-        Matcher version = VERSION.matcher(program == null ? "" : Machine.printed(program, "-V", VERSION_TIMEOUT_MS));
+        Matcher version = VERSION.matcher(program == null ? "" : Machine.printed(program, "-V", machine.programMs()));
         if (!version.find()) {
             return false;
         }

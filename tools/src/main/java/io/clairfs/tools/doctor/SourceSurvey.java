@@ -220,25 +220,25 @@ public record SourceSurvey(
 
         private void read() {
             ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
-            while (System.nanoTime() < endNs) {
+            do { // each reader looks at a file, however late it starts
                 int number = next.getAndIncrement();
                 if (number >= some.size()) {
                     return;
                 }
                 try (FileChannel file = FileChannel.open(some.get(number))) {
                     long at = 0;
-                    int n = 1;
-                    while (n > 0 && at < MOST_OF_A_FILE && System.nanoTime() < endNs) {
+                    int n;
+                    do {
                         piece.clear();
                         n = file.read(piece);
                         at += Math.max(0, n);
                         bytes.addAndGet(Math.max(0, n));
-                    }
+                    } while (n > 0 && at < MOST_OF_A_FILE && System.nanoTime() < endNs);
                     done.incrementAndGet();
                 } catch (IOException unreadable) {
                     assert unreadable != null : "the others may be readable";
                 }
-            }
+            } while (System.nanoTime() < endNs);
         }
     }
 }

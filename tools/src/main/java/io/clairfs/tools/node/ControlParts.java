@@ -96,7 +96,11 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
                         indexes,
                         new OrderFiles(jobs, prefetcher, errors),
                         new WhereFiles(samples.tree(), indexes, prefetcher),
-                        () -> Filled.now(samples.tree(), samples.tiers().admission(), prefetcher.jobs())),
+                        () -> Filled.now(
+                                samples.tree(),
+                                samples.tiers().admission(),
+                                samples.router().arriving(),
+                                prefetcher.jobs())),
                 context.clock());
         goOn(context, samples, jobs, restarts, sessions);
         context.started(sessions.add(mounted(context, mount, control)));

@@ -8,6 +8,8 @@ import tools.jackson.databind.JsonNode;
  *
  * @param isPlanned whether there is a plan
  * @param residentSamples all samples in the tiers, wanted or not
+ * @param arriving bytes that the source has given of wanted samples that are not whole yet
+ * @param arrivingWhole wanted samples that another place is giving, such as a peer: nothing is known of their bytes before they are here
  */
 public record Amounts(
         boolean isPlanned,
@@ -16,7 +18,9 @@ public record Amounts(
         long thereSamples,
         long thereBytes,
         long residentSamples,
-        long residentBytes) {
+        long residentBytes,
+        long arriving,
+        long arrivingWhole) {
 
     /** The amounts in {@code warm.json}, of one job or of all. A job that has just begun may be missing there, as without a plan. */
     public static Amounts of(JsonNode warm, @Nullable String job) {
@@ -33,7 +37,14 @@ public record Amounts(
                 at.path("there").path("samples").asLong(),
                 at.path("there").path("bytes").asLong(),
                 warm.path("resident").path("samples").asLong(),
-                warm.path("resident").path("bytes").asLong());
+                warm.path("resident").path("bytes").asLong(),
+                warm.path("arriving").path("bytes").asLong(),
+                warm.path("arriving").path("whole").asLong());
+    }
+
+    /** Bytes that have come, those included of samples that are not whole yet. */
+    long cameBytes() {
+        return thereBytes + arriving;
     }
 
     /** Whether nothing that is wanted is missing. Before there is a plan nobody knows. */

@@ -4,15 +4,24 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * How fast samples came in the last half minute, and how long the rest takes at that pace. The time to go is the longer of two: by bytes, and by
- * samples, because a store answers small files at a number per second and large ones at a number of bytes.
+ * How fast samples and pieces of them came in the last half minute, and how long the rest takes at that pace. The time to go is the longer of
+ * two: by bytes, and by samples, because a store answers small files at a number per second and large ones at a number of bytes.
  */
 public final class WarmPace {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double WINDOW_S = 30;
 
+    /** Without a new byte or sample, and without another place that gives one. */
+    private static final double PATIENCE_S = 60;
+
+    /** Without a new byte or sample while a peer or a disk gives one: how many of its bytes it has given is not known. */
+    private static final double PATIENCE_FOR_WHOLE_S = 600;
+
     private final Deque<Look> looks = new ArrayDeque<>();
     private long newsNs;
+
+    /** When another place than the source was last seen to give a sample, or the first look. */
+    private long wholeNs;
 
     private record Look(long ns, Amounts amounts) {}
 
@@ -21,6 +30,9 @@ public final class WarmPace {
         Look last = looks.peekLast();
         if (last == null || hasNews(last.amounts, now)) {
             newsNs = ns;
+        }
+        if (last == null || now.arrivingWhole() > 0) {
+            wholeNs = ns;
         }
         if (last != null && last.amounts.isPlanned() != now.isPlanned()) {
             looks.clear(); // what is wanted was another thing before
@@ -34,6 +46,7 @@ public final class WarmPace {
     private static boolean hasNews(Amounts before, Amounts now) {
         return now.thereSamples() != before.thereSamples()
                 || now.residentSamples() != before.residentSamples()
+                || now.arriving() != before.arriving()
                 || now.wantedSamples() != before.wantedSamples()
                 || now.isPlanned() != before.isPlanned();
     }
@@ -42,18 +55,29 @@ public final class WarmPace {
         return (looks.getLast().ns - since.ns) / NANOS_PER_SECOND;
     }
 
-    /** Seconds since the last sample came. */
+    /** Seconds since the last sample came, or a piece of one. */
     public double secondsWithoutNews() {
-        return looks.isEmpty() ? 0 : (looks.getLast().ns - newsNs) / NANOS_PER_SECOND;
+        return secondsSince(newsNs);
+    }
+
+    /** Whether nothing has come for so long that nothing more is waited for. */
+    public boolean isStuck() {
+        double silent = secondsWithoutNews();
+        return silent > PATIENCE_FOR_WHOLE_S || (silent > PATIENCE_S && secondsSince(wholeNs) > PATIENCE_S);
+    }
+
+    private double secondsSince(long ns) {
+        return looks.isEmpty() ? 0 : (looks.getLast().ns - ns) / NANOS_PER_SECOND;
     }
 
     /** Bytes per second in the last half minute. */
     public double bytesPerSecond() {
-        return looks.size() < 2
-                ? 0
-                : (looks.getLast().amounts.thereBytes()
-                                - looks.getFirst().amounts.thereBytes())
-                        / seconds(looks.getFirst());
+        if (looks.size() < 2) {
+            return 0;
+        }
+        Look first = looks.getFirst();
+        long came = looks.getLast().amounts.cameBytes() - first.amounts.cameBytes();
+        return Math.max(0, came) / seconds(first); // fewer have come where a fetch was given up
     }
 
     /** Seconds until all is there at this pace; infinite while nothing comes. */
@@ -64,9 +88,13 @@ public final class WarmPace {
         Amounts from = looks.getFirst().amounts;
         Amounts now = looks.getLast().amounts;
         double took = seconds(looks.getFirst());
-        return Math.max(
-                rest(now.wantedBytes() - now.thereBytes(), now.thereBytes() - from.thereBytes(), took),
-                rest(now.wantedSamples() - now.thereSamples(), now.thereSamples() - from.thereSamples(), took));
+        long cameBytes = now.cameBytes() - from.cameBytes();
+        double byBytes = rest(now.wantedBytes() - now.cameBytes(), cameBytes, took);
+        long came = now.thereSamples() - from.thereSamples();
+        if (came == 0 && cameBytes > 0) { // a sample takes longer than the half minute
+            return byBytes;
+        }
+        return Math.max(byBytes, rest(now.wantedSamples() - now.thereSamples(), came, took));
     }
 
     private static double rest(long missing, long came, double took) {

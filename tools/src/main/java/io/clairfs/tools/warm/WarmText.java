@@ -22,8 +22,8 @@ public final class WarmText {
                     now.residentSamples(),
                     StatusText.size(now.residentBytes()));
         }
-        double share = now.wantedBytes() == 0 ? 1 : (double) now.thereBytes() / now.wantedBytes();
-        int full = (int) (BAR * Math.clamp(share, 0, 1));
+        double share = now.wantedBytes() == 0 ? 1 : Math.clamp((double) now.cameBytes() / now.wantedBytes(), 0, 1);
+        int full = (int) (BAR * share);
         return String.format(
                 Locale.ROOT,
                 "[%s%s] %3d %% of %s, %,.0f MB/s, %s",

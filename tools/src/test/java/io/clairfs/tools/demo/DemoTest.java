@@ -10,6 +10,7 @@ import io.clairfs.tools.scratch.Scratch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -32,6 +34,9 @@ class DemoTest {
 
     /** The directory of every run, so that a run finds the leftovers of a killed one. */
     private static final Path PARENT = Path.of("target", "demo-test").toAbsolutePath();
+
+    @TempDir
+    Path programs;
 
     @BeforeEach
     void makeRoom() throws IOException {
@@ -147,13 +152,24 @@ class DemoTest {
                 .ifPresent(daemon -> assertThat(daemon.onExit()).succeedsWithin(120, TimeUnit.SECONDS));
     }
 
-    private static Process demoThatTrainsForAWhile() throws IOException {
+    /** Trains for one epoch on the source, and through the mount for longer than a machine stands still on which tests run. */
+    private Process demoThatTrainsForAWhile() throws IOException {
+        Path python = Files.writeString(
+                programs.resolve("python3"), """
+                #!/bin/sh
+                case "$2" in
+                    */mount) set -- "$@" --epochs=1000 ;;
+                esac
+                exec %s "$@"
+                """.formatted(Python.plain().executable()));
+        Files.setPosixFilePermissions(python, PosixFilePermissions.fromString("rwx------"));
         List<String> command = new ArrayList<>(JavaCommand.thisProgram());
         command.addAll(
-                List.of("demo", "--plain", "--files=32", "--epochs=30", "--compute-ms=100", "--open-latency-ms=0"));
+                List.of("demo", "--plain", "--files=32", "--epochs=1", "--compute-ms=100", "--open-latency-ms=0"));
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD);
         builder.environment().put("TMPDIR", PARENT.toString());
+        builder.environment().merge("PATH", programs.toString(), (path, first) -> first + ":" + path);
         return builder.start();
     }
 

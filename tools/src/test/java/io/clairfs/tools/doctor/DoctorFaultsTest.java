@@ -2,6 +2,7 @@ package io.clairfs.tools.doctor;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.clairfs.tools.doctor.Finding.Verdict;
 import io.clairfs.tools.mount.TestPorts;
@@ -39,7 +40,36 @@ final class DoctorFaultsTest extends DoctorFixture {
         machine.members = List.of("localhost");
         assertThat(machine.complaints()).isEmpty();
         machine.members = List.of("slurm");
-        assertThat(machine.complaints()).isEmpty();
+        machine.variables.put("SLURM_JOB_NODELIST", "localhost");
+        assertThat(machine.complaints()).as("a job on this machine alone").isEmpty();
+        machine.variables.clear();
+        machine.secretFile = secret("0123456789abcdef", "rw-------");
+        assertThat(machine.complaints()).as("outside the job").isEmpty();
+    }
+
+    @Test
+    void groupWithoutASecret_whoseMembersAreKnownElsewhere_mayNeedOne() throws Exception {
+        machine.bind = "auto:" + freePorts().replaceFirst(".*:", "");
+        for (String members : List.of("slurm", "kubernetes:clairfs.invalid")) {
+            machine.members = List.of(members);
+            isNote("secret", "no other member is known here", "base64 > FILE");
+        }
+    }
+
+    @Test
+    void groupWithoutASecret_whileNoMemberIsKnown_isRefused_asItsMountIs() throws Exception {
+        machine.bind = "auto:" + freePorts().replaceFirst(".*:", "");
+        machine.members = List.of("node-7.invalid");
+        assertThat(machine.complaints())
+                .extracting(Finding::check, Finding::verdict)
+                .containsExactly(
+                        tuple("bind", Verdict.NOTE),
+                        tuple("members", Verdict.PROBLEM),
+                        tuple("secret", Verdict.PROBLEM));
+        assertThat(machine.complaints().getFirst().what()).startsWith("auto stands for no address yet");
+        assertThat(machine.complaints().getLast().what()).contains("a mount without --secret-file is refused");
+        machine.secretFile = secret("0123456789abcdef", "rw-------");
+        assertThat(machine.complaints()).extracting(Finding::check).containsExactly("bind", "members");
     }
 
     /** A card below this bridge. */

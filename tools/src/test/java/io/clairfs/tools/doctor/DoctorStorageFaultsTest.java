@@ -16,9 +16,12 @@ import org.junit.jupiter.api.Test;
 
 /** One fault at a time of the source and of the SSDs. */
 final class DoctorStorageFaultsTest extends DoctorFixture {
+    /** For a look that ends when it has seen all. */
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
     @Test
     void sourceThatIsNotThere() {
-        machine.survey = SourceSurvey.of(directory.resolve("none"), Duration.ofMillis(10));
+        machine.survey = SourceSurvey.of(directory.resolve("none"), PATIENCE);
         isProblem("source", "does not exist", "ls ");
     }
 
@@ -30,7 +33,7 @@ final class DoctorStorageFaultsTest extends DoctorFixture {
 
     @Test
     void sourceWithoutFiles() {
-        machine.survey = SourceSurvey.of(machine.source, Duration.ofSeconds(10));
+        machine.survey = SourceSurvey.of(machine.source, PATIENCE);
         isProblem("source", "has no files", "directory of the dataset");
     }
 
@@ -52,7 +55,7 @@ final class DoctorStorageFaultsTest extends DoctorFixture {
             Files.createDirectories(machine.source.resolve(name).getParent());
             Files.write(machine.source.resolve(name), new byte[100_000]);
         }
-        SourceSurvey survey = SourceSurvey.of(machine.source, Duration.ofSeconds(60));
+        SourceSurvey survey = SourceSurvey.of(machine.source, PATIENCE);
         assertThat(survey.isWhole()).isTrue();
         assertThat(survey.directories()).isEqualTo(3);
         assertThat(survey.files()).isEqualTo(3);

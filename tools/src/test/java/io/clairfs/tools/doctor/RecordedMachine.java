@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -19,11 +20,18 @@ final class RecordedMachine {
     static final String ALL_CAPABILITIES = "000001ffffffffff";
     private static final long RESERVE = 1 << 20;
 
+    /** Longer than a machine stands still on which tests run. */
+    private static final long PROGRAM_MS = 60_000;
+
     final Path root;
     final Path source;
     final Path mountPoint;
     int userId = USER;
     String path = System.getenv("PATH");
+
+    /** The variables of the user beside the path. */
+    final Map<String, String> variables = new HashMap<>();
+
     boolean hasFuseLibrary = true;
     boolean hasDriver;
 
@@ -113,14 +121,17 @@ final class RecordedMachine {
     }
 
     List<Finding> findings() {
+        Map<String, String> environment = new HashMap<>(variables);
+        environment.put("PATH", path);
         Machine machine = new Machine(
                 root,
-                Map.of("PATH", path),
+                environment,
                 userId,
                 library -> library.startsWith("libfuse") ? hasFuseLibrary : hasDriver,
                 _ -> openError,
                 isClockSynchronised,
-                javaVersion);
+                javaVersion,
+                PROGRAM_MS);
         Wanted wanted = new Wanted(
                 source,
                 mountPoint,

@@ -186,7 +186,7 @@ final class BottleneckTest {
         LiveMount mount = fixture.mount(source);
         mount.awaitReady();
         mount.job("seed=7 epochs=1 batch=4 workers=0");
-        mount.await("all staged", s -> s.at("/staging/pushed").asInt() == SAMPLES);
+        mount.await("all staged", s -> s.at("/jobs/0/staged_ahead").asInt() == SAMPLES);
         readAll(mount, "train", 0);
         JsonNode status = mount.await("the end", s -> s.at("/jobs/0/done").asBoolean());
         JsonNode epoch = status.at("/jobs/0/history/0");

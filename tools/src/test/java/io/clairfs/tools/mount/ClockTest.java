@@ -54,9 +54,11 @@ final class ClockTest {
                 Duration.ofDays(-7000),
                 Duration.ZERO)) {
             clock.shift(shift);
-            String equal = fixture.python("read_in_order.py", mount.point(), source, "train", epoch++, SAMPLES, 500, 0);
+            String equal = fixture.python("read_in_order.py", mount.point(), source, "train", epoch, SAMPLES, 500, 0);
             assertThat(equal.strip()).isEqualTo(String.valueOf(SAMPLES));
-            JsonNode status = mount.status();
+            int next = ++epoch;
+            // Reads that are seen when the other job has begun might count as that one's.
+            JsonNode status = mount.await("followed", s -> s.at("/jobs/0/epoch").asInt() >= next);
             assertThat(status.path("uptime_seconds").asDouble())
                     .isBetween(uptime, (System.nanoTime() - begunNs) / 1e9 + 1);
             uptime = status.path("uptime_seconds").asDouble();
@@ -66,7 +68,6 @@ final class ClockTest {
             mount.await("planned", s -> s.at("/jobs/1/staged_ahead").asInt() > 0);
             mount.job("stop=other");
         }
-        mount.await("followed", s -> s.at("/jobs/0/epoch").asInt() >= 4);
         fixture.clairfs("umount", mount.point()).succeeded();
     }
 }

@@ -128,12 +128,15 @@ final class DaemonLogTest {
     void logs_before_this_mount_are_kept() throws Exception {
         Path source = source();
         Path point = fixture.newDirectory("mnt");
-        for (int mounts = 0; mounts < 5; mounts++) {
-            fixture.mountAt(point, source).awaitReady();
-            fixture.clairfs("umount", point).succeeded();
-        }
         String name = MountLog.name(point);
         Path logs = fixture.directory().resolve("clairfs");
+        for (int mounts = 0; mounts < 5; mounts++) {
+            LiveMount _ = fixture.mountAt(point, source);
+            Waiting.until(
+                    "its log says what it serves",
+                    () -> Files.readString(logs.resolve(name)).contains(" serves "));
+            fixture.clairfs("umount", point).succeeded();
+        }
         for (String kept : List.of(name, name + ".1", name + ".2", name + ".3")) {
             assertThat(Files.readString(logs.resolve(kept))).contains(" INFO  Daemon: ");
         }

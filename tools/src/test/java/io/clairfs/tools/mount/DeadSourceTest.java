@@ -109,7 +109,9 @@ class DeadSourceTest {
             assertNothingIsMounted(source);
             assertThat(reader.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
             assertThat(reader.exitValue()).isNotZero();
-            assertThat(MountProcess.state(daemon)).isEqualTo(MountProcess.State.WAITS_IN_THE_KERNEL);
+            Waiting.until(
+                    "the daemon is as dead as it can be",
+                    () -> MountProcess.state(daemon) == MountProcess.State.WAITS_IN_THE_KERNEL);
         }
         Waiting.until("the daemon is gone", () -> FaultyProcess.isGone(daemon));
     }

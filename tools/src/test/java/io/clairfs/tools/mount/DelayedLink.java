@@ -31,6 +31,7 @@ final class DelayedLink implements LyingPeer.Front {
     private final long delayNs;
     private final double bytesPerNs;
     private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
+    private boolean closed;
 
     DelayedLink(InetSocketAddress server, Duration delay, long bytesPerSecond) throws IOException {
         this.server = server;
@@ -59,18 +60,35 @@ final class DelayedLink implements LyingPeer.Front {
     private void accept() {
         try {
             while (true) {
-                SocketChannel client = listening.accept();
-                SocketChannel onward = SocketChannel.open(server);
-                for (SocketChannel each : new SocketChannel[] {client, onward}) {
-                    each.setOption(StandardSocketOptions.TCP_NODELAY, true);
-                    open.add(each);
-                }
-                carry(client, onward);
-                carry(onward, client);
+                link(listening.accept());
             }
-        } catch (IOException closed) {
+        } catch (IOException ended) {
             return;
         }
+    }
+
+    /** A server that does not take this link may take the next one. */
+    private void link(SocketChannel client) throws IOException {
+        try {
+            begin(client, SocketChannel.open(server));
+        } catch (IOException notTaken) {
+            client.close();
+        }
+    }
+
+    /** A link that was accepted before the close, and is made on to the server afterwards, would stay open. */
+    private synchronized void begin(SocketChannel client, SocketChannel onward) throws IOException {
+        if (closed) {
+            client.close();
+            onward.close();
+            return;
+        }
+        for (SocketChannel each : new SocketChannel[] {client, onward}) {
+            each.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            open.add(each);
+        }
+        carry(client, onward);
+        carry(onward, client);
     }
 
     private void carry(SocketChannel from, SocketChannel to) {
@@ -103,7 +121,7 @@ final class DelayedLink implements LyingPeer.Front {
                 sentNs = Math.max(sentNs, System.nanoTime()) + (long) (piece.remaining() / bytesPerNs);
                 onTheWay.put(new Piece(piece, sentNs + delayNs));
             }
-        } catch (IOException | InterruptedException closed) {
+        } catch (IOException | InterruptedException ended) {
             onTheWay.offer(new Piece(ByteBuffer.allocate(0), 0));
         } finally {
             open.remove(from);
@@ -121,15 +139,17 @@ final class DelayedLink implements LyingPeer.Front {
                 }
                 free.put(piece.bytes);
             }
-        } catch (IOException | InterruptedException closed) {
+        } catch (IOException | InterruptedException ended) {
             return;
         } finally {
             open.remove(to);
         }
     }
 
+    /** Ends all links; none is made any more. */
     @Override
-    public void close() throws IOException {
+    public synchronized void close() throws IOException {
+        closed = true;
         listening.close();
         for (SocketChannel each : open) {
             each.close();

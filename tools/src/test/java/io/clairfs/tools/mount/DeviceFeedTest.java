@@ -194,9 +194,21 @@ final class DeviceFeedTest {
         mount.job("name=both seed=5 epochs=1 batch=8 world=2 ranks=0-1 subset=train");
         List<String> lines = train(driver(), """
                 import json
+                def content(file):
+                    with open(mount + "/.clairfs/" + file, "rb", buffering=0) as opened:
+                        return opened.readall()
                 def feeders():
-                    with open(mount + "/.clairfs/status.json", "rb", buffering=0) as status:
-                        return json.loads(status.readall())["jobs"][0]["feeders"]
+                    return json.loads(content("status.json"))["jobs"][0]["feeders"]
+                def shown():
+                    return [l.strip() for l in content("status").decode().splitlines() if "feeder of rank" in l]
+                def wait(look, condition):  # a feeder that has been held up for some seconds is not shown until it reports again
+                    end = time.monotonic() + 120
+                    while not condition(now := look()):
+                        assert time.monotonic() < end, now
+                        time.sleep(0.1)
+                    return now
+                def have_copied_all(now):
+                    return len(now) == 2 and all(f["batches"] == 7 and f["copied_bytes"] > 52 * 120 and f["copy_seconds"] > 0 for f in now)
                 def run():
                     options = dict(job="both", decode=decode, threads=2, device="cuda:0")
                     with feed(rank=0, **options) as first, feed(rank=1, **options) as second:
@@ -207,12 +219,8 @@ final class DeviceFeedTest {
                                 of += [int(index) for index in indices]
                         for of in read:
                             print(*of)
-                        end = time.monotonic() + 120
-                        while not (len(feeders()) == 2 and all(f["batches"] == 7 and f["copied_bytes"] > 52 * 120 and f["copy_seconds"] > 0 for f in feeders())):
-                            assert time.monotonic() < end, feeders()
-                            time.sleep(0.1)
-                        with open(mount + "/.clairfs/status", "rb", buffering=0) as status:
-                            print(*[l.strip() for l in status.readall().decode().splitlines() if "feeder of rank" in l], sep="; ")
+                        wait(feeders, have_copied_all)
+                        print(*wait(shown, lambda lines: len(lines) == 2), sep="; ")
                 run()
                 """);
         assertThat(lines).hasSize(3);

@@ -149,16 +149,21 @@ final class FeedTest {
         mount.job("name=both seed=5 epochs=1 batch=8 world=2 ranks=0-1 subset=train");
         List<String> lines = train("""
                 import json, os, signal, time
+                def content(file):
+                    with open(mount + "/.clairfs/" + file, "rb", buffering=0) as opened:
+                        return opened.readall()
                 def feeders():
-                    with open(mount + "/.clairfs/status.json", "rb", buffering=0) as status:
-                        return {f["rank"]: f for f in json.loads(status.readall())["jobs"][0]["feeders"]}
-                def wait(what, condition):
+                    return {f["rank"]: f for f in json.loads(content("status.json"))["jobs"][0]["feeders"]}
+                def shown():
+                    return [l.strip() for l in content("status").decode().splitlines() if "feeder of rank" in l]
+                def wait(what, look, condition):  # a feeder that has been held up for some seconds is not shown until it reports again
                     end = time.monotonic() + 120
-                    while not condition(feeders()):
-                        assert time.monotonic() < end, (what, feeders())
+                    while not condition(now := look()):
+                        assert time.monotonic() < end, (what, now)
                         time.sleep(0.1)
-                def held_up(rank, f):
-                    pid = feeders()[rank]["pid"]  # its ring has four of the seven batches at most
+                    return now
+                def held_up(f):
+                    pid = f._link.process.pid  # its ring has four of the seven batches at most
                     poll = f._link._poll
                     def poll_and_go_on(*what):  # called when there is no message to take
                         f._link._poll = poll
@@ -170,19 +175,19 @@ final class FeedTest {
                         time.sleep(0.001)
                 options = dict(job="both", decode="raw,dtype=uint8,shape=132", threads=2)
                 with feed(rank=0, **options) as first, feed(rank=1, **options) as second:
-                    wait("both report", lambda now: sorted(now) == [0, 1])
-                    for rank, f in enumerate((first, second)):
-                        held_up(rank, f)
+                    wait("both report", feeders, lambda now: sorted(now) == [0, 1])
+                    for f in (first, second):
+                        held_up(f)
                         print(*[int(i) for _, _, indices in f for i in indices])
                     waited = [f.stats()["waited_s"] for f in (first, second)]
                     assert min(waited) > 0, waited
-                    wait("both have fed all", lambda now: all(of["batches"] == 7 and abs(of["waited_seconds"] - waited[rank]) < 1e-5 for rank, of in now.items()))
-                    for rank, of in feeders().items():
+                    now = wait("both have fed all", feeders, lambda now: sorted(now) == [0, 1] and all(
+                        of["batches"] == 7 and abs(of["waited_seconds"] - waited[rank]) < 1e-5 for rank, of in now.items()))
+                    for rank, of in now.items():
                         assert of["samples"] == 52 and of["bad"] == 0 and of["bytes"] == 52 * 132, of
                         assert of["slots"] == 4 and of["pid"] > 0 and of["read_seconds"] > 0, of
-                    with open(mount + "/.clairfs/status", "rb", buffering=0) as status:
-                        print(*[l.strip() for l in status.readall().decode().splitlines() if "feeder of rank" in l], sep="; ")
-                wait("both are gone", lambda now: now == {})
+                    print(*wait("both are shown", shown, lambda lines: len(lines) == 2), sep="; ")
+                wait("both are gone", feeders, lambda now: now == {})
                 """);
         assertThat(lines).hasSize(3);
         assertThat(lines.get(0)).isEqualTo(String.join(" ", mount.order("both", 0, 0)));

@@ -35,7 +35,7 @@ final class FindSeedTest {
 
     /** Reads files in name order, shuffled by a number of nobody's, or as a file of indices says, so many threads in turn. Prints how many equal. */
     private static final String READ = """
-            import os, random, sys
+            import os, random, sys, threading
             from concurrent.futures import ThreadPoolExecutor
             mount, source, order, count, threads = sys.argv[1:4] + [int(number) for number in sys.argv[4:6]]
             files = sorted(os.path.join(d, f) for d in sorted(os.listdir(source)) for f in os.listdir(os.path.join(source, d)))
@@ -43,7 +43,9 @@ final class FindSeedTest {
                 random.Random(os.urandom(16)).shuffle(files)
             elif order != "sorted":
                 files = [files[int(line)] for line in open(order)]
+            together = threading.Barrier(threads)
             def read(part):
+                together.wait()  # or one thread might read the parts of two
                 equal = 0
                 for file in part:
                     with open(os.path.join(mount, file), "rb") as got, open(os.path.join(source, file), "rb") as right:

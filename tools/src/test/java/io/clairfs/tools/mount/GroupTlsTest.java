@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
 
 /** Two nodes serve each other with TLS. A third node without TLS is in their group and gets its samples from the source. */
 @Timeout(600)
@@ -61,19 +62,20 @@ final class GroupTlsTest {
             for (LiveMount node : List.of(b, c)) {
                 node.await(
                         "told of what the first holds",
-                        s -> s.path("peers")
-                                .valueStream()
-                                .anyMatch(p -> p.path("name").asString().equals("127.0.0.1:" + port)
-                                        && p.path("samples").asInt() > 0));
+                        s -> first(s).path("samples").asInt() > 0);
             }
+            b.await(
+                    "with a first node that answers",
+                    s -> first(s).path("alive").asBoolean());
 
             readAll(b, dataset);
             JsonNode withTls = b.status();
             assertThat(withTls.at("/fetched/peer/count").asInt())
                     .as(withTls.toPrettyString())
                     .isPositive();
-            assertThat(peer(withTls, "127.0.0.1:" + port).path("alive").asBoolean())
-                    .isTrue();
+            b.await(
+                    "with a first node that answers still",
+                    s -> first(s).path("alive").asBoolean());
 
             readAll(c, dataset);
             JsonNode without = c.status();
@@ -106,12 +108,13 @@ final class GroupTlsTest {
         assertThat(fixture.clairfs(command.toArray()).complainedWith(1)).contains("TLS");
     }
 
-    private static JsonNode peer(JsonNode status, String name) {
+    /** The first node, as another one sees it; missing while it is not known there. */
+    private JsonNode first(JsonNode status) {
         return status.path("peers")
                 .valueStream()
-                .filter(p -> p.path("name").asString().equals(name))
+                .filter(p -> p.path("name").asString().equals("127.0.0.1:" + port))
                 .findFirst()
-                .orElseThrow();
+                .orElse(MissingNode.getInstance());
     }
 
     private LiveMount mount(Path dataset, int number, List<String> more) throws IOException, InterruptedException {

@@ -55,9 +55,10 @@ final class MemoryPressureTest {
             long before = group.pageCacheBytes();
             mount.job("seed=1 epochs=100 batch=8");
             mount.await("staged", s -> s.at("/staging/samples").asInt() == SAMPLES);
-            long pushed = group.pageCacheBytes() - before;
-            System.out.println("pushed " + ALL + " bytes; page cache of the daemon's group grew by " + pushed);
-            assertThat(pushed).isGreaterThan(ALL * 9 / 10);
+            // The kernel may have taken some back meanwhile, which the daemon pushes again.
+            Waiting.until("what is pushed counts for the daemon", () -> group.pageCacheBytes() - before > ALL * 9 / 10);
+            System.out.println("pushed " + ALL + " bytes; page cache of the daemon's group grew by "
+                    + (group.pageCacheBytes() - before));
 
             squeeze(group);
             String equal = fixture.python("read_in_order.py", point, source, "train", 0, SAMPLES, PAUSE_US, 0);

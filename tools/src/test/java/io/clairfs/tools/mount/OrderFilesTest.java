@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -42,14 +43,15 @@ final class OrderFilesTest {
         mount.job("sampler=order-file epochs=2 batch=4 file=" + orders + "/{epoch}");
     }
 
+    /** The file comes whole: one that stays as it is for a second is taken for written. */
     private void write(int epoch, int samples) throws IOException {
         List<Integer> order = IntStream.range(0, samples)
                 .boxed()
                 .collect(Collectors.toList()); // must be mutable: it is shuffled below
         Collections.shuffle(order, new Random(epoch));
-        Files.write(
-                orders.resolve(String.valueOf(epoch)),
-                order.stream().map(Object::toString).toList());
+        Path fresh = Files.write(
+                orders.resolve("fresh"), order.stream().map(Object::toString).toList());
+        Files.move(fresh, orders.resolve(String.valueOf(epoch)), StandardCopyOption.ATOMIC_MOVE);
     }
 
     private void read(int epoch, int from, int count) throws IOException, InterruptedException {
@@ -105,7 +107,8 @@ final class OrderFilesTest {
     void order_that_cannot_be_followed_ends_the_job_with_its_reason() throws Exception {
         awaitStaged(SAMPLES);
         write(1, SAMPLES + 1);
-        mount.await("ended", s -> s.path("jobs").isEmpty());
+        mount.await("told", s -> s.path("errors").asInt() == 1);
+        assertThat(mount.status().path("jobs")).as("it has ended before that").isEmpty();
         assertThat(mount.lines("errors").getLast())
                 .contains("job train ended: number ")
                 .contains(orders + "/1 is out of range");

@@ -101,13 +101,15 @@ final class PeerWireTest {
 
     private static void trainBeside(String what, int place, Relay.Deed deed) throws Exception {
         String job = "train" + place;
+        String name = "liar-" + (NODES + place); // that of the test before may still be listed
         try (LyingPeer liar = new LyingPeer(group, NODES + place, DATASET * 6 / 10, deed)) {
             for (LiveMount node : group.nodes()) {
                 node.await(
                         "told what the third node holds",
                         s -> s.path("peers")
                                 .valueStream()
-                                .anyMatch(peer -> peer.path("samples").asInt() == SAMPLES));
+                                .anyMatch(peer -> peer.path("name").asString().equals(name)
+                                        && peer.path("samples").asInt() == SAMPLES));
             }
             Training training = new Training(job, 6, EPOCHS, BATCH, COMPUTE_MS);
             group.start(training);

@@ -3,6 +3,7 @@ package io.clairfs.tools.mount;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -37,6 +38,7 @@ final class Relay implements LyingPeer.Front {
     private final Deed deed;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final AtomicLong deeds = new AtomicLong();
+    private boolean closed;
 
     Relay(InetSocketAddress server, Deed deed) throws IOException {
         this.server = server;
@@ -58,15 +60,37 @@ final class Relay implements LyingPeer.Front {
         try {
             while (true) {
                 Socket client = listening.accept();
-                Socket onward = new Socket(server.getAddress(), server.getPort());
-                open.add(client);
-                open.add(onward);
-                Thread.ofVirtual().start(() -> pump(client, onward, (_, _, _) -> Fate.PASSED));
-                Thread.ofVirtual().start(() -> pump(onward, client, deed));
+                Thread.ofVirtual().start(() -> link(client));
             }
-        } catch (IOException closed) {
+        } catch (IOException ended) {
             return;
         }
+    }
+
+    /** A server that does not take this connection may take the next one. */
+    private void link(Socket client) {
+        try {
+            begin(client, new Socket(server.getAddress(), server.getPort()));
+        } catch (IOException notTaken) {
+            try {
+                client.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    /** A connection that was accepted before the relay closed, and is made on to the server afterwards, would stay open. */
+    private synchronized void begin(Socket client, Socket onward) throws IOException {
+        if (closed) {
+            client.close();
+            onward.close();
+            return;
+        }
+        open.add(client);
+        open.add(onward);
+        Thread.ofVirtual().start(() -> pump(client, onward, (_, _, _) -> Fate.PASSED));
+        Thread.ofVirtual().start(() -> pump(onward, client, deed));
     }
 
     private void pump(Socket from, Socket to, Deed does) {
@@ -86,7 +110,7 @@ final class Relay implements LyingPeer.Front {
                     passed += n;
                 }
             }
-        } catch (IOException closed) {
+        } catch (IOException ended) {
             return;
         } finally {
             open.remove(from);
@@ -94,8 +118,10 @@ final class Relay implements LyingPeer.Front {
         }
     }
 
+    /** Ends all connections; none is made any more. */
     @Override
-    public void close() throws IOException {
+    public synchronized void close() throws IOException {
+        closed = true;
         listening.close();
         for (Socket socket : open) {
             socket.close();

@@ -29,7 +29,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SourceFaultTest {
     private static final int FILES = 60;
     private static final int BYTES = 200_003;
-    private static final int READ_TIMEOUT_S = 6;
+
+    /** So long that a machine that stands still for some seconds does not end the reads that have to succeed. */
+    private static final int READ_TIMEOUT_S = 20;
 
     /** Longer than any read takes on a slow machine. */
     private static final int PATIENT_S = 120;

@@ -100,6 +100,16 @@ final class SsdDiskTest {
         }
     }
 
+    /** Waits until the tier has counted a failure of this kind, and the errors have all these words: a failure is counted before it is told. */
+    private JsonNode awaitTold(String kind, String... words) throws Exception {
+        JsonNode status = mount.await("noticed", s -> ssd(s).path(kind).asLong() > 0);
+        Waiting.until("told", () -> {
+            String errors = mount.read("errors");
+            return Stream.of(words).allMatch(errors::contains);
+        });
+        return status;
+    }
+
     private static void assertNoReaderNoticed(JsonNode status) {
         assertThat(status.at("/reads/errors").asLong()).isZero();
     }
@@ -123,10 +133,8 @@ final class SsdDiskTest {
             }
         }
         readAnEpoch();
-        JsonNode status =
-                mount.await("noticed", s -> ssd(s).path("checksum_failures").asLong() > 0);
+        JsonNode status = awaitTold("checksum_failures", "of the SSD cache is damaged; it is read from the source");
         assertThat(status.path("checksum_failures").asLong()).isPositive();
-        assertThat(mount.read("errors")).contains("of the SSD cache is damaged; it is read from the source");
         readUntilWell();
         assertNoReaderNoticed(mount.status());
     }
@@ -154,8 +162,7 @@ final class SsdDiskTest {
             Files.delete(index);
         }
         readAnEpoch();
-        mount.await("noticed", s -> ssd(s).path("read_failures").asLong() > 0);
-        assertThat(mount.read("errors")).contains("cannot read a sample from the SSD cache");
+        JsonNode _ = awaitTold("read_failures", "cannot read a sample from the SSD cache");
         readUntilWell();
         assertNoReaderNoticed(mount.status());
     }
@@ -178,8 +185,7 @@ final class SsdDiskTest {
             assertThat(mount.status().at("/fetched/ssd/count").asLong()).isPositive();
             failing.inject(FaultSpec.of(FaultKind.EIO));
             readAnEpoch();
-            mount.await("noticed", s -> ssd(s).path("read_failures").asLong() > 0);
-            assertThat(mount.read("errors")).contains("cannot read a sample from the SSD cache");
+            JsonNode _ = awaitTold("read_failures", "cannot read a sample from the SSD cache");
             readAnEpoch();
             assertNoReaderNoticed(mount.status());
             fixture.clairfs("umount", mount.point()).succeeded();
@@ -219,8 +225,7 @@ final class SsdDiskTest {
         limitFiles("1");
         cutAll(disk);
         readAnEpoch();
-        mount.await("noticed", s -> ssd(s).path("write_failures").asLong() > 0);
-        assertThat(mount.read("errors")).contains("cannot write to the SSD cache", "trying again later");
+        JsonNode _ = awaitTold("write_failures", "cannot write to the SSD cache", "trying again later");
         readAnEpoch();
         limitFiles("unlimited");
         readUntilWell();
@@ -244,10 +249,8 @@ final class SsdDiskTest {
             epoch = 0;
             mount(disk.path().resolve("ssd"));
             readAnEpoch();
-            JsonNode status =
-                    mount.await("noticed", s -> ssd(s).path("write_failures").asLong() > 0);
+            JsonNode status = awaitTold("write_failures", "cannot write to the SSD cache");
             assertThat(status.at("/fetched/ssd/count").asLong()).isPositive();
-            assertThat(mount.read("errors")).contains("cannot write to the SSD cache");
             disk.writable();
             readUntilWell();
             assertNoReaderNoticed(mount.status());

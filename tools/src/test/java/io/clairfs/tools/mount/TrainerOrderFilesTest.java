@@ -10,6 +10,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -161,7 +162,9 @@ final class TrainerOrderFilesTest {
                 .isInstanceOf(FileSystemException.class)
                 .hasMessageContaining("Resource temporarily unavailable");
         assertThat(mount.status().path("errors").asLong()).isEqualTo(errors);
-        Files.writeString(orders.resolve("1"), "2\n1\n");
+        // Whole at once: one that stays as it is for a second is taken for written.
+        Path fresh = Files.writeString(orders.resolve("fresh"), "2\n1\n");
+        Files.move(fresh, orders.resolve("1"), StandardCopyOption.ATOMIC_MOVE);
         int[] read = null;
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
         while (read == null && System.nanoTime() < deadline) {

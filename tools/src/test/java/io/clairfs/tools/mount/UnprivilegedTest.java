@@ -103,7 +103,10 @@ class UnprivilegedTest {
         user.clairfs("mount", partlyClosed, point).succeeded();
         assertThat(user.python(ATTEMPT, point.resolve("c/closed"))).isEqualTo("EACCES\n");
         assertThat(user.python(ATTEMPT, point.resolve("c/1.jpg"))).isEqualTo("one\n");
-        assertThat(user.python(ATTEMPT, point.resolve(".clairfs/errors"))).contains("cannot list directory c/closed");
+        Waiting.until(
+                "told, which comes after the reader's answer",
+                () -> user.python(ATTEMPT, point.resolve(".clairfs/errors"))
+                        .contains("cannot list directory c/closed"));
         assertThat(user.clairfs("job", "start", point, "seed=7").complainedWith(1))
                 .endsWith("the dataset could not be listed in full: cannot list c/closed: Permission denied");
         assertThat(status().path("index_error").asString()).contains("cannot list c/closed: Permission denied");

@@ -90,6 +90,9 @@ class ScratchTest {
             }
         });
         try {
+            while (written.get() == 0) { // it writes before the first try
+                Thread.sleep(1);
+            }
             for (int tries = 0; tries < 50; tries++) {
                 Files.createDirectories(left);
                 Files.write(left.resolveSibling("lock"), new byte[0]);

@@ -5,19 +5,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
+import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 /** Which data files stay open. */
 final class OpenFilesTest {
+    private static final Path FILE = Path.of("/dev/null");
+
     private static int open() throws PosixException {
-        return Posix.openAt(Posix.AT_FDCWD, "/dev/null".getBytes(UTF_8), Posix.O_RDONLY);
+        return Posix.openAt(Posix.AT_FDCWD, FILE.toString().getBytes(UTF_8), Posix.O_RDONLY);
     }
 
+    /** Whether the descriptor is still of that file: another thread of this process may open one of the same number. */
     private static boolean isOpen(OpenFiles.Handle handle) {
-        return Files.exists(Path.of("/proc/self/fd/" + handle.fd()), LinkOption.NOFOLLOW_LINKS);
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/self/fd/" + handle.fd()))
+                    .equals(FILE);
+        } catch (IOException closed) {
+            return false;
+        }
     }
 
     @Test

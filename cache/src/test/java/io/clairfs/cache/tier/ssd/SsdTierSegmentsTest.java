@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** How many segments there are, and what becomes of a full tier while samples are sent from all of them. */
-@Timeout(60)
+@Timeout(120)
 final class SsdTierSegmentsTest {
     private static final int FILES = 1_000;
     private static final int BYTES = 1_000;
@@ -191,7 +191,7 @@ final class SsdTierSegmentsTest {
             }
             assertThat(another).isNull();
             pins.forEach(StoredSample::release);
-            assertThat(kept.get(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(kept.get(60, TimeUnit.SECONDS)).isTrue();
             assertThat(TierContract.comesOut(tier, tree, FakeTree.number(tree, FILES - 1)))
                     .isTrue();
             StoredSample again = tier.openStored(FakeTree.number(tree, FILES - 1));

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A sample opened in a segment's file stays what it is, whatever happens to the tier meanwhile, and waits for no disk. */
-@Timeout(60)
+@Timeout(120)
 final class SsdTierStoredTest {
     private static final int CAPACITY = 20_000;
     private static final int FILES = 400;

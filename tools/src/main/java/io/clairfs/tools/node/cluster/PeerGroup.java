@@ -6,24 +6,19 @@ import io.clairfs.cache.fetch.PeerFetch;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.Group;
 import io.clairfs.cache.placement.ResidencyListener;
-import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.ErrorLog;
-import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.Secret;
 import io.clairfs.peer.directory.ClusterConfig;
 import io.clairfs.peer.directory.DirectoryTimes;
 import io.clairfs.peer.directory.GroupMembership;
-import io.clairfs.peer.directory.HeldElsewhere;
 import io.clairfs.peer.directory.Node;
-import io.clairfs.peer.directory.SpareThreads;
 import io.clairfs.peer.rails.Rails;
 import io.clairfs.peer.transfer.Credentials;
 import io.clairfs.peer.transfer.TransferLimits;
 import io.clairfs.peer.transfer.TransferThreads;
 import io.clairfs.peer.transfer.TransferTls;
-import io.clairfs.peer.transfer.client.Answer;
 import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
 import io.clairfs.peer.transfer.server.TransferServer;
@@ -32,18 +27,11 @@ import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.status.Status;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Collections;
 import java.util.List;
-import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -80,8 +68,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     private final GroupJobs jobs;
     private final TransferLimits limits;
     private final OpenParts parts = new OpenParts("the group");
-    private final ConcurrentHashMap<InetSocketAddress, Place.Peer> places = new ConcurrentHashMap<>();
-    private final AtomicInteger met = new AtomicInteger();
+    private final PeerPlaces places = new PeerPlaces();
     private volatile GroupConfig config;
     private volatile @Nullable Joined joined;
 
@@ -96,7 +83,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     private @Nullable FileNumbers numbers;
 
     /** The parts that exist once this node has joined. */
-    private record Joined(FileNumbers numbers, GroupMembership directory, TransferClient client, GroupPlan plan) {}
+    private record Joined(GroupMembership directory, TransferClient client, GroupPlan plan, GroupSamples samples) {}
 
     /**
      * A group.
@@ -184,7 +171,8 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         trouble = null;
         directory.announce(server::spare);
         GroupPlan plan = new GroupPlan(directory, numbers, System::nanoTime);
-        joined = new Joined(numbers, directory, client, plan);
+        GroupSamples samples = new GroupSamples(numbers, directory, client, tree, admission, places);
+        joined = new Joined(directory, client, plan, samples);
         admission.residents().tell(this);
         admission.residents().tellAll();
         directory.onNodesChange(_ -> {
@@ -280,186 +268,52 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     @Override
     public void kept(int tier, int file) {
         Joined now = joined;
-        if (now != null && now.numbers.numberOf(file) != FileNumbers.NONE) {
-            now.directory.heldHere().added(tier, now.numbers.numberOf(file));
+        if (now != null) {
+            now.samples.kept(tier, file);
         }
     }
 
     @Override
     public void gone(int tier, int file) {
         Joined now = joined;
-        if (now != null && now.numbers.numberOf(file) != FileNumbers.NONE) {
-            now.directory.heldHere().removed(tier, now.numbers.numberOf(file));
+        if (now != null) {
+            now.samples.gone(tier, file);
         }
     }
 
     @Override
     public boolean isElsewhere(int file) {
         Joined now = joined;
-        int number = now == null ? FileNumbers.NONE : now.numbers.numberOf(file);
-        if (now == null || number == FileNumbers.NONE) {
-            return true;
-        }
-        HeldElsewhere.View others = now.directory.heldElsewhere().view();
-        return others.nodes() == 0 || others.nextHolder(number, 0) >= 0;
+        return now == null || now.samples.isElsewhere(file);
     }
 
     @Override
     public boolean mayHave(int file) {
         Joined now = joined;
-        if (now == null) {
-            return false;
-        }
-        int number = now.numbers.numberOf(file);
-        return number != FileNumbers.NONE
-                && (now.directory.heldElsewhere().view().nextHolder(number, 0) >= 0 || homePeer(now, file) != null);
+        return now != null && now.samples.mayHave(file);
     }
 
     /** Whether this node is the sample's home. */
     public boolean isHomeHere(int file) {
         Joined now = joined;
-        Node home = now == null ? null : home(now, file);
-        return home != null && home.self();
-    }
-
-    /** The sample's home if it is still there. */
-    private @Nullable Node home(Joined now, int file) {
-        UUID home = admission.homeOf(file);
-        return home == null ? null : now.directory.node(home);
-    }
-
-    /** The peer that is the sample's home; null if that is this node, or if it is left alone or gone. */
-    private @Nullable Peer homePeer(Joined now, int file) {
-        Node home = home(now, file);
-        if (home == null || home.self()) {
-            return null;
-        }
-        Peer peer = now.client.peer(home.transferAddresses());
-        return peer == null || peer.isLeftAlone() ? null : peer;
+        return now != null && now.samples.isHomeHere(file);
     }
 
     @Override
     public List<Holder> holders(int file) {
         Joined now = joined;
-        int number = now == null ? FileNumbers.NONE : now.numbers.numberOf(file);
-        if (now == null || number == FileNumbers.NONE) {
-            return List.of();
-        }
-        List<Holder> found = new ArrayList<>();
-        HeldElsewhere.View held = now.directory.heldElsewhere().view();
-        Peer home = homePeer(now, file);
-        for (int holder = held.nextHolder(number, 0); holder >= 0; holder = held.nextHolder(number, holder + 1)) {
-            Peer peer = now.client.peer(held.node(holder).transferAddresses());
-            if (peer != null && !peer.isLeftAlone()) {
-                found.add(new AskedPeer(peer, place(peer), true, number, tree.keptSize(file)));
-            }
-            home = peer == home ? null : home;
-        }
-        if (!found.isEmpty()) {
-            Collections.rotate(found, number % found.size()); // of holders as quick as each other the first is asked
-        }
-        if (home != null) {
-            found.add(new AskedPeer(home, place(home), false, number, tree.keptSize(file)));
-        }
-        return found;
+        return now == null ? List.of() : now.samples.holders(file);
     }
 
     @Override
     public List<Maker> makers(int file) {
         Joined now = joined;
-        int number = now == null ? FileNumbers.NONE : now.numbers.numberOf(file);
-        if (now == null || number == FileNumbers.NONE) {
-            return List.of();
-        }
-        List<Maker> found = new ArrayList<>();
-        HeldElsewhere.View others = now.directory.heldElsewhere().view();
-        for (int node = 0; node < others.nodes(); node++) {
-            SpareThreads spare = others.spare(node);
-            if (spare.threads() > 0) {
-                Peer peer = now.client.peer(others.node(node).transferAddresses());
-                if (peer != null && !peer.isLeftAlone()) {
-                    found.add(new AskedMaker(peer, place(peer), spare, number, tree.fileSize(file)));
-                }
-            }
-        }
-        return found;
+        return now == null ? List.of() : now.samples.makers(file);
     }
 
     @Override
     public long mostNs(long bytes) {
         return TimeUnit.MILLISECONDS.toNanos(Math.min(mostMs, ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS));
-    }
-
-    private Place.Peer place(Peer peer) {
-        return places.computeIfAbsent(peer.address(), _ -> new Place.Peer(met.getAndIncrement()));
-    }
-
-    /** A peer that may be asked for one sample. */
-    private static final class AskedPeer implements Holder {
-        private final Peer peer;
-        private final Place.Peer place;
-        private final boolean holds;
-        private final int number;
-        private final long bytes;
-
-        AskedPeer(Peer peer, Place.Peer place, boolean holds, int number, long bytes) {
-            this.peer = peer;
-            this.place = place;
-            this.holds = holds;
-            this.number = number;
-            this.bytes = bytes;
-        }
-
-        @Override
-        public Place.Peer place() {
-            return place;
-        }
-
-        @Override
-        public boolean holds() {
-            return holds;
-        }
-
-        @Override
-        public @Nullable Delivery fetch(long withinNs) {
-            return delivery(peer.fetch(number, bytes, System.nanoTime() + withinNs));
-        }
-
-        @Override
-        public CompletableFuture<@Nullable Delivery> ask(long withinNs) {
-            return peer.ask(number, bytes, System.nanoTime() + withinNs).thenApply(AskedPeer::delivery);
-        }
-
-        private static @Nullable Delivery delivery(Answer answer) {
-            return switch (answer) {
-                case Answer.Got(SampleBuffer sample, long broughtNs) -> new Delivery(sample, broughtNs);
-                case Answer.NotHere _, Answer.Failed _ -> null;
-            };
-        }
-
-        @Override
-        public long windowBytes() {
-            return peer.windowBytes();
-        }
-    }
-
-    /** A peer that may be asked to make one sample. */
-    private record AskedMaker(Peer peer, Place.Peer place, SpareThreads spare, int number, long bytes)
-            implements Maker {
-        @Override
-        public int threads() {
-            return spare.threads();
-        }
-
-        @Override
-        public int busy() {
-            return spare.busy();
-        }
-
-        @Override
-        public @Nullable Delivery make(long withinNs) {
-            return AskedPeer.delivery(peer.make(number, bytes, System.nanoTime() + withinNs));
-        }
     }
 
     /** The other nodes, for status. */

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
+import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
@@ -209,12 +210,12 @@ public final class JobControl implements ControlFile {
     private void check(JobSpec spec) throws RejectedException {
         try {
             Sampler sampler = spec.sampler(indexes.of(spec.subset()));
-            int epoch = spec.startEpoch();
-            if (readsNothing(spec, sampler.epoch(epoch))
-                    && (epoch + 1 == spec.epochs() || readsNothing(spec, sampler))) {
-                throw new InvalidSpecException(
-                        "its ranks here would read no sample: the dataset is smaller than a batch"
-                                + " that is dropped when it is not full, or all is skipped; use a smaller batch, or drop_last=false");
+            if (readsNothing(spec, sampler)) {
+                throw new InvalidSpecException("its ranks here would read no sample: "
+                        + (spec.readsOrderFiles()
+                                ? "no order file of its first epochs names one for them; write what they read, or give another file="
+                                : "the dataset is smaller than a batch that is dropped when it is not full, or all is skipped;"
+                                        + " use a smaller batch, or drop_last=false"));
             }
         } catch (TimeoutException stillListing) {
             assert stillListing != null : "checked again when it starts";
@@ -223,18 +224,28 @@ public final class JobControl implements ControlFile {
         }
     }
 
-    private static boolean readsNothing(JobSpec spec, EpochOrder order) {
-        return spec.ranks().count() > 0
-                && IntStream.rangeClosed(spec.firstRank(), spec.lastRank()).allMatch(rank -> order.length(rank) == 0);
-    }
-
-    /** Whether its second epoch is there, and empty. */
+    /** Whether all streams here end before their first sample: after their last epoch, or after as many empty ones as are passed over. */
     private static boolean readsNothing(JobSpec spec, Sampler sampler) throws InvalidSpecException {
+        int first = spec.startEpoch();
+        if (!readsNothing(spec, sampler.epoch(first))) {
+            return false;
+        }
+        int most = Math.min(spec.epochs() - first, AccessStream.MOST_EMPTY);
         try {
-            return readsNothing(spec, sampler.epoch(spec.startEpoch() + 1));
+            for (int epoch = first + 1; epoch < first + most; epoch++) {
+                if (!readsNothing(spec, sampler.epoch(epoch))) {
+                    return false;
+                }
+            }
+            return true;
         } catch (OrderNotReadyException notYet) {
             return false;
         }
+    }
+
+    private static boolean readsNothing(JobSpec spec, EpochOrder order) {
+        return spec.ranks().count() > 0
+                && IntStream.rangeClosed(spec.firstRank(), spec.lastRank()).allMatch(rank -> order.length(rank) == 0);
     }
 
     private void reject(String line, String reason) throws RejectedException {

@@ -3,7 +3,10 @@ package io.clairfs.tools.node.control;
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.follow.EpochTime;
+import io.clairfs.cache.follow.JobProgress;
 import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.follow.JobTimes;
+import io.clairfs.cache.follow.RankBalance;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.placement.Admission;
@@ -258,15 +261,15 @@ public final class StatusReporter {
 
     private Status.Job job(JobRun run) {
         JobSpec spec = run.spec();
-        JobRun.Balance balance = run.balance();
+        RankBalance balance = run.balance();
         LoaderReports.Loading loading = reports.of(spec, tree.fileBytes() / Math.max(1, tree.fileCount()));
-        JobRun.Progress progress;
+        JobProgress progress;
         try {
             progress = run.progress();
         } catch (InvalidSpecException e) {
             throw new AssertionError("the epoch under way has been computed before", e);
         }
-        JobRun.Times times = prefetcher.timesOf(run);
+        JobTimes times = prefetcher.timesOf(run);
         List<Status.Epoch> history = history(times, progress.done());
         return new Status.Job(
                 spec.name(),
@@ -303,7 +306,7 @@ public final class StatusReporter {
                 history);
     }
 
-    private static List<Status.Epoch> history(JobRun.Times times, boolean done) {
+    private static List<Status.Epoch> history(JobTimes times, boolean done) {
         List<Status.Epoch> history = new ArrayList<>();
         int last = times.epochs().isEmpty() ? -1 : times.epochs().getLast().epoch();
         for (EpochTime each : times.epochs()) {
@@ -374,8 +377,8 @@ public final class StatusReporter {
         return ranks;
     }
 
-    private static @Nullable String note(JobSpec spec, JobRun.Progress progress) {
-        JobRun.Astray astray = progress.astray();
+    private static @Nullable String note(JobSpec spec, JobProgress progress) {
+        JobProgress.Astray astray = progress.astray();
         if (astray != null && astray.epoch() < astray.expected()) {
             return "the trainer reads epoch " + astray.epoch()
                     + " again instead of the next one: is set_epoch() called at the start of every epoch?";

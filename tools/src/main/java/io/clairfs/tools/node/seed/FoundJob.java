@@ -1,5 +1,6 @@
 package io.clairfs.tools.node.seed;
 
+import io.clairfs.cache.follow.JobProgress;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrder;
@@ -205,7 +206,7 @@ final class FoundJob {
 
     private static boolean repeatsFirstEpoch(JobRun run) {
         try {
-            JobRun.Astray astray = run.progress().astray();
+            JobProgress.Astray astray = run.progress().astray();
             return astray != null
                     && astray.epoch() == run.spec().startEpoch()
                     && astray.expected() == astray.epoch() + 1;

@@ -17,6 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
 final class TrainerLoopTest {
     private static final int BYTES = 1_000;
 
+    /** Ten such steps are more than a hundredth of the time in which a machine stands still. */
+    private static final long STEP_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
     @TempDir
     private Path directory;
 
@@ -29,7 +32,7 @@ final class TrainerLoopTest {
 
     @Test
     void utilisation_isThePartThatIsComputation() throws Exception {
-        TrainerLoop loop = new TrainerLoop(2, 3, TimeUnit.MILLISECONDS.toNanos(20));
+        TrainerLoop loop = new TrainerLoop(2, 3, STEP_NS);
         assertThat(loop.utilisation(directory, files(20), BYTES))
                 .isGreaterThan(1)
                 .isLessThan(100);

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -44,6 +45,24 @@ final class GroupJobsNewsTest {
                 cluster, new Node.Introduction("here", new InetSocketAddress(here, port + 1), new byte[0]), 1);
     }
 
+    /** A change of the group's jobs. */
+    @FunctionalInterface
+    private interface Change {
+        void make() throws TimeoutException;
+    }
+
+    /** Makes it again while it is lost, as it may be where the machine stands still, and as a node does. The class's timeout ends it. */
+    private static void untilMade(Change change) {
+        while (true) {
+            try {
+                change.make();
+                return;
+            } catch (TimeoutException lost) {
+                System.out.println("again: " + lost.getMessage());
+            }
+        }
+    }
+
     private void untilTold(GroupJobs group) throws InterruptedException {
         do {
             rounds.acquire();
@@ -56,8 +75,8 @@ final class GroupJobsNewsTest {
         JobSpec spec = JobSpec.parse("name=train seed=7");
         try (GroupMembership member = member();
                 GroupJobs group = new GroupJobs("here", errors)) {
-            member.jobs().put("train", spec.lineForAll());
-            member.jobs().remove("train");
+            untilMade(() -> member.jobs().put("train", spec.lineForAll()));
+            untilMade(() -> member.jobs().remove("train"));
             group.lost(spec); // it has seen the map before the end was there
             group.begin(member.jobs(), _ -> Map.of(), rounds::release);
             untilTold(group);
@@ -79,10 +98,10 @@ final class GroupJobsNewsTest {
         JobSpec theirs = JobSpec.parse("name=train seed=9");
         try (GroupMembership member = member();
                 GroupJobs group = new GroupJobs("here", errors)) {
-            member.jobs().put("train", theirs.lineForAll());
-            member.jobs().put("other", "name=other seed=4");
-            member.jobs().put("own", "name=own seed=5");
-            member.jobs().remove("own");
+            untilMade(() -> member.jobs().put("train", theirs.lineForAll()));
+            untilMade(() -> member.jobs().put("other", "name=other seed=4"));
+            untilMade(() -> member.jobs().put("own", "name=own seed=5"));
+            untilMade(() -> member.jobs().remove("own"));
             group.joinFailed();
             group.started(first);
             group.stopped("train");

@@ -13,6 +13,7 @@ import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
+import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.LocalPlan;
@@ -34,7 +35,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -263,6 +266,36 @@ final class JobTableTest {
         assertThat(jobs.present()).hasSize(64);
         control().accept("stop=j7\n");
         assertThat(names()).hasSize(63).doesNotContain("j7");
+    }
+
+    /** Writes the order of an epoch, which nobody writes any more. */
+    private static void writeOrder(Path orders, int epoch, String lines) throws Exception {
+        Path file = Files.writeString(orders.resolve(Integer.toString(epoch)), lines);
+        Files.setLastModifiedTime(file, FileTime.fromMillis(0));
+    }
+
+    @Test
+    void orderFilesOfTheFirstEpochs_mayBeEmpty_ifOneFollowsThatIsNot(@TempDir Path orders) throws Exception {
+        String line = " sampler=order-file epochs=40 file=" + orders + "/{epoch}\n";
+        writeOrder(orders, 0, "");
+        writeOrder(orders, 1, "");
+        control().accept("name=to-be-written" + line);
+        for (int epoch = 2; epoch < AccessStream.MOST_EMPTY - 1; epoch++) {
+            writeOrder(orders, epoch, "");
+        }
+        writeOrder(orders, AccessStream.MOST_EMPTY - 1, "0\n1\n");
+        control().accept("name=late" + line);
+        assertThat(names()).containsExactly("to-be-written", "late");
+
+        writeOrder(orders, AccessStream.MOST_EMPTY - 1, "");
+        writeOrder(orders, AccessStream.MOST_EMPTY, "0\n1\n");
+        assertThatThrownBy(() -> control().accept("name=never" + line))
+                .isInstanceOf(ControlFile.RejectedException.class)
+                .hasMessageContaining("its ranks here would read no sample: no order file of its first epochs");
+        assertThatThrownBy(() -> control().accept("name=short" + line.replace("epochs=40", "epochs=2")))
+                .isInstanceOf(ControlFile.RejectedException.class)
+                .hasMessageContaining("its ranks here would read no sample");
+        assertThat(names()).containsExactly("to-be-written", "late");
     }
 
     // Promise S2
