@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -25,6 +26,7 @@ public final class Demo {
     private static final long ROOM_PER_FILE = 136 * 1024;
     private static final long MIB = 1 << 20;
     private static final long COUNTED_WITHIN_NS = TimeUnit.SECONDS.toNanos(15);
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final DemoSpec spec;
     private final List<String> clairfs;
@@ -97,6 +99,7 @@ public final class Demo {
         long start = System.nanoTime();
         JsonNode status = mount.status();
         while (status.at("/reads/opened").asLong() < reads && System.nanoTime() - start < COUNTED_WITHIN_NS) {
+            LockSupport.parkNanos(LOOK_NS);
             status = mount.status();
         }
         return status;
