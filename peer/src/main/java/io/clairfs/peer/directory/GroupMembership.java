@@ -127,7 +127,9 @@ public final class GroupMembership implements AutoCloseable {
     private static GroupMembership join(
             ClusterConfig config, Config settings, MemberNames names, Node.Introduction self, int samples) {
         HazelcastInstance hazelcast = HazelcastInstanceFactory.newHazelcastInstance(
-                settings, null, new GroupNodeContext(config.encryptionKey()));
+                settings,
+                null,
+                new GroupNodeContext(config.encryptionKey(), HazelcastSettings.handshakeSeconds(config.times())));
         GroupMembership directory = null;
         try {
             directory = new GroupMembership(config, hazelcast, names, self, samples);

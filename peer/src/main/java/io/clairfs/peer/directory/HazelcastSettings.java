@@ -37,6 +37,9 @@ final class HazelcastSettings {
      */
     private static final int MIGRATION_SECONDS = 10;
 
+    /** A handshake has no longer, so that a join goes on in time without a stranger who says nothing. */
+    private static final int MOST_HANDSHAKE_SECONDS = 20;
+
     /** How long a new member waits for its connections to all others before it begins; it connects later as well. */
     private static final int CONNECT_ALL_SECONDS = 10;
 
@@ -47,6 +50,14 @@ final class HazelcastSettings {
     private static final int UNUSED_PERIOD_MS = 3_600_000;
 
     private HazelcastSettings() {}
+
+    /**
+     * How long a handshake of TLS may take: as long as a member may be silent before it is taken for dead, for its machine may stand still so long.
+     * Hazelcast takes a member for dead whose last four connections were closed without a byte from it.
+     */
+    static int handshakeSeconds(DirectoryTimes times) {
+        return Math.min(times.goneSeconds(), MOST_HANDSHAKE_SECONDS);
+    }
 
     /** The settings of a node whose members' names are looked up now. */
     static Config of(ClusterConfig cluster, Node.Introduction self) {

@@ -56,6 +56,9 @@ final class DirectoryEncryptionTest {
 
     private static final int SAMPLES = 1_000;
 
+    /** Much, but not more than a handshake may take. */
+    private static final Duration LONG_HANDSHAKE = Duration.ofSeconds(12);
+
     /** How long a stranger tries who is never let in: its test waits for all of it. */
     private static final int IN_VAIN_SECONDS = 5;
 
@@ -213,7 +216,9 @@ final class DirectoryEncryptionTest {
     void knowsTheNameAndHasAnotherSecret_isNotLetIn() throws Exception {
         List<GroupMembership> group = group(SECRET);
         HazelcastInstance stranger = stranger(
-                settings(2, SECRET), new GroupNodeContext(config(2, OTHER).encryptionKey()), WITHIN_SECONDS);
+                settings(2, SECRET),
+                new GroupNodeContext(config(2, OTHER).encryptionKey(), HazelcastSettings.handshakeSeconds(QUICK)),
+                WITHIN_SECONDS);
         assertThat(stranger).isNotNull();
         assertThat(stranger.getCluster().getMembers()).hasSize(1);
         assertThat(stranger.<String, String>getReplicatedMap(Jobs.LINES)).isEmpty();
@@ -282,7 +287,11 @@ final class DirectoryEncryptionTest {
     @Test
     @Execution(CONCURRENT)
     void connectsAndSaysNothing_isDisconnected() throws Exception {
-        open(0, SECRET);
+        ClusterConfig usual = config(0, SECRET);
+        DirectoryTimes times = new DirectoryTimes(50, 300, 100, 1, 2, 1); // a handshake has two seconds
+        ClusterConfig impatient =
+                new ClusterConfig(usual.dataset(), usual.secret(), usual.bind(), usual.discovery(), times);
+        open.add(GroupMembership.open(impatient, () -> settingsOf(0, impatient), self(0), SAMPLES));
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), ports.getFirst())) {
             assertThat(answerUntilClosed(socket)).isEmpty();
         }
@@ -396,6 +405,30 @@ final class DirectoryEncryptionTest {
         group.add(late);
         eventually(() -> group.stream().allMatch(member -> member.nodes().size() == 3));
         eventually(() -> lineOf(late, "train").equals(JOB));
+    }
+
+    /** As on machines that stand still. Hazelcast takes a member for dead whose last four connections were closed before it said anything. */
+    @Test
+    @Execution(CONCURRENT)
+    void memberWhoseHandshakeTakesLong_staysInTheGroup() throws Exception {
+        List<GroupMembership> group = group(SECRET);
+        GroupMembership a = group.getFirst();
+        GroupMembership b = group.getLast();
+        List<UUID> ids = a.nodes().stream().map(Node::id).toList();
+        List<ServerConnection> before = List.of(established(a, b), established(b, a));
+        for (DirectoryRelay relay : relays) {
+            relay.delayNew(LONG_HANDSHAKE);
+        }
+        for (DirectoryRelay.Link link : allLinks()) {
+            link.close();
+        }
+        eventually(() -> before.stream().noneMatch(ServerConnection::isAlive));
+        eventually(() -> isConnected(a, b) && isConnected(b, a));
+        for (GroupMembership member : group) {
+            assertThat(member.nodes().stream().map(Node::id)).isEqualTo(ids);
+        }
+        a.heldHere().added(0, 77);
+        eventually(() -> holds(b, 77));
     }
 
     private List<DirectoryRelay.Link> allLinks() {

@@ -50,7 +50,8 @@ final class DirectoryRelay implements AutoCloseable {
             return ended;
         }
 
-        private void close() throws IOException {
+        /** Ends it. */
+        void close() throws IOException {
             from.close();
             to.close();
         }

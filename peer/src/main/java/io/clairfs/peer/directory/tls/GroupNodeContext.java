@@ -37,23 +37,23 @@ import org.jspecify.annotations.Nullable;
 public final class GroupNodeContext extends DefaultNodeContext {
     private static final Logger LOG = System.getLogger(GroupNodeContext.class.getName());
 
-    /** A connection whose handshake takes longer is closed, seconds. */
-    private static final int HANDSHAKE_SECONDS = 10;
-
     /** How many addresses of strangers are named in the log, each once. */
     private static final int MOST_STRANGERS = 100;
 
     private final @Nullable MemberCredentials credentials;
+    private final int handshakeSeconds;
     private final Set<String> strangers = ConcurrentHashMap.newKeySet();
 
     /**
      * Makes a key pair and its certificate, which takes some milliseconds.
      *
      * @param secret that all members know; null for a group that talks openly
+     * @param handshakeSeconds a connection whose handshake takes longer is closed
      * @throws IllegalStateException if the JDK lacks TLS 1.3
      */
-    public GroupNodeContext(@Nullable Secret secret) {
+    public GroupNodeContext(@Nullable Secret secret, int handshakeSeconds) {
         credentials = secret == null ? null : MemberCredentials.of(secret);
+        this.handshakeSeconds = handshakeSeconds;
     }
 
     @Override
@@ -107,14 +107,14 @@ public final class GroupNodeContext extends DefaultNodeContext {
             whenClosed(channel, context, tls);
             var _ = node.getNodeEngine()
                     .getExecutionService()
-                    .schedule(() -> closeUnlessEstablished(channel, tls), HANDSHAKE_SECONDS, TimeUnit.SECONDS);
+                    .schedule(() -> closeUnlessEstablished(channel, tls), handshakeSeconds, TimeUnit.SECONDS);
         }
     }
 
-    private static void closeUnlessEstablished(Channel channel, TlsConnection tls) {
+    private void closeUnlessEstablished(Channel channel, TlsConnection tls) {
         if (!tls.isEstablished()
                 && channel.attributeMap().get(ServerConnection.class) instanceof ServerConnection connection) {
-            connection.close("no TLS handshake within " + HANDSHAKE_SECONDS + " s", null);
+            connection.close("no TLS handshake within " + handshakeSeconds + " s", null);
         }
     }
 
