@@ -11,12 +11,12 @@ import java.util.function.LongSupplier;
 
 /**
  * Reads the control files of a mount. From the death of the mount's process until the next one has mounted them anew they do not answer, and for a moment
- * they are not there, while the dataset stays mounted: whoever reads one then is told to come again, for some seconds. {@code _Mount.read} of
+ * they are not there, while the dataset stays mounted: whoever reads one then is told to come again, for a minute. {@code _Mount.read} of
  * clairfs_torch.py does the same. Thread-safe.
  */
 final class ControlReader {
-    /** Longer than a process takes to go on with a mount of a million files. The same as in clairfs_torch.py. */
-    private static final long RESTART_PATIENCE_S = 15;
+    /** As long as the supervisor waits for a new process. The same as in clairfs_torch.py. */
+    private static final long RESTART_PATIENCE_S = 60;
 
     private static final long LATER_MS = 100;
     private static final String DIRECTORY = ".clairfs";

@@ -67,7 +67,7 @@ final class DeviceOutlet implements BatchQueue.Outlet, AutoCloseable {
         return outlet;
     }
 
-    /** What is to be done when a batch cannot be copied: nothing more will be sent. */
+    /** What is to be done when a batch cannot be copied: nothing more will be sent. The memory is freed by {@link #close} alone. */
     void onFailure(Consumer<IOException> action) {
         CompletableFuture<Void> _ = failed.thenAccept(action);
     }
@@ -86,6 +86,22 @@ final class DeviceOutlet implements BatchQueue.Outlet, AutoCloseable {
                 DeviceRing.open(wanted.device(), ring.layout(), ring::slot, wanted.conversion(), seed)) {
             ring.describeDevice(wanted.device().uuid(), slots.handle(), slots.layout());
             opened.complete(null);
+            copy(slots);
+            while (true) {
+                ToTrainer _ = waiting.take(); // goes nowhere: the memory stays while the trainer may read what it has
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt(); // closed
+        } catch (IOException e) {
+            failed(e);
+        } catch (RuntimeException | Error e) {
+            failed(bug(e));
+        }
+    }
+
+    /** Copies until a copy fails. The failure is told before anything is freed. */
+    private void copy(DeviceRing slots) throws InterruptedException {
+        try {
             while (true) {
                 if (underWay.isEmpty() || (underWay.size() < MOST_UNDER_WAY && !waiting.isEmpty())) {
                     begin(waiting.take(), slots);
@@ -93,13 +109,15 @@ final class DeviceOutlet implements BatchQueue.Outlet, AutoCloseable {
                     finish(underWay.remove(), slots);
                 }
             }
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt(); // closed
         } catch (IOException e) {
             failed(e);
         } catch (RuntimeException | Error e) {
-            failed(new FeedException("a bug of the feeder: " + e, e));
+            failed(bug(e));
         }
+    }
+
+    private static FeedException bug(Throwable e) {
+        return new FeedException("a bug of the feeder: " + e, e);
     }
 
     private void failed(IOException why) {

@@ -51,7 +51,7 @@ public record StandInDriver(Path directory) {
                 "LD_LIBRARY_PATH", directory.resolve("library").toString(), "CUDA_STAND_IN", directory.toString());
     }
 
-    /** The same for a process in which one call fails. */
+    /** The same for a process in which one call fails; with {@code CALL:N}, after N that succeeded. */
     public Map<String, String> environment(String failing) {
         return Map.of(
                 "LD_LIBRARY_PATH",

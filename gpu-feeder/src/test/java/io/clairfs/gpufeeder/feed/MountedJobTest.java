@@ -18,6 +18,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A job whose mount's process dies and is started again, over a directory that looks like a mount. FeedRestartTest has a real one. */
 @Timeout(60)
 final class MountedJobTest {
+    /** How long the supervisor waits for a new process. */
+    private static final int RESTART_S = 60;
+
     @TempDir
     private Path root;
 
@@ -58,7 +61,7 @@ final class MountedJobTest {
             mount.errno = _ -> errno;
             at(restart);
             assertComesLater(job);
-            at(restart + 15);
+            at(restart + RESTART_S);
             assertComesLater(job);
             mount.errno = _ -> 0;
             assertThat(job.order(1)).containsExactly(1, 0);
@@ -107,7 +110,7 @@ final class MountedJobTest {
         MountedJob job = job();
         mount.errno = _ -> Errno.ENOTCONN;
         assertComesLater(job);
-        at(16);
+        at(RESTART_S + 1);
         assertIsGone(job);
     }
 
