@@ -85,14 +85,22 @@ final class BackgroundMount {
         Files.move(begun, log, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Tells the launcher, which reads standard output, that the mount answers. Then closes standard output. */
+    /**
+     * Tells the launcher, which reads standard output, that the mount answers. Then closes standard output.
+     *
+     * @throws CommandFailedException if the mount does not answer, or the launcher has ended: who ended the command wants no mount
+     */
     static void tellLauncher(Path mountPoint) throws IOException, CommandFailedException {
         Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
         if (!(ControlRead.read(status, READY_TIMEOUT_MS) instanceof ControlRead.Answer.Content)) {
             throw new CommandFailedException(notReady(READY_TIMEOUT_MS));
         }
         System.out.print('\0');
+        boolean isTold = !System.out.checkError();
         System.out.close();
+        if (!isTold) {
+            throw new CommandFailedException("the command that mounts was ended before the mount answered");
+        }
     }
 
     private static String notReady(long timeoutMs) {

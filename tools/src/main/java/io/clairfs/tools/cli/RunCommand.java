@@ -16,7 +16,8 @@ import picocli.CommandLine.Parameters;
  * Runs a command whose Python programs take their order from a job of the mount, or, where there is none, have one written for their loaders.
  *
  * <p>The launcher does the same without a JVM and becomes the command itself. This class serves what the launcher leaves to it: the help,
- * wrong usage, and a path below the mount point. It then is the parent of the command, passes SIGTERM on, and ends with its exit code.
+ * wrong usage, and a mount that does not answer within some seconds. It then is the parent of the command, passes SIGTERM on, and ends
+ * with its exit code.
  */
 @Command(
         name = "run",

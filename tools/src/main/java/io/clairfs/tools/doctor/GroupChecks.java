@@ -3,6 +3,10 @@ package io.clairfs.tools.doctor;
 import io.clairfs.peer.Secret;
 import io.clairfs.peer.directory.Discovery;
 import io.clairfs.peer.directory.LocalAddress;
+import io.clairfs.peer.rails.CardAddress;
+import io.clairfs.peer.rails.NetworkCard;
+import io.clairfs.peer.rails.Rails;
+import io.clairfs.peer.rails.Topology;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -35,7 +39,9 @@ final class GroupChecks implements Check {
             found.add(
                     wanted.secretFile() != null
                             ? secret(wanted.secretFile())
-                            : bind == null ? noSecretYet(wanted.members()) : noSecret(bind));
+                            : bind == null
+                                    ? noSecretYet(wanted.members())
+                                    : noSecret(bind, wanted.rails(), examined.machine()));
             found.add(
                     examined.machine().isClockSynchronised()
                             ? Finding.ok("clock", "is synchronised")
@@ -158,11 +164,32 @@ final class GroupChecks implements Check {
         return found.isEmpty() && !members.isEmpty() ? List.of(Finding.ok("members", "all names resolve")) : found;
     }
 
-    /** Of a group on this address that has none. */
-    private static Finding noSecret(String bind) {
-        return isLoopback(bind)
+    /** Of a group on this address, with these rails, that has none. */
+    private static Finding noSecret(String bind, List<String> rails, Machine machine) throws IOException {
+        if (!isLoopback(parsed(bind).getHostString())) {
+            return Finding.problem("secret", "a group beyond loopback needs --secret-file", NEW_SECRET);
+        }
+        String open = openRail(rails, machine);
+        return open == null
                 ? Finding.ok("secret", "not needed on loopback")
-                : Finding.problem("secret", "a group beyond loopback needs --secret-file", NEW_SECRET);
+                : Finding.problem(
+                        "secret",
+                        "--rail serves samples on " + open + ", and a group beyond loopback needs --secret-file",
+                        NEW_SECRET);
+    }
+
+    /** An address beyond loopback on which samples would be served beside that of {@code --bind}; null if there is none. */
+    private static @Nullable String openRail(List<String> rails, Machine machine) throws IOException {
+        if (!rails.equals(List.of(AUTO))) {
+            return rails.stream().filter(rail -> !isLoopback(rail)).findFirst().orElse(null);
+        }
+        for (NetworkCard card : Topology.read(machine.root().resolve("sys")).cards()) {
+            CardAddress address = card.isUp() ? Rails.addressOf(card) : null;
+            if (address != null) {
+                return address.address().getHostAddress();
+            }
+        }
+        return null;
     }
 
     /** Of a group that has none and whose address is chosen later: a mount takes it for one beyond loopback. */
@@ -190,9 +217,9 @@ final class GroupChecks implements Check {
                 .orElse(Finding.ok("secret", file + " is its owner's alone"));
     }
 
-    private static boolean isLoopback(String bind) {
+    private static boolean isLoopback(String host) {
         try {
-            return InetAddress.getByName(parsed(bind).getHostString()).isLoopbackAddress();
+            return InetAddress.getByName(host).isLoopbackAddress();
         } catch (UnknownHostException e) {
             return false;
         }

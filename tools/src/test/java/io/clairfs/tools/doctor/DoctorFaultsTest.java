@@ -3,11 +3,13 @@ package io.clairfs.tools.doctor;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.clairfs.tools.doctor.Finding.Verdict;
 import io.clairfs.tools.mount.TestPorts;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -269,6 +271,35 @@ final class DoctorFaultsTest extends DoctorFixture {
         machine.bind = freePorts();
         machine.secretFile = secret("0123456789abcdef", "rw-r--r--");
         isNote("secret", "open to others", "chmod 600");
+    }
+
+    @Test
+    void groupOnLoopbackWithARailBeyondIt_needsASecret_asItsMountDoes() throws Exception {
+        machine.bind = freePorts();
+        machine.rails = List.of("127.0.0.1", "192.0.2.7");
+        isProblem("secret", "--rail serves samples on 192.0.2.7", "base64 > FILE");
+        machine.rails = List.of("127.0.0.1", "::1", "[::1]");
+        assertThat(machine.complaints()).isEmpty();
+        machine.rails = List.of("192.0.2.7");
+        machine.secretFile = secret("0123456789abcdef", "rw-------");
+        assertThat(machine.complaints()).isEmpty();
+    }
+
+    @Test
+    void groupOnLoopbackWithTheRailsOfItsCards_needsASecretWhereOneHasAnAddress() throws Exception {
+        machine.bind = freePorts();
+        machine.rails = List.of("auto");
+        assertThat(machine.complaints()).as("no card").isEmpty();
+        NetworkInterface here = NetworkInterface.networkInterfaces()
+                .filter(each -> each.inetAddresses()
+                        .anyMatch(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress()))
+                .findFirst()
+                .orElse(null);
+        assumeTrue(here != null, "this machine has no address beyond loopback");
+        card(here.getName(), "pci0000:10/0000:10:01.0", "0000:11:00.0", "down");
+        assertThat(machine.complaints()).as("no link").isEmpty();
+        machine.write("sys/class/net/" + here.getName() + "/operstate", "up");
+        isProblem("secret", "--rail serves samples on ", "base64 > FILE");
     }
 
     @Test

@@ -319,6 +319,25 @@ final class DeviceFeedTest {
     }
 
     @Test
+    void memory_of_batches_that_were_sent_stays_when_a_copy_fails_until_the_script_lets_go_of_it() throws Exception {
+        assumeTrue(!HAS_GPU, "the library that stands in for the driver has copies fail");
+        mount.job("name=later seed=2 epochs=1 batch=10 subset=train");
+        assertThat(train(standIn.environment("cuMemcpyHtoDAsync:2"), """
+                def run(memory):
+                    with feed(job="later", decode=decode, device="cuda", slots=3) as f:
+                        check_batch("later", *next(iter(f)))
+                        kind = None
+                        while kind != clairfs_feed._FAILED:  # as the script learns it, but without the end of the feed
+                            kind = f._link.receive(f.timeout_s)[0]
+                        print(sum("-" in each for each in os.listdir(memory)))
+                run("%s")
+                """.formatted(standIn.directory())))
+                .as("allocations on the device")
+                .containsExactly("1");
+        assertThatNothingIsLeft();
+    }
+
+    @Test
     void another_feeder_takes_the_place_of_one_that_was_killed() throws Exception {
         mount.job("name=killed seed=4 epochs=3 batch=10 subset=train");
         List<String> lines = train(driver(), """

@@ -7,12 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The faults of the tests really happen: a disk fills, a clock jumps, a control group has a limit. */
+/** The faults of the tests really happen: a disk fills, a clock jumps, a control group has a limit, a killed process leaves files. */
 @Timeout(600)
 final class FaultToolsTest {
     @RegisterExtension
@@ -57,6 +58,18 @@ final class FaultToolsTest {
             long shifted = Long.parseLong(seen.substring(0, seen.indexOf(' '))) - System.currentTimeMillis() / 1000;
             assertThat(shifted).isBetween(by.toSeconds() - 600, by.toSeconds() + 600);
         }
+    }
+
+    @Test
+    void pythonThatIsKilled_leavesItsFilesInTheDirectoryOfTheTest() throws Exception {
+        Ended killed = Ended.run(fixture.pythonCommand("""
+                        import multiprocessing.connection, os, signal
+                        listener = multiprocessing.connection.Listener(family="AF_UNIX")  # its path is not too long
+                        print(listener.address, flush=True)
+                        os.kill(os.getpid(), signal.SIGKILL)
+                        """), Map.of());
+        assertThat(killed.exit()).isNotZero();
+        assertThat(killed.out()).startsWith(fixture.directory() + "/");
     }
 
     @Test

@@ -208,6 +208,31 @@ final class LauncherTest {
     }
 
     @Test
+    void run_becomes_the_command_also_where_a_look_at_the_mount_is_late() throws Exception {
+        Files.createDirectory(source.resolve("below"));
+        mount().succeeded();
+        Path looked = fixture.directory().resolve("looked");
+        Path bin = fixture.newDirectory("bin");
+        program(bin.resolve("readlink"), """
+                [ "$2" != -- ] || [ -e '%1$s' ] || { touch '%1$s'; exec sleep 600; }
+                PATH=${PATH#*:}
+                exec readlink "$@"
+                """.formatted(looked));
+        fixture.environment("PATH", bin + ":" + System.getenv("PATH"));
+
+        assertBecomesTheCommand("at", point);
+        assertThat(looked).as("a mount point is known without a look").doesNotExist();
+        assertBecomesTheCommand("below", point.resolve("below"));
+        assertThat(looked).exists();
+    }
+
+    private void assertBecomesTheCommand(String name, Path path) throws IOException, InterruptedException {
+        Process running = fixture.start(name, command("run", path, "--", "sh", "-c", "echo $$"));
+        assertThat(running.waitFor()).isZero();
+        assertThat(Files.readString(fixture.said(name))).isEqualTo(running.pid() + "\n");
+    }
+
+    @Test
     void run_that_cannot_is_one_line_and_a_path_below_the_mount_will_do() throws Exception {
         waitLonger();
         assertThat(run("run", point, "--", "true").complainedWith(1)).contains("is not on a clairfs mount");
@@ -360,15 +385,77 @@ final class LauncherTest {
         }
     }
 
+    @Test
+    void a_command_that_is_ended_just_when_it_has_started_the_mounts_process_ends_that() throws Exception {
+        Path begun = fixture.directory().resolve("begun");
+        fixture.environment(
+                "JAVA_HOME",
+                jdkWhosePrograms("echo $$ >'" + begun + "'; exec sleep 600").toString());
+        Path signal = Files.writeString(fixture.directory().resolve("signal"), """
+                # Bash does this before each command of the launcher: a signal is there before the one behind the start.
+                set -T
+                trap 'case $BASH_COMMAND in
+                    "exec 7<"*) started=yes ;;
+                    *)
+                        if [ -n "${started:-}" ] && [ "$BASHPID" = $$ ]; then
+                            started=
+                            until [ -s "%s" ]; do sleep 0.01; done
+                            kill -TERM $$
+                        fi
+                        ;;
+                esac' DEBUG
+                """.formatted(begun));
+        fixture.environment("BASH_ENV", signal.toString());
+
+        Process ended = fixture.start("launcher", command("mount", source, point));
+        assertThat(ended.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+        long pid = Long.parseLong(Files.readString(begun).strip());
+        try {
+            Waiting.until("its process is gone", () -> MountProcess.state(pid) == MountProcess.State.GONE);
+        } finally {
+            ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+        }
+    }
+
+    // Promise L3
+    @Test
+    void a_command_that_is_killed_while_it_mounts_leaves_nothing() throws Exception {
+        Path begun = fixture.directory().resolve("begun");
+        Path goesOn = fixture.directory().resolve("goes-on");
+        Path ended = fixture.directory().resolve("ended");
+        Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+        fixture.environment(
+                "JAVA_HOME",
+                jdkWhosePrograms("""
+                touch '%s'
+                until [ -e '%s' ]; do sleep 0.01; done
+                '%s' "$@"
+                echo $? >'%s'
+                """.formatted(begun, goesOn, java, ended)).toString());
+        Process mounting = fixture.start("mounting", command("mount", source, point, "--memory", "64MiB"));
+        Waiting.until("the mount's process", () -> Files.exists(begun));
+        mounting.destroyForcibly();
+        assertThat(mounting.waitFor()).isNotZero();
+
+        Files.createFile(goesOn);
+        Waiting.until("its process has ended", () -> Files.exists(ended));
+        assertThat(fixture.mounts()).isEmpty();
+        Waiting.until("its processes are gone", () -> fixture.processes().isEmpty());
+    }
+
     private Path jdkWhosePrograms(String doThis) throws IOException {
         Path jdk = fixture.newDirectory("jdk");
         Files.copy(Path.of(System.getProperty("java.home"), "release"), jdk.resolve("release"));
         Files.createDirectory(jdk.resolve("bin"));
         for (String name : List.of("java", "javac")) {
-            Path program = Files.writeString(jdk.resolve("bin").resolve(name), "#!/bin/sh\n" + doThis + "\n");
-            assertThat(program.toFile().setExecutable(true)).isTrue();
+            program(jdk.resolve("bin").resolve(name), doThis);
         }
         return jdk;
+    }
+
+    private static void program(Path at, String doThis) throws IOException {
+        Path program = Files.writeString(at, "#!/bin/sh\n" + doThis + "\n");
+        assertThat(program.toFile().setExecutable(true)).isTrue();
     }
 
     private static Stream<ProcessHandle> sleeping(Process launcher) {

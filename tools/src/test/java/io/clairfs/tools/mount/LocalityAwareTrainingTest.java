@@ -100,7 +100,7 @@ final class LocalityAwareTrainingTest {
             for (Object argument : List.of(orders, SAMPLES, EPOCHS, WORLD, BATCH, directory)) {
                 command.add(argument.toString());
             }
-            return Ended.run(command, Map.of()).succeeded();
+            return Ended.run(command, Map.of("TMPDIR", directory.toString())).succeeded();
         }
     }
 }

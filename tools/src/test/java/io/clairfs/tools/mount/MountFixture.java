@@ -125,6 +125,8 @@ final class MountFixture
             NodeNetwork.removeLeftovers();
             KernelSetting.removeLeftovers();
             directory = TestDirectory.create();
+            Path temporary = Files.createDirectory(temporary());
+            Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxrwxrwx")); // for other users
         }
     }
 
@@ -261,6 +263,16 @@ final class MountFixture
         return Ended.run(pythonCommand(script, arguments), Map.of()).succeeded();
     }
 
+    /** The directory where Python's temporary files are, so that those of a killed process are removed. A socket has a short path there. */
+    private Path temporary() {
+        return directory().resolve("tmp");
+    }
+
+    /** The beginning of a command of Python. */
+    List<String> interpreter() {
+        return List.of("/usr/bin/env", "TMPDIR=" + temporary(), Requirements.PYTHON);
+    }
+
     List<String> pythonCommand(String script, Object... arguments) throws IOException {
         String text = script;
         if (script.endsWith(".py")) {
@@ -268,7 +280,8 @@ final class MountFixture
                 text = new String(resource.readAllBytes(), UTF_8);
             }
         }
-        List<String> command = new ArrayList<>(List.of(Requirements.PYTHON, "-c", text));
+        List<String> command = new ArrayList<>(interpreter());
+        command.addAll(List.of("-c", text));
         for (Object argument : arguments) {
             command.add(argument.toString());
         }

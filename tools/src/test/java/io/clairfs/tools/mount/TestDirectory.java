@@ -2,6 +2,7 @@ package io.clairfs.tools.mount;
 
 import io.clairfs.fs.mount.MountTable;
 import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -152,8 +153,24 @@ final class TestDirectory {
         }
     }
 
-    /** Deletes the directory. Another run may be removing the same leftover. */
-    private void delete() throws IOException {
+    /** Deletes the directory. A process that a killed trainer has started may write to it until it has ended, too. */
+    private void delete() throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_TIMEOUT_S);
+        while (true) {
+            try {
+                deleteWhatIsThere();
+                return;
+            } catch (DirectoryNotEmptyException e) {
+                if (System.nanoTime() > deadline) {
+                    throw e;
+                }
+                TimeUnit.MILLISECONDS.sleep(10);
+            }
+        }
+    }
+
+    /** Another run may be removing the same leftover. */
+    private void deleteWhatIsThere() throws IOException {
         Files.walkFileTree(path, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {

@@ -218,7 +218,7 @@ final class TorchFollowTest {
                 List.of(script("train_images.py").toString(), mount.point().toString(), "--source", source.toString());
         command.addAll(
                 processes == 1
-                        ? List.of("/usr/bin/python3")
+                        ? fixture.interpreter()
                         : fixture.pythonCommand(TorchOrdersTest.TWO_RANKS, TestPorts.free(1)));
         command.addAll(training);
         command.addAll(List.of("--out", out.toString()));

@@ -4,9 +4,12 @@ The mount has images in `train`. Says "done" when all was as it should be.
 """
 
 import contextlib
+import errno
 import io
 import os
 import sys
+import time
+import types
 
 mount = sys.argv[1]
 sys.path.insert(0, mount + "/.clairfs/python")
@@ -93,6 +96,30 @@ class Listed(Dataset):
 
 
 assert clairfs_job.subsets(place, Listed()) == [""]
+
+
+# Control files that do not answer for a minute, as long as the supervisor waits for a new process. Time passes in waits alone.
+now = [0.0]
+answers = 59.0
+content = clairfs_torch._Mount._content
+
+
+def wait(seconds):
+    now[0] += seconds
+
+
+def content_then(self, file):
+    if now[0] < answers:
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+    return content(self, file)
+
+
+clairfs_torch.time = types.SimpleNamespace(monotonic=lambda: now[0], sleep=wait)
+clairfs_torch._Mount._content = content_then
+assert place.read("status.json") and now[0] >= answers
+now[0], answers = 0.0, 1000.0
+assert "not connected" in refused(OSError, place.read, "status.json") and 60.0 <= now[0] < 61.0, now
+clairfs_torch.time, clairfs_torch._Mount._content = time, content
 
 
 # Messages that cannot be written.

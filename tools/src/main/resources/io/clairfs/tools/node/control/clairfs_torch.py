@@ -52,7 +52,7 @@ PATIENCE_S = 60.0
 GROUP_PATIENCE_S = 5.0
 WRITER_PATIENCE_S = 5.0
 PAUSE_S = 0.1
-RESTART_PATIENCE_S = 15.0
+RESTART_PATIENCE_S = 60.0  # as long as the supervisor waits for a new process
 RESTARTING = (errno.ENOENT, errno.ENOTCONN, errno.ECONNABORTED)
 REPORT_EVERY_S = 1.0
 REPORT_PATIENCE_S = 60.0
@@ -811,7 +811,7 @@ def _write(mount, line):
         os.write(opened, content)
         return
     except OSError as e:
-        if e.errno != errno.EINVAL:
+        if e.errno not in (errno.EINVAL, errno.EIO):  # EIO: a file that the line names does not answer
             raise
         failure = OrderError("clairfs: the job line '%s' is refused: %s" % (line, mount.last_error()))
     finally:

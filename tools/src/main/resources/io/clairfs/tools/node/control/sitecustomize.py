@@ -11,6 +11,7 @@ import types
 from importlib.machinery import SourceFileLoader
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_RUN = vars(sys).setdefault("_clairfs_run", set())  # directories whose sitecustomize has run: copies of this file run in one after the other
 
 
 def _find_only_ours_here():
@@ -132,19 +133,23 @@ class _Finder:
 
 
 def _pass_on():
-    """Runs the sitecustomize that Python would have found without this directory."""
+    """Runs the sitecustomize that Python would have found without this directory, and without those where one has run: two copies of this file would run
+    each other without end."""
     from importlib.machinery import PathFinder
 
-    spec = PathFinder.find_spec("sitecustomize", [each for each in sys.path if os.path.abspath(each) != _HERE])
+    _RUN.add(_HERE)
+    spec = PathFinder.find_spec("sitecustomize", [each for each in sys.path if os.path.abspath(each) not in _RUN])
     if spec is not None and spec.loader is not None:
         from importlib.util import module_from_spec
 
+        if spec.origin is not None:
+            _RUN.add(os.path.dirname(os.path.abspath(spec.origin)))
         module = module_from_spec(spec)
         sys.modules["sitecustomize"] = module
         spec.loader.exec_module(module)
 
 
-if os.environ.get("CLAIRFS_JOB") and os.environ.get("CLAIRFS_MOUNT"):
+if not _RUN and os.environ.get("CLAIRFS_JOB") and os.environ.get("CLAIRFS_MOUNT"):
     for _name in [name for name in _CHANGES if name in sys.modules]:
         _CHANGES.pop(_name)(sys.modules[_name])
     sys.meta_path.insert(0, _Finder())
