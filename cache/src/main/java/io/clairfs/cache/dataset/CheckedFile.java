@@ -11,7 +11,6 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
@@ -34,6 +33,11 @@ final class CheckedFile {
 
     /** Replaces {@code file}. Removes what processes that were killed while they did so have left beside it. */
     static void write(Path file, Content content) throws IOException {
+        write(file, content, SavedListings.Placing.REPLACE);
+    }
+
+    /** As the other one, where {@code placing} may leave the file as it is. */
+    static void write(Path file, Content content, SavedListings.Placing placing) throws IOException {
         Path directory = Objects.requireNonNull(file.toAbsolutePath().getParent(), "a file is in a directory");
         removeLeft(directory);
         Path fresh = Files.createTempFile(directory, PREFIX, SUFFIX);
@@ -46,7 +50,7 @@ final class CheckedFile {
                 out.flush();
                 out.writeLong(crc.getValue());
             }
-            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            placing.place(fresh, file);
         } finally {
             Files.deleteIfExists(fresh);
         }

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -63,6 +64,16 @@ public final class SavedListings {
         VERIFIED,
         /** Saved listings are used without a check. */
         TRUSTED
+    }
+
+    /** Has a file that was written beside another take its place, or leaves the other as it is. */
+    @FunctionalInterface
+    public interface Placing {
+        /** Always takes the place. */
+        Placing REPLACE = (written, file) ->
+                Files.move(written, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+
+        void place(Path written, Path file) throws IOException;
     }
 
     /** Nothing is saved, and nothing was. */
@@ -210,8 +221,13 @@ public final class SavedListings {
 
     /** Saves all listings of {@code tree}, which must be complete. To be called once. */
     public void write(Path file, byte[] source, DatasetTree tree) throws IOException {
+        write(file, source, tree, Placing.REPLACE);
+    }
+
+    /** As the other one; {@code placing} is called once, when all of it is written. */
+    public void write(Path file, byte[] source, DatasetTree tree, Placing placing) throws IOException {
         try {
-            CheckedFile.write(file, out -> write(out, source, tree));
+            CheckedFile.write(file, out -> write(out, source, tree), placing);
         } finally {
             forget();
         }

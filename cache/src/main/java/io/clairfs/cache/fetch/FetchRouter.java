@@ -15,7 +15,6 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * Gets a sample from the cheapest place that has it ({@code CheapestPlace}), and outside memory at most once at a time.
  *
  * <p>A second request for a sample joins the flight that is under way ({@code FlightTable}). Calls block for as long as the source takes; the
- * caller bounds the wait ({@link SampleReader}).
+ * caller bounds the wait ({@link SampleReader}). A reader takes its bytes as they arrive ({@code ReaderFetches}).
  *
  * <p>Life cycle: made once for a node, before its first read; it has nothing to close, and threads only for the moment of a trial or of a fetch that was given up. Locks:
  * it has none of its own, and takes those of the flight and of {@link Admission} one after the other. No lock is held during a fetch, a
@@ -32,9 +31,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FetchRouter {
     private static final Logger LOG = System.getLogger(FetchRouter.class.getName());
-
-    /** Two pieces of the source: a read of its own would hardly be sooner. */
-    private static final long LITTLE_BYTES = 2 * InFlightLimit.PIECE_BYTES;
 
     private final Admission admission;
     private final ResidentSamples residents;
@@ -46,7 +42,7 @@ public final class FetchRouter {
     private final SourceGate gate;
     private final MadeAfterwards afterwards;
     private final FlightTable flights;
-    private final HedgedReads hedged;
+    private final ReaderFetches readers;
     private final Executor besides;
 
     /**
@@ -82,9 +78,10 @@ public final class FetchRouter {
         Making making =
                 new Making(places.peers(), counters, Runtime.getRuntime().availableProcessors(), clockNs);
         cheapest = new CheapestPlace(places, rates, gate, making, counters, clockNs, besides);
-        hedged = new HedgedReads(places, cheapest, counters, clockNs, besides);
         afterwards = new MadeAfterwards(
                 this, new FlightTable(limits.lostNs()), cheapest, making, places.tree(), inUse, counters);
+        HedgedReads hedged = new HedgedReads(places, cheapest, counters, clockNs, besides);
+        readers = new ReaderFetches(this, flights, admission, cheapest, afterwards, hedged);
     }
 
     /** The sample if it is in this node's memory, with a reference for the caller. */
@@ -152,6 +149,11 @@ public final class FetchRouter {
             whole += flight.isAtSource() ? 0 : 1;
         }
         return new Filled.Arriving(samples, bytes, whole);
+    }
+
+    /** The same fetches for readers, who take their bytes as they arrive. */
+    ReaderFetches readers() {
+        return readers;
     }
 
     /** How many samples wait for their turn at the source. */
@@ -321,101 +323,14 @@ public final class FetchRouter {
     }
 
     /** As {@link #fromMemory}; a resident sample is counted as fetched from memory. */
-    private @Nullable SampleBuffer held(int file) {
+    @Nullable
+    SampleBuffer held(int file) {
         SampleBuffer sample = residents.fromMemory(file);
         if (sample != null) {
             counters.fromMemory.add(sample.size());
             return sample;
         }
         return afterwards.makes(file) ? null : inUse.get(file); // what is in use is what is shown
-    }
-
-    /**
-     * Joins the flight of a file: completes {@code reader} with the sample, and a reference for the reader, when its bytes before
-     * {@code upTo} are there. The reader must not touch the rest.
-     *
-     * @return false when no flight is under way, or it is lost
-     */
-    boolean join(int file, long upTo, CompletableFuture<SampleBuffer> reader) {
-        if (afterwards.makes(file)) {
-            return afterwards.join(file, upTo, reader);
-        }
-        return flights.await(file, upTo, reader);
-    }
-
-    /** As {@link Admission#mayBeWhole}. */
-    boolean mayBeWhole(int file) {
-        return admission.mayBeWhole(file);
-    }
-
-    /**
-     * About how long the source takes until the flight of a file has its bytes before {@code upTo}, seconds; 0 without a flight, and where a tier or a peer gives
-     * the whole sample.
-     */
-    double secondsUntil(int file, long upTo) {
-        SampleFlight flight = flights.of(file);
-        long missing = flight == null ? 0 : flight.missingAtSource(upTo);
-        return missing <= LITTLE_BYTES ? 0 : sourceSeconds(missing);
-    }
-
-    /** About how long a tier or a peer takes for the whole sample of {@code size} bytes in a flight of this file, seconds; 0 without such a flight. */
-    double wholeSeconds(int file, long size) {
-        SampleFlight flight = flights.of(file);
-        return flight == null || flight.isAtSource() ? 0 : cheapest.seconds(file, size);
-    }
-
-    /** What a fetch of so many bytes takes from the source at its best of late, seconds: a reader's goes before others. */
-    double sourceSeconds(long bytes) {
-        return cheapest.sourceSecondsAtBest(bytes);
-    }
-
-    /**
-     * A reader that has joined a flight waits. If a peer is late with the sample, the source is asked as well: {@code fetches} runs that, at once on
-     * the calling thread or later on another, for as long as the source takes.
-     */
-    void waits(int file, CompletableFuture<SampleBuffer> reader, Executor fetches) {
-        SampleFlight flight = hasPeers() && !afterwards.makes(file) ? flights.of(file) : null;
-        if (flight != null) {
-            hedged.waits(file, flight, reader, fetches);
-        }
-    }
-
-    /**
-     * The same, but without a flight it fetches on the calling thread. The reader has its bytes as soon as they are there; the caller goes
-     * on until the whole sample is.
-     */
-    void fetchFor(int file, long upTo, CompletableFuture<SampleBuffer> reader) throws SourceException {
-        if (afterwards.makes(file)) {
-            afterwards.fetchFor(file, reader);
-            return;
-        }
-        while (true) {
-            SampleBuffer held = held(file);
-            if (held != null) {
-                keepOrRelease(file, held, true);
-                if (!reader.complete(held)) {
-                    held.release();
-                }
-                return;
-            }
-            if (join(file, upTo, reader)) {
-                return;
-            }
-            FetchRequest request = FetchRequest.waitedFor(FetchUrgency.READER);
-            SampleFlight mine = flights.begin(file, request);
-            if (mine != null) {
-                boolean waits = mine.await(upTo, reader);
-                assert waits : "it has not begun";
-                end(file, mine, request, () -> {
-                            if (hasPeers()) {
-                                hedged.waits(file, mine, reader, Runnable::run);
-                            }
-                            return cheapest.fetch(file, mine, request);
-                        })
-                        .release();
-                return;
-            }
-        }
     }
 
     /**
@@ -492,7 +407,8 @@ public final class FetchRouter {
         flights.urge(file, by, order);
     }
 
-    private void keepOrRelease(int file, SampleBuffer buffer, boolean byReader) {
+    /** Keeps a sample where the plan wants it; releases it if that fails. */
+    void keepOrRelease(int file, SampleBuffer buffer, boolean byReader) {
         try {
             admission.fetched(file, buffer, byReader);
         } catch (Throwable t) {

@@ -70,7 +70,7 @@ final class MadeAfterwards {
         }
     }
 
-    /** As {@link FetchRouter#join(int, long, CompletableFuture)}. */
+    /** As {@link ReaderFetches#join}. */
     boolean join(int file, long upTo, CompletableFuture<SampleBuffer> reader) {
         boolean joined = flights.await(file, upTo, reader);
         if (joined) {
@@ -79,7 +79,7 @@ final class MadeAfterwards {
         return joined;
     }
 
-    /** As {@link FetchRouter#fetchFor}. Nobody gets any bytes before all are made. */
+    /** As {@link ReaderFetches#fetchFor}. Nobody gets any bytes before all are made. */
     void fetchFor(int file, CompletableFuture<SampleBuffer> reader) throws SourceException {
         SampleBuffer sample = fetch(file, FetchRequest.waitedFor(FetchUrgency.READER));
         if (!reader.complete(sample)) {

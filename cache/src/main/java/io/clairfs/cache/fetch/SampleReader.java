@@ -45,6 +45,7 @@ public final class SampleReader implements AutoCloseable {
     private final DatasetTree tree;
     private final Source source;
     private final FetchRouter router;
+    private final ReaderFetches fetches;
     private final Counters counters;
     private final long timeoutMs;
     private final SamplesInUse inUse;
@@ -67,6 +68,7 @@ public final class SampleReader implements AutoCloseable {
         this.tree = tree;
         this.source = source;
         this.router = router;
+        fetches = router.readers();
         this.counters = counters;
         this.timeoutMs = timeoutMs;
         slots = new FetchSlots(
@@ -128,7 +130,7 @@ public final class SampleReader implements AutoCloseable {
 
     /** Whether a reader of the end of so many bytes might wait too long for those before it. */
     private boolean isLongAtSource(long bytes) {
-        return isLong(router.sourceSeconds(bytes));
+        return isLong(fetches.sourceSeconds(bytes));
     }
 
     private boolean isLong(double seconds) {
@@ -146,10 +148,10 @@ public final class SampleReader implements AutoCloseable {
     /** Reads from a flight that is under way, or begins one. */
     private void readWhole(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = begin(file, offset, length, mostMs, asker);
-        if (router.join(file, offset + length, wait)) {
-            router.waits(file, wait, slots::run);
+        if (fetches.join(file, offset + length, wait)) {
+            fetches.waits(file, wait, slots::run);
         } else {
-            fetch(wait, () -> router.fetchFor(file, offset + length, wait));
+            fetch(wait, () -> fetches.fetchFor(file, offset + length, wait));
         }
     }
 
@@ -161,13 +163,13 @@ public final class SampleReader implements AutoCloseable {
     private void readLarge(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = begin(file, offset, length, mostMs, asker);
         long size = tree.fileSize(file);
-        boolean isFarBehind = router.secondsUntil(file, offset + length) > LONGEST_JOINED_SECONDS
-                || isLong(router.wholeSeconds(file, size));
-        if (!isFarBehind && router.join(file, offset + length, wait)) {
+        boolean isFarBehind = fetches.secondsUntil(file, offset + length) > LONGEST_JOINED_SECONDS
+                || isLong(fetches.wholeSeconds(file, size));
+        if (!isFarBehind && fetches.join(file, offset + length, wait)) {
             return;
         }
         if (!isFarBehind && router.isNear(file) && inUse.hasRoomForReaders(size)) {
-            fetch(wait, () -> router.fetchFor(file, offset + length, wait));
+            fetch(wait, () -> fetches.fetchFor(file, offset + length, wait));
         } else {
             fetch(wait, () -> readPiece(file, offset, length, wait));
         }
@@ -180,10 +182,10 @@ public final class SampleReader implements AutoCloseable {
             source.read(tree.entry(file).file(), offset, piece.bytes());
         } catch (SourceException e) {
             piece.release();
-            if (!router.isNear(file) || !router.mayBeWhole(file)) {
+            if (!router.isNear(file) || !fetches.mayBeWhole(file)) {
                 throw e;
             }
-            router.fetchFor(file, offset + length, wait);
+            fetches.fetchFor(file, offset + length, wait);
             return;
         } catch (Throwable t) {
             piece.release();

@@ -5,8 +5,8 @@
  * source), by what recent fetches took. Outside memory a sample is fetched at most once at a time; later requests join
  * ({@code SampleFlight}). All fetches from the source pass one gate ({@code SourceGate}, {@code SourceTurns}, {@code InFlightLimit}): by
  * urgency, a piece at a time, and no more at once than raises throughput. {@link io.clairfs.cache.fetch.SampleReader} serves reads that
- * were not staged; no reader waits for longer than the read timeout. {@link io.clairfs.cache.fetch.SamplesInUse} keeps samples of recent
- * readers.
+ * were not staged, by {@code ReaderFetches}; no reader waits for longer than the read timeout.
+ * {@link io.clairfs.cache.fetch.SamplesInUse} keeps samples of recent readers.
  *
  * <p>The receiver of a buffer has a reference to it, and releases it. A call of the source blocks the thread that makes it: a loader, a
  * filler, or the one that took a request. No thread waits for another's fetch on behalf of a reader: the thread that fetches tells all who

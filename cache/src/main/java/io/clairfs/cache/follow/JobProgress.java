@@ -38,7 +38,7 @@ public record JobProgress(
         if (streams.count() == 0) {
             return new JobProgress(streams.epoch(), 0, 0, false, true, 0, null, false, 0);
         }
-        long position = streams.get(0).position();
+        long position = streams.windows().getFirst().position();
         boolean done = position == AccessStream.END;
         return new JobProgress(
                 streams.epoch(),

@@ -9,16 +9,13 @@ import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.PlannerOrders;
 import io.clairfs.cache.stage.StagingBuffer;
-import io.clairfs.cache.stage.StreamWindow;
 import io.clairfs.cache.status.NodeTraffic;
-import java.util.List;
-import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One job under way: the streams of its ranks on this node ({@code JobStreams}), and where its trainer is in them ({@code TrainerFollower}).
+ * One job under way: the streams of its ranks on this node ({@link RankStream}), and where its trainer is in them ({@code TrainerFollower}).
  *
  * <p>{@link #read} ticks off what the trainer read. When its reads leave the prediction for a while, {@link #search} looks for the last of
  * them in the orders of the epochs around, nearest first, and the streams go on from where they are found.
@@ -31,9 +28,6 @@ import org.jspecify.annotations.Nullable;
 public final class JobRun {
     /** In place of a distance: no trainer of the job is about to read the file. */
     public static final long NOT_EXPECTED = Long.MAX_VALUE;
-
-    private static final int READY_LOOKED_AT = 256;
-    private static final double NANOS_PER_SECOND = 1e9;
 
     private final JobSpec spec;
     private final SampleIndex index;
@@ -107,8 +101,8 @@ public final class JobRun {
         this.clockNs = clockNs;
         JobStart start = new JobStart(spec, index, orders, positions);
         usualLength = start.usualLength();
-        streams = new JobStreams(spec, start, orders, index, tree, staging, clockNs);
-        follower = new TrainerFollower(spec, index, streams.windows(), usualLength, start.isInItsMiddle(), clockNs);
+        streams = new JobStreams(this, spec, start, orders, index, tree, staging, clockNs);
+        follower = new TrainerFollower(spec, index, streams, usualLength, start.isInItsMiddle(), clockNs);
         lastEpoch = streams.epoch();
     }
 
@@ -187,63 +181,14 @@ public final class JobRun {
         return streams.count();
     }
 
-    /**
-     * The next position of one stream to stage, or null.
-     *
-     * @param shareBytes what each stream may have staged and unread
-     */
-    public synchronized StreamWindow.@Nullable ToStage nextToStage(int stream, long shareBytes)
-            throws InvalidSpecException {
-        if (!closed) {
-            asked.heed(follower);
-        }
-        // A loader may still have a closed job on its list, and nothing would release what it took now.
-        return closed ? null : streams.get(stream).nextToStage(shareBytes);
-    }
-
-    /** Whether a stream has less than {@code bytes} staged before its trainer, and more to stage. */
-    public synchronized boolean isHungry(int stream, long bytes) {
-        return !closed && streams.get(stream).isHungry(bytes);
-    }
-
-    /** The first {@code most} staged and unread positions of a stream from a sequence number on, in order. */
-    public synchronized List<StreamWindow.StagedPosition> stagedFrom(int stream, long from, int most) {
-        return closed ? List.of() : streams.get(stream).stagedFrom(from, most);
-    }
-
-    /** The samples of these positions were lost: they are staged next. */
-    public synchronized void stageAgain(int stream, List<StreamWindow.StagedPosition> lost) {
-        lost.forEach(position -> streams.get(stream).stageAgain(position.sequence()));
-    }
-
-    /** Passes the next {@code most} files that a stream stages to {@code each}, in order. */
-    public synchronized void forEachToStage(int stream, int most, IntConsumer each) {
-        streams.get(stream).forEachToStage(most, each);
-    }
-
-    /** How many samples are staged before the trainer of a stream. */
-    public synchronized int stagedAhead(int stream) {
-        return streams.stagedAhead(stream);
-    }
-
-    /** How long the trainer of a stream can go on with what is staged, seconds; 0 when that is not known. */
-    public synchronized double secondsStaged(int stream) {
-        return streams.get(stream).readyAhead(READY_LOOKED_AT) * follower.nsPerSample(stream) / NANOS_PER_SECOND;
-    }
-
-    /** How long the trainer of a stream takes for so many samples, seconds; 0 when that is not known. */
-    public synchronized double secondsOf(int stream, int samples) {
-        return samples * follower.nsPerSample(stream) / NANOS_PER_SECOND;
+    /** The stream of one of them, in the order of the ranks. */
+    public RankStream stream(int stream) {
+        return streams.get(stream);
     }
 
     /** The position of the hindmost rank of this node; {@link AccessStream#END} when all is read. Where no rank reads here, the beginning. */
     public synchronized long position() {
         return streams.hindmost();
-    }
-
-    /** Whether the rank of a stream has read all. */
-    public synchronized boolean isAtEnd(int stream) {
-        return streams.get(stream).position() == AccessStream.END;
     }
 
     /** The position of each rank that reads here, in the order of the ranks; {@link AccessStream#END} where all is read. */
@@ -291,9 +236,7 @@ public final class JobRun {
      * A reader has read this file. Returns whether its sample was expected about now.
      */
     public synchronized boolean read(int file) throws InvalidSpecException {
-        if (!closed) {
-            asked.heed(follower);
-        }
+        heedRequests();
         boolean expected = follower.read(file);
         int _ = epoch();
         return expected;
@@ -319,6 +262,13 @@ public final class JobRun {
      */
     public void asked(int file, IntPredicate isInMemory) {
         asked.add(file, isInMemory);
+    }
+
+    /** Heeds what readers have {@link #asked} for. */
+    synchronized void heedRequests() {
+        if (!closed) {
+            asked.heed(follower);
+        }
     }
 
     /** Reports of reads were lost: whatever is staged may have been read. */

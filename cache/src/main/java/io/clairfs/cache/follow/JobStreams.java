@@ -17,22 +17,22 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams of a job's ranks on this node: a window for each, where they are together, and how much of them is staged.
+ * The streams of all ranks of a job on this node, a {@link RankStream} each: where they are together, and how much of them is staged.
  *
- * <p>Not thread-safe: the lock of the {@link JobRun} guards it, except for {@link #count}. The job's {@link TrainerFollower} and a
- * {@link StreamSearch} move the same windows under the same lock.
+ * <p>Not thread-safe: the lock of the {@link JobRun} guards it, except for {@link #count} and {@link #get}. The job's {@link TrainerFollower}
+ * and a {@link StreamSearch} move the same windows under the same lock.
  */
 final class JobStreams {
     private final JobSpec spec;
     private final JobStart start;
+    private final List<RankStream> streams = new ArrayList<>();
     private final List<StreamWindow> windows = new ArrayList<>();
 
-    /** What is staged for each stream, and for all. */
-    private final List<StagedCount> stagedOf;
-
+    /** What is staged for all of them. */
     private final StagedCount staged;
 
     JobStreams(
+            JobRun job,
             JobSpec spec,
             JobStart start,
             EpochOrders orders,
@@ -45,13 +45,13 @@ final class JobStreams {
         this.start = start;
         for (int rank = spec.firstRank(); rank <= spec.lastRank(); rank++) {
             long from = start.positionOf(rank - spec.firstRank());
-            windows.add(new StreamWindow(new AccessStream(orders, rank, spec.epochs()), index, tree, staging, from));
+            AccessStream stream = new AccessStream(orders, rank, spec.epochs());
+            StreamWindow window = new StreamWindow(stream, index, tree, staging, from);
+            windows.add(window);
+            streams.add(new RankStream(job, window, clockNs));
         }
         extendTogether();
-        stagedOf = windows.stream()
-                .map(window -> new StagedCount(List.of(window), clockNs))
-                .toList();
-        staged = windows.size() == 1 ? stagedOf.getFirst() : new StagedCount(windows, clockNs);
+        staged = streams.size() == 1 ? streams.getFirst().staged() : new StagedCount(windows, clockNs);
     }
 
     /** Extends all windows epoch by epoch, so that each order is computed once for all ranks, however many epochs a window covers. */
@@ -68,14 +68,15 @@ final class JobStreams {
 
     /** How many there are; needs no lock. */
     int count() {
-        return windows.size();
+        return streams.size();
     }
 
-    StreamWindow get(int stream) {
-        return windows.get(stream);
+    /** One of them, in the order of the ranks; needs no lock. */
+    RankStream get(int stream) {
+        return streams.get(stream);
     }
 
-    /** All of them, in the order of the ranks. */
+    /** The windows of all, in the order of the ranks. */
     List<StreamWindow> windows() {
         return windows;
     }
@@ -138,12 +139,7 @@ final class JobStreams {
                 .orElse(null);
     }
 
-    /** How many samples are staged before the trainer of a stream. */
-    int stagedAhead(int stream) {
-        return stagedOf.get(stream).samples();
-    }
-
-    /** The same over all ranks, each sample once. */
+    /** How many samples are staged before the trainers of all ranks, each sample once. */
     int stagedAhead() {
         return staged.samples();
     }
@@ -180,6 +176,6 @@ final class JobStreams {
 
     /** Releases everything that is staged. */
     void close() {
-        windows.forEach(StreamWindow::close);
+        streams.forEach(RankStream::close);
     }
 }

@@ -9,7 +9,6 @@ import io.clairfs.cache.stage.StreamWindow;
 import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,8 +26,8 @@ final class TrainerFollower {
     private static final int IN_STEP = 8;
 
     private final SampleIndex index;
+    private final JobStreams streams;
     private final List<StreamWindow> windows;
-    private final Pace[] paces;
     private final StepBalance balance;
 
     /** Samples per rank and step; 0 if not known. */
@@ -68,23 +67,23 @@ final class TrainerFollower {
     /**
      * A follower of a trainer that has not read anything yet.
      *
-     * @param windows one per rank that reads here
+     * @param streams of the ranks that read here
      * @param usualLength how many samples a rank reads in an epoch, without those that it skips in the first
-     * @param goesOn whether the trainer began before, and has gone on reading since the windows' positions
+     * @param goesOn whether the trainer began before, and has gone on reading since the streams' positions
      * @param clockNs a clock that only runs forward, nanoseconds
      */
     TrainerFollower(
             JobSpec spec,
             SampleIndex index,
-            List<StreamWindow> windows,
+            JobStreams streams,
             int usualLength,
             boolean goesOn,
             LongSupplier clockNs) {
         this.index = index;
-        this.windows = windows;
+        this.streams = streams;
+        windows = streams.windows();
         this.clockNs = clockNs;
         int ranks = spec.ranks().count();
-        paces = Stream.generate(Pace::new).limit(ranks).toArray(Pace[]::new);
         balance = new StepBalance(ranks);
         batch = spec.batch();
         stepsOfEpoch = batch == 0 ? 0 : Math.ceilDiv(usualLength, batch);
@@ -119,11 +118,6 @@ final class TrainerFollower {
     /** Whether anything was read. */
     boolean hasBegun() {
         return search.reads() > 0;
-    }
-
-    /** How long the trainer of a stream takes for a sample, ns; 0 when that is not known. */
-    double nsPerSample(int stream) {
-        return paces[stream].nsPerSample();
     }
 
     /** Which steps the ranks were ready for together. */
@@ -199,7 +193,7 @@ final class TrainerFollower {
         syncDetector.readAt(best, slot.sequence);
         long nowNs = clockNs.getAsLong();
         if (isFirst) {
-            paces[best].read(nowNs, windows.get(best).readyAhead(1) == 0);
+            streams.get(best).pace().read(nowNs, windows.get(best).readyAhead(1) == 0);
             times.read(AccessStream.epoch(slot.position), nowNs);
             read.count();
         }

@@ -1,9 +1,9 @@
 /**
  * Where the trainer of each rank is, told by nothing but the files that readers close or ask for.
  *
- * <p>A {@link io.clairfs.cache.follow.JobRun} has a window per rank ({@code JobStreams}). Its {@code TrainerFollower} asks of each read:
- * does it follow this job's order, about where its rank is ({@code SyncDetector}); is it of another epoch than the expected one
- * ({@code EpochDriftDetector}); is it of a pass over the dataset in name order ({@code NameOrderPasses}). When reads no longer fit, the
+ * <p>A {@link io.clairfs.cache.follow.JobRun} has a stream per rank ({@link io.clairfs.cache.follow.RankStream}). Its
+ * {@code TrainerFollower} asks of each read: does it follow this job's order, about where its rank is ({@code SyncDetector}); is it of another
+ * epoch than the expected one ({@code EpochDriftDetector}); is it of a pass over the dataset in name order ({@code NameOrderPasses}). When reads no longer fit, the
  * trainer is searched for in the orders of the epochs around ({@code TrainerSearch}, {@code PositionSearch}), and the windows jump to where
  * it is.
  *

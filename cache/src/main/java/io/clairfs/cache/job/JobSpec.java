@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a user said about one training run, checked as far as possible without the dataset.
@@ -176,6 +177,11 @@ public record JobSpec(
     /** Whether its order comes from files that the user wrote, whose epochs may differ in what they read. */
     public boolean readsOrderFiles() {
         return sampler.equals(ORDER_FILE) || ORDER_FILE.equals(keys.get("base"));
+    }
+
+    /** The name of its order files as it is written, {@code {epoch}} and {@code {rank}} included; null where its orders are computed. */
+    public @Nullable String orderFile() {
+        return readsOrderFiles() ? keys.getOrDefault("file", "") : null;
     }
 
     /**

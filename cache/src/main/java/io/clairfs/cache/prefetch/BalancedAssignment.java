@@ -2,7 +2,7 @@ package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.fetch.FetchRouter;
-import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.follow.RankStream;
 import io.clairfs.cache.plan.loaders.RankLoad;
 import io.clairfs.cache.plan.loaders.ThreadAssignment;
 import io.clairfs.cache.plan.model.Contention;
@@ -52,18 +52,18 @@ final class BalancedAssignment implements LoaderAssignment {
     }
 
     private RankLoad load(RankQueue queue) {
-        JobRun job = queue.job();
-        int said = job.spec().batch();
+        RankStream stream = queue.rankStream();
+        int said = queue.job().spec().batch();
         int batch = said == 0 ? BATCH_UNKNOWN : Math.min(said, BATCH_LOOKED_AT);
         Map<Place, Sum> byPlace = new HashMap<>();
-        job.forEachToStage(queue.stream(), batch, file -> {
+        stream.forEachToStage(batch, file -> {
             long bytes = tree.keptSize(file);
             byPlace.computeIfAbsent(router.cheapest(file, bytes), _ -> new Sum())
                     .add(bytes);
         });
         List<RankLoad.Pending> pending = new ArrayList<>();
         byPlace.forEach((place, sum) -> pending.add(new RankLoad.Pending(place, sum.requests, sum.bytes)));
-        return new RankLoad(pending, job.secondsStaged(queue.stream()) + job.secondsOf(queue.stream(), batch));
+        return new RankLoad(pending, stream.secondsStaged() + stream.secondsOf(batch));
     }
 
     private static final class Sum {

@@ -1,6 +1,7 @@
 package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.follow.RankStream;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.stage.StreamWindow;
@@ -189,7 +190,7 @@ public final class LoaderShares {
 
     private static StreamWindow.@Nullable ToStage next(RankQueue queue, long share) throws JobFailedException {
         try {
-            return queue.job().nextToStage(queue.stream(), share);
+            return queue.rankStream().nextToStage(share);
         } catch (InvalidSpecException e) {
             throw new JobFailedException(queue.job(), e);
         }
@@ -212,20 +213,19 @@ public final class LoaderShares {
      * either in no hurry, because it has not begun or much is staged, or in all hurry.
      */
     double spareSeconds(Claim claim) {
-        JobRun job = claim.queue.job();
-        int stream = claim.queue.stream();
+        RankStream stream = claim.queue.rankStream();
         int working;
         long half;
         synchronized (this) {
             working = Math.max(1, claim.queue.assigned());
             half = queues.isEmpty() ? 0 : claim.shareBytes / 2;
         }
-        boolean hungry = job.isHungry(stream, half);
-        double keepingUp = job.secondsOf(stream, working);
+        boolean hungry = stream.isHungry(half);
+        double keepingUp = stream.secondsOf(working);
         if (keepingUp == 0) {
-            return job.hasBegun() && hungry ? 0 : NO_HURRY_SECONDS;
+            return claim.queue.job().hasBegun() && hungry ? 0 : NO_HURRY_SECONDS;
         }
-        double staged = job.secondsStaged(stream);
+        double staged = stream.secondsStaged();
         return hungry ? Math.min(staged, keepingUp) : Math.max(staged / 2, Math.min(staged, keepingUp));
     }
 
@@ -233,7 +233,7 @@ public final class LoaderShares {
     synchronized boolean isHungry() {
         long half = shareBytes() / 2;
         for (RankQueue queue : queues) {
-            if (queue.job().isHungry(queue.stream(), half)) {
+            if (queue.rankStream().isHungry(half)) {
                 return true;
             }
         }
@@ -249,9 +249,8 @@ public final class LoaderShares {
 
     /** What each rank may have staged; one that has read all needs none. Takes the lock of each job. */
     private long shareBytes() {
-        long reading = queues.stream()
-                .filter(queue -> !queue.job().isAtEnd(queue.stream()))
-                .count();
+        long reading =
+                queues.stream().filter(queue -> !queue.rankStream().isAtEnd()).count();
         return stagingBytes / Math.max(1, reading);
     }
 

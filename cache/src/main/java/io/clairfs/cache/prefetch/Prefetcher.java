@@ -8,8 +8,11 @@ import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.follow.JobTimes;
 import io.clairfs.cache.follow.SampleLocation;
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.order.BeginningSampler;
 import io.clairfs.cache.order.EpochOrders;
+import io.clairfs.cache.order.FileLooks;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.JobPlanner;
 import io.clairfs.cache.placement.Planning;
@@ -62,6 +65,9 @@ public final class Prefetcher implements AutoCloseable {
 
     private final StagingPrefetcher stager;
 
+    /** For threads that may not wait for an order file that does not answer. */
+    private final FileLooks looks;
+
     /** Wake the threads of each tier, which also look for work by themselves. */
     private final List<WorkSignal> tierSignals = new CopyOnWriteArrayList<>();
 
@@ -79,6 +85,22 @@ public final class Prefetcher implements AutoCloseable {
             PrefetchSettings settings,
             Counters counters,
             ErrorLog errors) {
+        this(tree, router, admission, inUse, planner, area, settings, counters, errors, new FileLooks());
+    }
+
+    /** As the other constructor, with looks at order files that {@code looks} bounds. */
+    public Prefetcher(
+            DatasetTree tree,
+            FetchRouter router,
+            Admission admission,
+            SamplesInUse inUse,
+            JobPlanner planner,
+            StagingArea area,
+            PrefetchSettings settings,
+            Counters counters,
+            ErrorLog errors,
+            FileLooks looks) {
+        this.looks = looks;
         this.tree = tree;
         this.counters = counters;
         this.errors = errors;
@@ -197,11 +219,7 @@ public final class Prefetcher implements AutoCloseable {
      * @param read the files that it has read, in this order
      */
     public JobRun start(JobSpec spec, SampleIndex index, boolean reported, int[] read) throws InvalidSpecException {
-        JobRun run = new JobRun(spec, index, tree, staging, System::nanoTime);
-        for (int file : read) {
-            run.read(file);
-        }
-        return start(run, reported);
+        return begin(spec, index, reported, new long[0], read);
     }
 
     /**
@@ -211,8 +229,20 @@ public final class Prefetcher implements AutoCloseable {
      */
     public JobRun goOn(JobSpec spec, SampleIndex index, boolean reported, long[] positions)
             throws InvalidSpecException {
-        EpochOrders orders = new EpochOrders(spec.sampler(index), index.size(), System::nanoTime);
-        return start(new JobRun(spec, index, tree, staging, orders, System::nanoTime, positions), reported);
+        return begin(spec, index, reported, positions, new int[0]);
+    }
+
+    /** The caller holds up other jobs meanwhile, so it waits for order files for a bounded time. */
+    private JobRun begin(JobSpec spec, SampleIndex index, boolean reported, long[] positions, int[] read)
+            throws InvalidSpecException {
+        BeginningSampler sampler = new BeginningSampler(spec.sampler(index), spec.orderFile(), index.size(), looks);
+        EpochOrders orders = new EpochOrders(sampler, index.size(), System::nanoTime);
+        JobRun run = new JobRun(spec, index, tree, staging, orders, System::nanoTime, positions);
+        for (int file : read) {
+            run.read(file);
+        }
+        sampler.begun();
+        return start(run, reported);
     }
 
     private JobRun start(JobRun run, boolean reported) {
@@ -328,17 +358,44 @@ public final class Prefetcher implements AutoCloseable {
         return shares.assigned(job);
     }
 
-    /** Where this file is, and when it is wanted. May take a second for a dataset of millions. */
-    public SampleLocation whereabouts(int file) {
+    /**
+     * Where this file is, and when it is wanted. May take a second for a dataset of millions.
+     *
+     * @throws OrderNotReadyException when an order file does not answer, so that it is not known when it is wanted
+     */
+    public SampleLocation whereabouts(int file) throws OrderNotReadyException {
         List<SampleLocation.NextUse> uses = new ArrayList<>();
+        List<OrderNotReadyException> unanswered = new ArrayList<>();
         jobs.forEach(jobs.all(), job -> {
-            SampleLocation.NextUse use = job.nextUse(file);
-            if (use != null) {
-                uses.add(use);
+            if (!unanswered.isEmpty()) {
+                return; // one file that hangs is waited for, not that of each job
+            }
+            try {
+                Optional<SampleLocation.NextUse> use = ask(job, () -> Optional.ofNullable(job.nextUse(file)));
+                use.ifPresent(uses::add);
+            } catch (OrderNotReadyException e) {
+                unanswered.add(e); // the job goes on
             }
         });
+        if (!unanswered.isEmpty()) {
+            throw unanswered.getFirst();
+        }
         return new SampleLocation(
                 staging.isStaged(file), admission.residents().holdersOf(file), admission.plannedFor(file), uses);
+    }
+
+    /**
+     * The answer to a question about the orders of a job, for a caller whom others wait for.
+     *
+     * @throws OrderNotReadyException when its order file does not answer in time
+     */
+    public <T> T ask(JobRun job, FileLooks.Question<T> question) throws InvalidSpecException {
+        return looks.ofOrder(job.spec().orderFile(), job.index().size(), question);
+    }
+
+    /** The looks at order files that threads take which may not wait for one that does not answer. */
+    public FileLooks looks() {
+        return looks;
     }
 
     public long stagingCapacityBytes() {

@@ -1,6 +1,7 @@
 package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.follow.RankStream;
 
 /**
  * The queue of one rank of a job: its stream's positions to stage, the loader threads assigned to it, and those that work for it now
@@ -26,6 +27,11 @@ final class RankQueue {
 
     int stream() {
         return stream;
+    }
+
+    /** What its loaders stage. */
+    RankStream rankStream() {
+        return job.stream(stream);
     }
 
     int assigned() {

@@ -9,6 +9,8 @@ import java.lang.System.Logger.Level;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The jobs of this node that run now: how each begins and ends, and the searches for their trainers.
@@ -23,6 +25,9 @@ final class RunningJobs {
     private final LoaderShares shares;
     private final WorkSignal loaders;
     private final ErrorLog errors;
+
+    /** Jobs that a thread is ending because they failed. */
+    private final Set<JobRun> failing = ConcurrentHashMap.newKeySet();
 
     /**
      * No jobs yet.
@@ -77,11 +82,20 @@ final class RunningJobs {
         return true;
     }
 
-    /** Ends a job, unless it was replaced meanwhile. */
+    /** Ends a job, unless it was replaced meanwhile. The reason is told first: whoever misses the job finds it. */
     void fail(JobRun job, String reason) {
-        if (remove(job)) {
-            errors.add("job " + job.spec().name() + " ended: " + reason);
-            planning.jobsChanged();
+        if (!failing.add(job)) {
+            return; // another thread has met the error, too
+        }
+        try {
+            if (jobs.contains(job)) {
+                errors.add("job " + job.spec().name() + " ended: " + reason);
+                if (remove(job)) {
+                    planning.jobsChanged();
+                }
+            }
+        } finally {
+            failing.remove(job);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.clairfs.cache.prefetch;
 
 import io.clairfs.cache.follow.JobRun;
+import io.clairfs.cache.follow.RankStream;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.stage.StreamWindow.StagedPosition;
 import io.clairfs.cache.status.Counters;
@@ -86,26 +87,26 @@ final class StagedSampleChecker {
                 return all;
             });
             for (int stream = 0; stream < ofJob.length; stream++) {
-                isLost |= look(job, stream, ofJob[stream]);
+                isLost |= look(job.stream(stream), ofJob[stream]);
             }
         }
         pauseMs = isLost ? PAUSE_AFTER_LOSS_MS : isRead ? BUSY_PAUSE_MS : Math.min(IDLE_PAUSE_MS, 2 * pauseMs);
         return isLost;
     }
 
-    private boolean look(JobRun job, int stream, Rank rank) {
-        double sampleS = job.secondsOf(stream, 1);
+    private boolean look(RankStream stream, Rank rank) {
+        double sampleS = stream.secondsOf(1);
         int near = sampleS > 0 ? (int) Math.clamp(NEAR_S / sampleS, FEWEST_NEAR, MOST_NEAR) : FEWEST_NEAR;
-        List<StagedPosition> next = job.stagedFrom(stream, 0, near);
+        List<StagedPosition> next = stream.stagedFrom(0, near);
         boolean isWary = clockNs.getAsLong() - rank.lastLossNs < WARY_NS;
-        boolean isLost = stageMissingAgain(job, stream, isWary ? next : some(next));
+        boolean isLost = stageMissingAgain(stream, isWary ? next : some(next));
         if (isLost && !isWary) {
-            stageMissingAgain(job, stream, next);
+            stageMissingAgain(stream, next);
         }
         long behind = next.isEmpty() ? 0 : next.getLast().sequence() + 1;
-        List<StagedPosition> farther = job.stagedFrom(stream, Math.max(behind, rank.cursor), rank.far);
+        List<StagedPosition> farther = stream.stagedFrom(Math.max(behind, rank.cursor), rank.far);
         rank.cursor = farther.isEmpty() ? 0 : farther.getLast().sequence() + 1;
-        isLost |= stageMissingAgain(job, stream, farther);
+        isLost |= stageMissingAgain(stream, farther);
         rank.far = isLost ? FAR_AFTER_LOSS : FAR;
         if (isLost) {
             rank.lastLossNs = clockNs.getAsLong();
@@ -123,7 +124,7 @@ final class StagedSampleChecker {
         return chosen;
     }
 
-    private boolean stageMissingAgain(JobRun job, int stream, List<StagedPosition> staged) {
+    private boolean stageMissingAgain(RankStream stream, List<StagedPosition> staged) {
         List<StagedPosition> missing = new ArrayList<>();
         for (StagedPosition position : staged) {
             boolean isNews = staging.isLost(position.place());
@@ -135,7 +136,7 @@ final class StagedSampleChecker {
             }
         }
         if (!missing.isEmpty()) {
-            job.stageAgain(stream, missing);
+            stream.stageAgain(missing);
         }
         return !missing.isEmpty();
     }

@@ -264,7 +264,7 @@ final class FetchRouterTest extends FetchRouterFixture {
                 start(1, () -> router.fetch(dataset.file(1), true)).getFirst();
         dataset.awaitReads(1);
         CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
-        assertThat(router.join(dataset.file(1), SIZE, reader)).isTrue();
+        assertThat(router.readers().join(dataset.file(1), SIZE, reader)).isTrue();
         gate.countDown();
         assertThatThrownBy(() -> fetch.get(60, TimeUnit.SECONDS)).cause().hasMessage("injected");
         SampleBuffer read = reader.get(60, TimeUnit.SECONDS);
@@ -331,7 +331,8 @@ final class FetchRouterTest extends FetchRouterFixture {
         try (BusySource source = new BusySource()) {
             FutureTask<FetchRouter.Filling> fill = source.fill(1);
             CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
-            assertThat(source.busy.join(source.large.file(1), 10, reader)).isTrue();
+            assertThat(source.busy.readers().join(source.large.file(1), 10, reader))
+                    .isTrue();
             source.kept.follow(_ -> LocalPlan.NOWHERE);
             source.gate.countDown();
             SampleBuffer read = reader.get(60, TimeUnit.SECONDS);
@@ -351,7 +352,8 @@ final class FetchRouterTest extends FetchRouterFixture {
             Await.until("it waits for its turn", () -> source.busy.waitingForSource() == 1);
             FutureTask<FetchRouter.Filling> fill = source.fill(1);
             CompletableFuture<SampleBuffer> reader = new CompletableFuture<>();
-            assertThat(source.busy.join(source.large.file(1), 10, reader)).isTrue();
+            assertThat(source.busy.readers().join(source.large.file(1), 10, reader))
+                    .isTrue();
             source.gate.countDown();
             reader.get(60, TimeUnit.SECONDS).release();
             staged.get(60, TimeUnit.SECONDS).release();

@@ -258,7 +258,8 @@ final class SlowPlacesTest extends FetchRouterFixture {
             peersAnswer = answer;
             Thread.ofPlatform().start(this::stage);
             Await.until("the peer is asked", () -> peers.asked.size() > asked);
-            assertThat(router.join(dataset.file(number), SIZE, reader)).isTrue();
+            assertThat(router.readers().join(dataset.file(number), SIZE, reader))
+                    .isTrue();
         }
 
         private void stage() {
@@ -270,7 +271,7 @@ final class SlowPlacesTest extends FetchRouterFixture {
         }
 
         void waits() {
-            router.waits(dataset.file(number), reader, Runnable::run);
+            router.readers().waits(dataset.file(number), reader, Runnable::run);
         }
 
         /** The same; returns when the source was asked, which the reader does or a thread besides, whichever finds the peer late. */
@@ -303,12 +304,12 @@ final class SlowPlacesTest extends FetchRouterFixture {
         sourceSeconds = 1e-9;
         try (LatePeer late = new LatePeer()) {
             CompletableFuture<SampleBuffer> second = new CompletableFuture<>();
-            assertThat(router.join(dataset.file(1), SIZE, second)).isTrue();
+            assertThat(router.readers().join(dataset.file(1), SIZE, second)).isTrue();
             late.waitsUntilLate();
             late.requireRead();
             SampleBuffer same = second.get(60, TimeUnit.SECONDS);
             same.release();
-            router.waits(dataset.file(1), new CompletableFuture<>(), Runnable::run);
+            router.readers().waits(dataset.file(1), new CompletableFuture<>(), Runnable::run);
             assertThat(dataset.reads()).as("once, however many wait").containsExactly(1);
             assertThat(counters.peersPassedOver.sum()).isEqualTo(1);
         }
@@ -354,7 +355,7 @@ final class SlowPlacesTest extends FetchRouterFixture {
 
     private void fetchFor(CompletableFuture<SampleBuffer> reader) {
         try {
-            router.fetchFor(dataset.file(1), SIZE, reader);
+            router.readers().fetchFor(dataset.file(1), SIZE, reader);
         } catch (SourceException e) {
             reader.completeExceptionally(e);
         }

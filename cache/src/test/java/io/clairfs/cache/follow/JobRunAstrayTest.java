@@ -168,7 +168,7 @@ final class JobRunAstrayTest extends JobRunFixture {
         List<Integer> order = epoch(line, 0, 0);
         read(run, order.subList(0, 200));
         for (int i = 0; i < 40; i++) {
-            run.nextToStage(0, 1 << 20);
+            run.stream(0).nextToStage(1 << 20);
         }
         run.reportsLost(); // reads 200 to 300 are never reported
         read(run, order.subList(300, 700));
@@ -183,7 +183,7 @@ final class JobRunAstrayTest extends JobRunFixture {
         List<Integer> order = epoch(line, 0, 0);
         read(run, order.subList(0, 100));
         while (run.position() < AccessStream.position(1, 0)) { // each time, all that is staged may have been read
-            while (run.nextToStage(0, 1 << 20) != null) {}
+            while (run.stream(0).nextToStage(1 << 20) != null) {}
             run.reportsLost();
         }
         read(run, order.subList(100, 300));
@@ -215,7 +215,7 @@ final class JobRunAstrayTest extends JobRunFixture {
         while (run.position() < AccessStream.position(0, length - 60)) {
             for (int i = 0; i < 32; i++) {
                 for (int rank = 0; rank < ranks; rank++) {
-                    run.nextToStage(rank, 1 << 20);
+                    run.stream(rank).nextToStage(1 << 20);
                 }
             }
             run.reportsLost();

@@ -76,7 +76,7 @@ final class JobRunOrderFilesTest extends JobRunFixture {
         writeOrder(orders.resolve("0.i64"), order);
         for (int look = 0; look < 2; look++) { // two that agree
             nowMs[0] += 500;
-            run.nextToStage(0, 1 << 20);
+            run.stream(0).nextToStage(1 << 20);
         }
         assertThat(run.awaitedOrder()).isNull();
         read(run, order);

@@ -119,12 +119,12 @@ final class JobRunPassesTest extends JobRunFixture {
         List<Integer> order = epoch(line, 0, 0);
         int first = order.indexOf(0); // where the first samples of the pass are to be read
         read(run, order.subList(0, first - 20));
-        while (run.nextToStage(0, 1 << 20) != null) {}
+        while (run.stream(0).nextToStage(1 << 20) != null) {}
         read(run, List.of(0, 1, 2, 3, 4, 5, 6, 7));
         read(run, order.subList(first - 20, first));
         List<Integer> staged = new ArrayList<>();
         StreamWindow.ToStage next;
-        while ((next = run.nextToStage(0, 1 << 20)) != null) {
+        while ((next = run.stream(0).nextToStage(1 << 20)) != null) {
             staged.add(dataset.index.sampleOf(next.file()));
         }
         assertThat(staged.getFirst()).isZero();

@@ -64,13 +64,13 @@ final class JobRunTest extends JobRunFixture {
             assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
         }
         assertThat(aside).hasSize(1);
-        assertThat(run.nextToStage(0, 1 << 20)).isNull();
+        assertThat(run.stream(0).nextToStage(1 << 20)).isNull();
         assertThat(run.awaitedOrder()).contains("the order of epoch " + known + " is still being computed");
         assertThat(run.progress().done()).isFalse();
 
         aside.removeFirst().run();
         List<Integer> next = epoch(line, known, 0);
-        StreamWindow.ToStage first = run.nextToStage(0, 1 << 20);
+        StreamWindow.ToStage first = run.stream(0).nextToStage(1 << 20);
         assertThat(first).isNotNull();
         assertThat(first.file()).isEqualTo(dataset.index.file(next.getFirst()));
         assertThat(run.awaitedOrder()).isNull();
@@ -82,7 +82,7 @@ final class JobRunTest extends JobRunFixture {
                 .as("the order after it, which nobody waits for any more")
                 .hasSize(1);
         aside.removeFirst().run();
-        assertThat(run.nextToStage(0, 1 << 20)).isNull();
+        assertThat(run.stream(0).nextToStage(1 << 20)).isNull();
     }
 
     @Test
@@ -135,7 +135,7 @@ final class JobRunTest extends JobRunFixture {
             reader.join(TimeUnit.SECONDS.toMillis(60));
             assertThat(reader.isAlive()).isFalse();
         }
-        StreamWindow.ToStage next = run.nextToStage(0, Long.MAX_VALUE);
+        StreamWindow.ToStage next = run.stream(0).nextToStage(Long.MAX_VALUE);
         assertThat(next).isNotNull();
         assertThat(next.file()).isEqualTo(dataset.index.file(order.get(1)));
     }
@@ -216,7 +216,7 @@ final class JobRunTest extends JobRunFixture {
         read(run, first.subList(0, SAMPLES - 20));
         List<Integer> staged = new ArrayList<>();
         StreamWindow.ToStage next;
-        while ((next = run.nextToStage(0, 1 << 20)) != null) {
+        while ((next = run.stream(0).nextToStage(1 << 20)) != null) {
             staged.add(dataset.index.sampleOf(next.file()));
         }
         List<Integer> expected = new ArrayList<>(first.subList(SAMPLES - 20, SAMPLES));
@@ -229,7 +229,7 @@ final class JobRunTest extends JobRunFixture {
     void repeatedly_neverMoreStagedThanTheBufferHolds() throws IOException, InvalidSpecException {
         JobRun run = start("seed=8 epochs=2 batch=16");
         int staged = 0;
-        while (run.nextToStage(0, 1 << 20) != null) {
+        while (run.stream(0).nextToStage(1 << 20) != null) {
             staged++;
         }
         assertThat(staged).isEqualTo(64);

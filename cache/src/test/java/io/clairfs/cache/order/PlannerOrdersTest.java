@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Orders as the planner looks at them. Who looks at files does nothing until the test says so, so no answer comes in time. */
@@ -96,7 +97,7 @@ final class PlannerOrdersTest {
         assertNoAnswer(orders, 5, "/orders/5");
         nowNs += TimeUnit.HOURS.toNanos(1);
         aside.removeFirst().run();
-        assertThat(orders.patienceNs()).isEqualTo(PlannerOrders.MOST_PATIENCE_NS);
+        assertThat(orders.patienceNs()).isEqualTo(FileLooks.MOST_PATIENCE_NS);
     }
 
     @Test
@@ -163,6 +164,26 @@ final class PlannerOrdersTest {
         assertThat(orders.isReady(7)).isTrue();
         assertThat(orders.isThere(7)).isTrue();
         assertThat(aside).isEmpty();
+    }
+
+    @Test
+    void samplerThatCannotBeMadeNow_isNotReady_untilItCan() throws Exception {
+        AtomicBoolean answers = new AtomicBoolean();
+        PlannerOrders orders = new PlannerOrders(ofTheJob, SAMPLES, null, () -> {
+            if (!answers.get()) {
+                throw new OrderNotReadyException("its state does not answer");
+            }
+            return PlannerOrdersTest::onlySample;
+        });
+        Sampler silent = orders.sampler();
+        assertThat(silent.isReady(5)).isFalse();
+        assertThatThrownBy(() -> silent.epoch(5))
+                .isInstanceOf(OrderNotReadyException.class)
+                .hasMessage("its state does not answer");
+        assertThatThrownBy(() -> orders.isThere(5)).isInstanceOf(OrderNotReadyException.class);
+        answers.set(true);
+        assertThat(orders.isThere(5)).isTrue();
+        assertThat(orders.sampler().epoch(5).sample(0, 0)).isEqualTo(5);
     }
 
     @Test

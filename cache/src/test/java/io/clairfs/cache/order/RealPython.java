@@ -36,6 +36,8 @@ public final class RealPython {
         builder.redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().put("PYTHONIOENCODING", "utf-8");
         builder.environment().put("PYTHONUTF8", "1");
+        builder.environment()
+                .put("TMPDIR", directory.toString()); // where workers of a process that is killed leave files
         if (wait(builder.start()) != 0) {
             throw new IOException(String.join(" ", command) + " failed");
         }

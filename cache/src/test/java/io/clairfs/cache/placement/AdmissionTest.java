@@ -2,76 +2,16 @@ package io.clairfs.cache.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.clairfs.cache.testing.FakeDataset;
 import io.clairfs.cache.testing.RecordingTier;
-import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
-import io.clairfs.cache.tier.Tier;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.IntPredicate;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What goes where, and what has to go for it. Every sample has 100 bytes, but for the last, which has 10,000. */
-final class AdmissionTest {
-    private static final int SIZE = 100;
-    private static final int SAMPLES = 20;
-    private static final int GIANT = 19;
-    private static final int MEMORY = 0;
-    private static final int DISK = 1;
-
-    private final List<SampleBuffer> made = new ArrayList<>();
-    private final FakeDataset dataset;
-    private final MemoryTier memory;
-    private final RecordingTier disk;
-    private final Admission admission;
-
-    AdmissionTest() throws Exception {
-        dataset = new FakeDataset(SAMPLES, i -> i == GIANT ? 10_000 : SIZE);
-        memory = new MemoryTier(3 * SIZE);
-        disk = new RecordingTier(4 * SIZE);
-        admission = new Admission(dataset.tree, memory, List.of(disk), 2 * SIZE);
-    }
-
-    @BeforeEach
-    void followAPlan() {
-        plan(Map.of());
-    }
-
-    @AfterEach
-    void everythingIsGivenBack() {
-        admission.close();
-        memory.close();
-        disk.close();
-        assertThat(made).as("still held").noneMatch(SampleBuffer::tryRetain);
-    }
-
-    /** From now on these samples belong into these tiers, the others nowhere. */
-    private void plan(Map<Integer, Integer> tierOf) {
-        Map<Integer, Integer> byFile = new HashMap<>();
-        tierOf.forEach((sample, tier) -> byFile.put(dataset.file(sample), tier));
-        admission.follow(file -> byFile.getOrDefault(file, LocalPlan.NOWHERE));
-    }
-
-    private void fetched(int sample, boolean byReader) {
-        SampleBuffer buffer = dataset.sample(sample);
-        made.add(buffer);
-        admission.fetched(dataset.file(sample), buffer, byReader);
-        buffer.release();
-    }
-
-    private void fetched(int... samples) {
-        for (int sample : samples) {
-            fetched(sample, false);
-        }
-    }
+/** What goes where. What has to go for it: {@link LeftoversTest}. */
+final class AdmissionTest extends AdmissionFixture {
+    AdmissionTest() throws Exception {}
 
     @Test
     void mediumThatIsFull_nothingIsFetchedForIt_unlessSomethingThereCanGo() {
@@ -152,82 +92,6 @@ final class AdmissionTest {
         return new Told(told, _ -> true);
     }
 
-    private record Told(List<String> told, IntPredicate elsewhere) implements ResidencyListener {
-        @Override
-        public void kept(int tier, int file) {
-            told.add("kept " + tier + " " + file);
-        }
-
-        @Override
-        public void gone(int tier, int file) {
-            told.add("gone " + tier + " " + file);
-        }
-
-        @Override
-        public boolean isElsewhere(int file) {
-            return elsewhere.test(file);
-        }
-    }
-
-    /** The files of these samples are held by other nodes, the others by none. */
-    private void heldElsewhere(Set<Integer> samples) {
-        admission.residents().tell(new Told(new ArrayList<>(), file -> samples.contains(dataset.index.sampleOf(file))));
-    }
-
-    @Test
-    void leftovers_lastCopiesInTheGroupGoLast() {
-        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
-        fetched(0, 1, 2);
-        Set<Integer> elsewhere = new HashSet<>(Set.of(2));
-        heldElsewhere(elsewhere);
-        plan(Map.of(5, MEMORY, 6, MEMORY, 7, MEMORY));
-        fetched(5);
-        assertThat(in(memory)).as("the one that another node holds went").containsExactly(0, 1, 5);
-        elsewhere.add(1);
-        fetched(6);
-        assertThat(in(memory)).as("another node has fetched it meanwhile").containsExactly(0, 5, 6);
-        fetched(7);
-        assertThat(in(memory)).as("the plan comes first").containsExactly(5, 6, 7);
-    }
-
-    @Test
-    void leftovers_lastCopiesDoNotGoForWhatAReaderLeft() {
-        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
-        fetched(0, 1, 2);
-        heldElsewhere(Set.of(1));
-        plan(Map.of());
-        fetched(8, true);
-        assertThat(in(memory)).containsExactly(0, 2, 8);
-        fetched(9, true);
-        assertThat(in(memory)).as("in place of what another reader left").contains(0, 2);
-    }
-
-    private void writeAll() {
-        while (admission.writeNext(DISK)) {
-            assertThat(admission.writeNext(MEMORY)).as("memory has no queue").isFalse();
-        }
-    }
-
-    private List<Integer> in(Tier tier) {
-        List<Integer> found = new ArrayList<>();
-        for (int sample = 0; sample < SAMPLES; sample++) {
-            if (tier.contains(dataset.file(sample))) {
-                found.add(sample);
-            }
-        }
-        return found;
-    }
-
-    private List<Integer> onTheirWay() {
-        List<Integer> found = new ArrayList<>();
-        for (int sample = 0; sample < SAMPLES; sample++) {
-            if (admission.residents().isInMemory(dataset.file(sample)) && !memory.contains(dataset.file(sample))) {
-                found.add(sample);
-            }
-        }
-        return found;
-    }
-
     @Test
     void roomThatIsTakenForWhatIsBeingFetched_isNobodyElses() {
         admission.follow(LocalPlan.WHILE_ROOM);
@@ -287,24 +151,6 @@ final class AdmissionTest {
         assertThat(memory.pinnedBytes()).isZero();
         assertThat(onTheirWay()).isEmpty();
         assertThat(admission.plannedFor(dataset.file(2))).isNull();
-    }
-
-    @Test
-    void planPending_whatNobodyElseHas_staysForItsHome_andIsTold() {
-        List<String> told = new ArrayList<>();
-        Set<Integer> elsewhere = new HashSet<>(Set.of(2));
-        admission.residents().tell(new Told(told, file -> elsewhere.contains(dataset.index.sampleOf(file))));
-        admission.follow(LocalPlan.PENDING);
-        fetched(1, 2);
-        assertThat(in(memory)).containsExactly(1);
-        assertThat(told).containsExactly("kept 0 " + dataset.file(1));
-        plan(Map.of(5, MEMORY, 6, MEMORY));
-        fetched(5, 6);
-        assertThat(in(memory)).containsExactly(1, 5, 6);
-        elsewhere.add(1);
-        plan(Map.of(5, MEMORY, 6, MEMORY, 7, MEMORY));
-        fetched(7);
-        assertThat(in(memory)).as("its home has it").containsExactly(5, 6, 7);
     }
 
     @Test
@@ -415,130 +261,6 @@ final class AdmissionTest {
         assertThat(in(memory)).containsExactly(10, 11, 12);
         disk.setWritable(true);
         assertThat(admission.takesMore(DISK)).isTrue();
-    }
-
-    @Test
-    void newPlan_leftoversGoOneByOneWhenTheirRoomIsNeeded_andNothingThatIsWanted() {
-        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
-        fetched(0, 1, 2);
-        plan(Map.of(1, MEMORY, 5, MEMORY, 6, MEMORY));
-        assertThat(in(memory)).as("nothing is thrown away for a plan").containsExactly(0, 1, 2);
-        fetched(5);
-        assertThat(in(memory)).contains(1, 5).hasSize(3);
-        fetched(6);
-        assertThat(in(memory)).containsExactly(1, 5, 6);
-        fetched(7, true);
-        assertThat(in(memory)).as("no room for what nobody planned").containsExactly(1, 5, 6);
-    }
-
-    @Test
-    void newPlan_leftoversOnDiskMakeRoomToo() {
-        plan(Map.of(0, DISK, 1, DISK, 2, DISK, 3, DISK));
-        fetched(0, 1);
-        writeAll();
-        fetched(2, 3);
-        writeAll();
-        disk.operations();
-        plan(Map.of(0, DISK, 1, DISK, 2, DISK, 7, DISK));
-        fetched(7);
-        writeAll();
-        assertThat(disk.operations())
-                .containsExactly("refuse " + dataset.file(7), "evict " + dataset.file(3), "keep " + dataset.file(7));
-    }
-
-    @Test
-    void plannedForAnotherTier_isALeftoverWhereItIs() {
-        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
-        fetched(0, 1, 2);
-        plan(Map.of(0, DISK, 1, MEMORY, 2, MEMORY, 3, MEMORY));
-        fetched(0);
-        assertThat(admission.isMissing(dataset.file(0), DISK))
-                .as("it is on its way")
-                .isFalse();
-        writeAll();
-        assertThat(admission.residents().holdersOf(dataset.file(0))).containsExactly("memory", "disk");
-        fetched(3);
-        assertThat(in(memory)).containsExactly(1, 2, 3);
-        assertThat(in(disk)).containsExactly(0);
-    }
-
-    @Test
-    void sampleThatWasFetchedForAFormerPlan_isALeftoverThoughTheSearchHasPassedIt() {
-        AtomicBoolean first = new AtomicBoolean(true);
-        admission.follow(file -> {
-            if (first.getAndSet(false)) { // the plan changes right here
-                plan(Map.of(1, MEMORY, 2, MEMORY, 3, MEMORY, 4, MEMORY));
-                fetched(1, 2, 3, 4); // and the search for room finds nothing
-                admission.residents().evict(MEMORY, dataset.file(1));
-            }
-            return MEMORY;
-        });
-        fetched(0);
-        assertThat(memory.contains(dataset.file(0))).isTrue();
-        fetched(1);
-        assertThat(memory.contains(dataset.file(1))).isTrue();
-        assertThat(memory.contains(dataset.file(0))).isFalse();
-    }
-
-    @Test
-    void leftoverThatIsWantedInAnotherTier_goesThereWhenItsRoomIsNeeded() {
-        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY, 4, DISK));
-        fetched(0, 1, 2, 4);
-        writeAll();
-        plan(Map.of(0, DISK, 1, MEMORY, 3, MEMORY, 5, MEMORY, 4, DISK));
-        fetched(3, 5);
-        assertThat(in(memory)).containsExactly(1, 3, 5);
-        writeAll();
-        assertThat(in(disk)).as("what had to leave memory").containsExactly(0, 4);
-        plan(Map.of(0, DISK, 6, DISK, 7, DISK, 8, DISK, 1, MEMORY, 3, MEMORY, 4, MEMORY));
-        fetched(6, 7);
-        writeAll();
-        fetched(8);
-        writeAll();
-        assertThat(in(disk)).containsExactly(0, 6, 7, 8);
-        assertThat(in(memory)).as("what had to leave the disk").containsExactly(1, 3, 4);
-    }
-
-    @Test
-    void leftoverThatIsWantedInAnotherTier_staysWhileThatTakesNoMore() {
-        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY, 6, DISK, 7, DISK));
-        fetched(0, 1, 2, 6, 7);
-        plan(Map.of(0, DISK, 1, DISK, 2, MEMORY, 3, MEMORY, 4, MEMORY, 6, DISK, 7, DISK));
-        fetched(3);
-        assertThat(in(memory)).containsExactly(0, 1, 2);
-        assertThat(admission.takesMore(MEMORY))
-                .as("more would be fetched in vain")
-                .isFalse();
-        writeAll();
-        assertThat(admission.takesMore(MEMORY)).isTrue();
-        fetched(3, 4);
-        writeAll();
-        assertThat(in(memory)).containsExactly(2, 3, 4);
-        assertThat(in(disk)).containsExactly(0, 1, 6, 7);
-    }
-
-    @Test
-    void readersSample_takesTheRoomOfALeftover() {
-        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY));
-        fetched(0, 1, 2);
-        plan(Map.of(2, MEMORY));
-        fetched(9, true);
-        assertThat(in(memory)).contains(2).hasSizeBetween(2, 3);
-        assertThat(memory.pinnedBytes()).isEqualTo(2 * SIZE);
-    }
-
-    @Test
-    void sampleThatCanNeverFit_costsNoLeftover() {
-        plan(Map.of(0, MEMORY, 1, MEMORY, 2, MEMORY, 3, DISK));
-        fetched(0, 1, 2, 3);
-        writeAll();
-        plan(Map.of(GIANT, DISK));
-        fetched(GIANT);
-        writeAll();
-        assertThat(in(disk)).containsExactly(3);
-        plan(Map.of());
-        fetched(GIANT, true);
-        assertThat(in(memory)).containsExactly(0, 1, 2);
     }
 
     @Test

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is done with last copies, where there are many; in which order what goes, {@link AdmissionTest} shows. Memory has room for all samples. */
+/** What is done with last copies, where there are many; in which order what goes, {@link LeftoversTest} shows. Memory has room for all samples. */
 final class EvictionTest {
     private static final int SAMPLES = 1_000;
     private static final int SIZE = 100;

@@ -6,6 +6,7 @@ import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
+import io.clairfs.cache.order.ImpatientOrders;
 import io.clairfs.cache.order.PlannerOrders;
 import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.plan.model.NodeStorage;
@@ -35,6 +36,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Two jobs with order files on one node, of which one does not answer for an epoch far ahead. The first job reads the first half of the samples
  * in the epochs before that one, and further samples from it on; the second job reads others.
+ *
+ * <p>A look at a file has found an order, or hangs, when the planner begins to wait for it: no patience of the planner decides what it sees.
  */
 @Timeout(300)
 final class HangingOrdersTest {
@@ -47,6 +50,9 @@ final class HangingOrdersTest {
     private static final int HANGING = 35;
 
     private static final long MEMORY = 1_000_000;
+
+    /** Of a thread that looks at a file: opened when it has looked, or hangs. */
+    private static final ThreadLocal<CountDownLatch> SETTLED = ThreadLocal.withInitial(() -> new CountDownLatch(1));
 
     private final FakeDataset dataset;
     private final MemoryTier memory = new MemoryTier(MEMORY);
@@ -82,6 +88,7 @@ final class HangingOrdersTest {
         if (epoch < HANGING) {
             return EpochOrder.of(IntStream.range(0, HALF).toArray());
         }
+        SETTLED.get().countDown();
         try {
             if (!gate.await(120, TimeUnit.SECONDS)) {
                 throw new AssertionError("nobody opened the gate");
@@ -92,8 +99,25 @@ final class HangingOrdersTest {
         return EpochOrder.of(IntStream.range(HALF, OF_THE_OTHER).toArray());
     }
 
+    private void lookAside(Runnable look) {
+        CountDownLatch settled = new CountDownLatch(1);
+        Thread.ofPlatform().daemon().start(() -> {
+            SETTLED.set(settled);
+            try {
+                look.run();
+            } finally {
+                settled.countDown();
+            }
+        });
+        try {
+            settled.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // the planner ends
+        }
+    }
+
     private void start(JobRun run) {
-        run.plannerOrders().lookAside(work -> Thread.ofPlatform().daemon().start(work), planning::ordersAnswered);
+        run.plannerOrders().lookAside(this::lookAside, planning::ordersAnswered);
         jobs.add(run);
         planning.jobsChanged();
     }
@@ -102,7 +126,7 @@ final class HangingOrdersTest {
         JobSpec spec = JobSpec.parse("name=hanging sampler=order-file file=/orders/{epoch} epochs=" + EPOCHS);
         Sampler sampler = this::hangingOrder;
         EpochOrders orders = new EpochOrders(sampler, SAMPLES, System::nanoTime);
-        PlannerOrders planned = new PlannerOrders(orders, SAMPLES, "/orders/{epoch}", () -> sampler);
+        PlannerOrders planned = ImpatientOrders.of(orders, "/orders/{epoch}", () -> sampler);
         return new JobRun(spec, dataset.index, dataset.tree, staging(), orders, planned, System::nanoTime, new long[0]);
     }
 

@@ -60,7 +60,7 @@ final class OrdersInUseTest {
         for (int epoch = 0; epoch < EPOCHS; epoch++) {
             for (int step = 0; step < length; step++) {
                 for (int rank = 0; rank < RANKS; rank++) {
-                    run.nextToStage(rank, Long.MAX_VALUE);
+                    run.stream(rank).nextToStage(Long.MAX_VALUE);
                     run.read(dataset.file(orders[epoch].sample(rank, step)));
                 }
                 if (step % 64 == 0) {
@@ -88,7 +88,7 @@ final class OrdersInUseTest {
         run.prepareNextEpoch();
         assertThat(computed).containsExactly(0);
         for (int step = 0; step < samples / 2; step++) {
-            run.nextToStage(0, Long.MAX_VALUE);
+            run.stream(0).nextToStage(Long.MAX_VALUE);
             run.read(dataset.file(step));
         }
         run.prepareNextEpoch();
@@ -106,7 +106,7 @@ final class OrdersInUseTest {
         EpochOrder first = run.orders().epoch(0);
         for (int step = 0; step < first.length(0); step++) {
             for (int rank = 0; rank < RANKS; rank++) {
-                run.nextToStage(rank, Long.MAX_VALUE);
+                run.stream(rank).nextToStage(Long.MAX_VALUE);
                 run.read(dataset.file(first.sample(rank, step)));
             }
         }
@@ -134,7 +134,7 @@ final class OrdersInUseTest {
             LocalPlan plan = planner.plan(List.of(run));
             assertThat(plan.fillOrder(0)).isNotEmpty();
             for (int rank = 0; rank < RANKS; rank++) {
-                run.nextToStage(rank, Long.MAX_VALUE);
+                run.stream(rank).nextToStage(Long.MAX_VALUE);
             }
             EpochOrder there = run.spec().sampler(dataset.index).epoch(epochs - 2);
             for (int step = 0; !run.wantsSearch(); step++) {

@@ -63,7 +63,7 @@ final class ToldWaitsTest {
     /** What is said of it after so much time, as the planner's thread says it. */
     private void lookAfter(long ms, JobRun run) throws InvalidSpecException {
         nowMs += ms;
-        var _ = run.nextToStage(0, 1 << 20);
+        var _ = run.stream(0).nextToStage(1 << 20);
         String reason = run.awaitedOrder();
         if (told.isNews(run, reason)) {
             said.add(reason);

@@ -69,7 +69,7 @@ final class StagedSampleCheckerTest {
 
     private void stage(int count) throws Exception {
         for (int i = 0; i < count; i++) {
-            StreamWindow.ToStage next = job.nextToStage(0, Long.MAX_VALUE);
+            StreamWindow.ToStage next = job.stream(0).nextToStage(Long.MAX_VALUE);
             assertThat(next).isNotNull();
             try (StagingBuffer.Loading loading = staging.load(next.place(), next.leaving())) {
                 SampleBuffer sample = SampleBuffer.allocate(100);

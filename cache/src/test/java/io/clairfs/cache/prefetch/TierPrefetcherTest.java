@@ -253,7 +253,7 @@ final class TierPrefetcherTest {
         assertThat(dataset.reads()).isEmpty();
         for (int i = 0; i < 10; i++) {
             assertThat(shares.isHungry()).isTrue();
-            assertThat(run.nextToStage(0, STAGING)).isNotNull();
+            assertThat(run.stream(0).nextToStage(STAGING)).isNotNull();
         }
         assertThat(filler.fillOne())
                 .as("half of the staging buffer is on its way")

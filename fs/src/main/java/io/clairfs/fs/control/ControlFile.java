@@ -19,8 +19,9 @@ public interface ControlFile {
      * Takes written text.
      *
      * @throws RejectedException when the text is refused; then nothing has changed
+     * @throws UnavailableException when it cannot be told now whether the text is right; then nothing has changed, and the write fails with its errno
      */
-    default void accept(String text) throws RejectedException {
+    default void accept(String text) throws RejectedException, UnavailableException {
         throw new RejectedException("this file is read only");
     }
 
@@ -36,7 +37,7 @@ public interface ControlFile {
         }
     }
 
-    /** There is no content now. An empty file would say something else. */
+    /** There is no content now, as an empty file would say something else; or it cannot be told now whether a text is right. */
     final class UnavailableException extends Exception {
         private static final long serialVersionUID = 1L;
 

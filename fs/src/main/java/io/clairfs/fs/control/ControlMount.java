@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * The control files as a filesystem: always live, never cached by the kernel.
  *
  * <p>Content is made at open and belongs to that open file. One {@code write(2)} is one message, which takes effect at once. A message
- * that is refused fails that call with EINVAL.
+ * that is refused fails that call with EINVAL; one that cannot be judged now, with the errno of the reason.
  */
 public final class ControlMount implements FuseCallbacks {
     /** Mount options: the kernel caches nothing. */
@@ -131,6 +131,8 @@ public final class ControlMount implements FuseCallbacks {
             return (int) from.byteSize();
         } catch (ControlFile.RejectedException e) {
             return -Errno.EINVAL;
+        } catch (ControlFile.UnavailableException e) {
+            return -e.errno();
         }
     }
 

@@ -35,7 +35,7 @@ class ControlMountTest {
             List.of("job"), new ControlTree.FileNode(lines));
     private final ControlMount mount = new ControlMount(nodes::get, Clock.systemUTC());
 
-    /** A file that takes lines which begin with "start". */
+    /** A file that takes lines which begin with "start", and cannot judge those which begin with "later". */
     private static final class Lines implements ControlFile {
         private final List<String> taken = new ArrayList<>();
         private final List<String> refused = new ArrayList<>();
@@ -51,7 +51,10 @@ class ControlMountTest {
         }
 
         @Override
-        public void accept(String text) throws RejectedException {
+        public void accept(String text) throws RejectedException, UnavailableException {
+            if (text.startsWith("later")) {
+                throw new UnavailableException(Errno.EIO);
+            }
             if (!text.startsWith("start")) {
                 throw new RejectedException(text);
             }
@@ -149,6 +152,7 @@ class ControlMountTest {
     @Test
     void whatIsNotAccepted_failsTheWrite_andIsNotTaken() {
         assertThat(write("/job", "nonsense\n")).isEqualTo(-Errno.EINVAL);
+        assertThat(write("/job", "later\n")).isEqualTo(-Errno.EIO);
         assertThat(write("/none", "start a\n")).isEqualTo(-Errno.ENOENT);
         assertThat(lines.taken).isEmpty();
     }

@@ -81,7 +81,7 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
         Restarts restarts = context.started(new Restarts(mount.session(), place, jobs, config.restart(), errors));
         ControlMount control = new ControlMount(
                 new ControlFiles(
-                        new JobControl(indexes, jobs, errors),
+                        new JobControl(indexes, jobs, prefetcher.looks(), errors),
                         new ReportControl(
                                 jobs,
                                 loaders,
@@ -95,7 +95,7 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
                         errors,
                         indexes,
                         new OrderFiles(jobs, prefetcher, errors),
-                        new WhereFiles(samples.tree(), indexes, prefetcher),
+                        new WhereFiles(samples.tree(), indexes, prefetcher, errors),
                         () -> Filled.now(
                                 samples.tree(),
                                 samples.tiers().admission(),

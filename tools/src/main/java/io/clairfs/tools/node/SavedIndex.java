@@ -22,7 +22,12 @@ import java.util.function.Consumer;
 /**
  * The file in which the listing of a large source is kept for the next mount.
  *
- * <p>It is only a help: if it cannot be read or written, the source is listed, and no error is reported.
+ * <p>It is only a help: if it cannot be read or written, the source is listed, and no error is reported. One that is outdated and cannot be removed
+ * is reported.
+ *
+ * <p>A listing that is known to be outdated never becomes the file, not even for a moment: the process may be killed at any time, and the next
+ * mount would believe it. So whether it is outdated is looked at under the lock under which the new file takes its place, and under which the
+ * file is removed.
  */
 final class SavedIndex {
     private static final Logger LOG = System.getLogger(SavedIndex.class.getName());
@@ -39,6 +44,9 @@ final class SavedIndex {
     private final SavedListings listings;
     private final Consumer<String> warnings;
     private final AtomicBoolean outdated = new AtomicBoolean();
+
+    /** Held while the file is replaced or removed. */
+    private final Object changing = new Object();
 
     /**
      * Reads the file that an earlier mount of {@code source} in this view left, if there is one.
@@ -87,8 +95,9 @@ final class SavedIndex {
         return !view.isRaw() || tree.entryCount() >= FEWEST_ENTRIES;
     }
 
-    private void save(DatasetTree tree) {
-        if (use == SavedListings.Use.NONE || !listings.isNews() || !isKept(tree)) {
+    /** Saves the listing now, unless it is known to be outdated when it is written. */
+    void save(DatasetTree tree) {
+        if (use == SavedListings.Use.NONE || outdated.get() || !listings.isNews() || !isKept(tree)) {
             listings.forget();
             return;
         }
@@ -96,12 +105,17 @@ final class SavedIndex {
             Files.createDirectories(
                     file.getParent(),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-            listings.write(file, source, tree);
-            if (outdated.get()) {
-                Files.deleteIfExists(file);
-            }
+            listings.write(file, source, tree, this::placeUnlessOutdated);
         } catch (IOException e) {
             LOG.log(Level.DEBUG, "the index is not saved: " + e.getMessage());
+        }
+    }
+
+    private void placeUnlessOutdated(Path written, Path place) throws IOException {
+        synchronized (changing) {
+            if (!outdated.get()) {
+                SavedListings.Placing.REPLACE.place(written, place);
+            }
         }
     }
 
@@ -111,9 +125,15 @@ final class SavedIndex {
             return;
         }
         try {
-            Files.deleteIfExists(file);
+            synchronized (changing) {
+                Files.deleteIfExists(file);
+            }
         } catch (IOException e) {
-            LOG.log(Level.DEBUG, "the saved index stays: " + e.getMessage());
+            if (Files.exists(file)) {
+                warnings.accept("a file has changed since it was listed, and the saved index cannot be removed ("
+                        + e.getMessage() + "): unmount, remove " + file + ", and mount again");
+            }
+            return;
         }
         if (listings.isUsed() || !isNew) {
             warnings.accept("a file has changed since it was listed, and the saved index is removed: "

@@ -1,6 +1,7 @@
 package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.fs.faulty.Fault;
 import io.clairfs.fs.faulty.FaultKind;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A job whose second order file is on a file system that does not answer, beside another job. */
+/** A job with an order file on a file system that does not answer, beside another job. */
 @Timeout(600)
 final class OrderFileThatHangsTest {
     private static final int SAMPLES = 6_000;
@@ -114,5 +115,35 @@ final class OrderFileThatHangsTest {
         fault.lift();
         Waiting.until("both epochs are planned for", () -> planned("hangs") == SAMPLES);
         assertThat(told()).isEqualTo(1);
+    }
+
+    /** Whether the mount takes this job line. */
+    private boolean isTaken(String line) {
+        try {
+            mount.job(line);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    // Promise J22
+    @Test
+    void is_one_line_to_who_starts_the_job_and_the_same_line_is_taken_when_it_answers() throws Exception {
+        Fault fault = orders.inject(
+                FaultSpec.of(FaultKind.HANG).on(Request.STATUS).at("0").lasting(UNTIL_LIFTED));
+        String line = "name=hangs sampler=order-file epochs=2 subset=a file=" + orders.point() + "/{epoch}";
+        assertThatThrownBy(() -> mount.job(line))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("Input/output error");
+        assertThat(fault.struck()).isPositive();
+        assertThat(mount.lines("errors").getLast()).endsWith(" does not answer: look at its file system");
+        assertThat(mount.lines("job")).isEmpty();
+        mount.job("name=other seed=1 epochs=1 subset=b");
+        mount.await("the other job is staged", s -> stagedAhead(s, "other") == OF_THE_OTHER);
+
+        fault.lift();
+        Waiting.until("the same line is taken", () -> isTaken(line));
+        assertThat(mount.lines("order/hangs/1/0")).hasSize(READ);
     }
 }

@@ -49,9 +49,9 @@ final class MediumHealth {
     }
 
     void writeFailed(String message) {
+        happened(writes, message);
         retryAtNs = clock.getAsLong() + BACK_OFF_NS;
         everFailed = true;
-        happened(writes, message);
     }
 
     /** The tier has room and the disk has none: no failure, but logged at most once an hour. */
@@ -64,14 +64,15 @@ final class MediumHealth {
         }
     }
 
+    /** Counts a failure after its line, if it has one: whoever sees the count finds the reason. */
     private void happened(Kind kind, String message) {
-        kind.count.increment();
         long now = clock.getAsLong();
         long next = kind.nextLineNs.get();
         if ((!kind.told || now - next >= 0) && kind.nextLineNs.compareAndSet(next, now + LINE_EVERY_NS)) {
             kind.told = true;
             errors.accept(message);
         }
+        kind.count.increment();
     }
 
     /** Whether a write may be tried. */

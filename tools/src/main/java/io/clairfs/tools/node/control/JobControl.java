@@ -3,14 +3,17 @@ package io.clairfs.tools.node.control;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.dataset.DatasetException;
+import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
+import io.clairfs.cache.order.FileLooks;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Keys;
 import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.order.Sampler;
+import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlContent;
 import io.clairfs.fs.control.ControlFile;
@@ -28,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  * The control file {@code job}: lines that start, change and stop jobs.
  *
  * <p>All lines of one write are checked before any takes effect. A write waits at most two seconds for the listing of the dataset. Its jobs
- * are then kept, and start when the dataset is listed.
+ * are then kept, and start when the dataset is listed. Where an order file, or the file of a generator's state, does not answer in time, the write
+ * fails with EIO and changes nothing: the same lines can be written when the file answers.
  */
 public final class JobControl implements ControlFile {
     private static final int MOST_JOBS = 64;
@@ -36,11 +40,13 @@ public final class JobControl implements ControlFile {
 
     private final Indexes indexes;
     private final JobTable jobs;
+    private final FileLooks looks;
     private final ErrorLog errors;
 
-    public JobControl(Indexes indexes, JobTable jobs, ErrorLog errors) {
+    public JobControl(Indexes indexes, JobTable jobs, FileLooks looks, ErrorLog errors) {
         this.indexes = indexes;
         this.jobs = jobs;
+        this.looks = looks;
         this.errors = errors;
     }
 
@@ -88,7 +94,7 @@ public final class JobControl implements ControlFile {
     private record ReadHere(String name, Ranks ranks) implements Change {}
 
     @Override
-    public void accept(String text) throws RejectedException {
+    public void accept(String text) throws RejectedException, UnavailableException {
         if (text.lines().map(String::strip).anyMatch(line -> !line.isEmpty() && !line.startsWith(STOP))) {
             indexes.awaitListing(); // once for all lines, and before the lock on the jobs
         }
@@ -104,14 +110,14 @@ public final class JobControl implements ControlFile {
         }
     }
 
-    private List<Change> parseAll(String text) throws RejectedException {
+    private List<Change> parseAll(String text) throws RejectedException, UnavailableException {
         List<Change> changes = new ArrayList<>();
         for (String line :
                 text.lines().map(String::strip).filter(l -> !l.isEmpty()).toList()) {
             try {
                 changes.add(parse(line));
             } catch (InvalidSpecException e) {
-                reject(line, String.valueOf(e.getMessage()));
+                refuse(line, e);
             }
         }
         return changes;
@@ -207,10 +213,11 @@ public final class JobControl implements ControlFile {
     }
 
     /** Refuses a job that cannot run over this dataset, as far as is known now. */
-    private void check(JobSpec spec) throws RejectedException {
+    private void check(JobSpec spec) throws RejectedException, UnavailableException {
         try {
-            Sampler sampler = spec.sampler(indexes.of(spec.subset()));
-            if (readsNothing(spec, sampler)) {
+            SampleIndex index = indexes.of(spec.subset());
+            Sampler sampler = spec.sampler(index);
+            if (looks.ofOrder(spec.orderFile(), index.size(), () -> readsNothing(spec, sampler))) {
                 throw new InvalidSpecException("its ranks here would read no sample: "
                         + (spec.readsOrderFiles()
                                 ? "no order file of its first epochs names one for them; write what they read, or give another file="
@@ -219,7 +226,9 @@ public final class JobControl implements ControlFile {
             }
         } catch (TimeoutException stillListing) {
             assert stillListing != null : "checked again when it starts";
-        } catch (InvalidSpecException | DatasetException e) {
+        } catch (InvalidSpecException e) {
+            refuse(spec.line(), e);
+        } catch (DatasetException e) {
             reject(spec.line(), String.valueOf(e.getMessage()));
         }
     }
@@ -248,8 +257,20 @@ public final class JobControl implements ControlFile {
                 && IntStream.rangeClosed(spec.firstRank(), spec.lastRank()).allMatch(rank -> order.length(rank) == 0);
     }
 
+    private void refuse(String line, InvalidSpecException reason) throws RejectedException, UnavailableException {
+        if (reason instanceof OrderNotReadyException late && late.isUnanswered()) {
+            tell(line, String.valueOf(reason.getMessage()));
+            throw new UnavailableException(Errno.EIO); // as a source that does not answer
+        }
+        reject(line, String.valueOf(reason.getMessage()));
+    }
+
     private void reject(String line, String reason) throws RejectedException {
-        errors.add("job line '" + Keys.shorten(line) + "': " + reason);
+        tell(line, reason);
         throw new RejectedException(reason);
+    }
+
+    private void tell(String line, String reason) {
+        errors.add("job line '" + Keys.shorten(line) + "': " + reason);
     }
 }

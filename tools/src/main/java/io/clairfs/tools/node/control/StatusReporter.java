@@ -371,8 +371,8 @@ public final class StatusReporter {
             ranks.add(new Status.Rank(
                     run.spec().firstRank() + stream,
                     loaders[stream],
-                    run.stagedAhead(stream),
-                    run.secondsStaged(stream)));
+                    run.stream(stream).stagedAhead(),
+                    run.stream(stream).secondsStaged()));
         }
         return ranks;
     }

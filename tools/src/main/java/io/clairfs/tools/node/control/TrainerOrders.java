@@ -33,31 +33,42 @@ final class TrainerOrders {
      * @throws io.clairfs.cache.order.OrderNotReadyException when the order has still to be written
      */
     int[] samples(JobRun job, int epoch, int rank) throws InvalidSpecException {
-        return of(job).samples(epoch, rank);
+        return of(job).samples(job, epoch, rank);
     }
 
-    private synchronized OfJob of(JobRun job) throws InvalidSpecException {
-        OfJob orders = byJob.get(job);
-        if (orders == null) {
-            orders = new OfJob(new EpochOrders(
-                    job.spec().samplerOfWholeEpochs(job.index()), job.index().size(), clockNs));
-            byJob.put(job, orders);
-        }
-        return orders;
+    private synchronized OfJob of(JobRun job) {
+        return byJob.computeIfAbsent(job, _ -> new OfJob(clockNs));
     }
 
+    /** It keeps nothing of the job that leads to the job. */
     private static final class OfJob {
-        private final EpochOrders orders;
+        private final LongSupplier clockNs;
+
+        /** Made by the first who asks: it may look at a file, and readers of other jobs do not wait for that. */
+        private @Nullable EpochOrders orders;
+
         private int lastEpoch;
         private @Nullable SoftReference<EpochOrder> last;
 
-        OfJob(EpochOrders orders) {
-            this.orders = orders;
+        OfJob(LongSupplier clockNs) {
+            this.clockNs = clockNs;
+        }
+
+        private EpochOrders orders(JobRun job) throws InvalidSpecException {
+            EpochOrders made = orders;
+            if (made == null) {
+                made = new EpochOrders(
+                        job.spec().samplerOfWholeEpochs(job.index()),
+                        job.index().size(),
+                        clockNs);
+                orders = made;
+            }
+            return made;
         }
 
         /** The samples of one rank; an open file that held the order would hold the samples of all. */
-        synchronized int[] samples(int epoch, int rank) throws InvalidSpecException {
-            EpochOrder order = epoch(epoch);
+        synchronized int[] samples(JobRun job, int epoch, int rank) throws InvalidSpecException {
+            EpochOrder order = epoch(job, epoch);
             int[] samples = new int[order.length(rank)];
             for (int step = 0; step < samples.length; step++) {
                 samples[step] = order.sample(rank, step);
@@ -65,12 +76,12 @@ final class TrainerOrders {
             return samples;
         }
 
-        private EpochOrder epoch(int epoch) throws InvalidSpecException {
+        private EpochOrder epoch(JobRun job, int epoch) throws InvalidSpecException {
             EpochOrder kept = last == null || lastEpoch != epoch ? null : last.get();
             if (kept != null) {
                 return kept;
             }
-            EpochOrder order = orders.peek(epoch);
+            EpochOrder order = orders(job).peek(epoch);
             lastEpoch = epoch;
             last = new SoftReference<>(order);
             return order;

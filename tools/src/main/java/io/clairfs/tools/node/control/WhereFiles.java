@@ -6,9 +6,13 @@ import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.Entry;
 import io.clairfs.cache.follow.SampleLocation;
+import io.clairfs.cache.order.OrderNotReadyException;
+import io.clairfs.cache.posix.Errno;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlContent;
+import io.clairfs.fs.control.ControlFile.UnavailableException;
 import io.clairfs.fs.control.ControlTree.DirectoryNode;
 import io.clairfs.fs.control.ControlTree.FileNode;
 import io.clairfs.fs.control.ControlTree.Node;
@@ -30,11 +34,13 @@ public final class WhereFiles {
     private final DatasetTree tree;
     private final Indexes indexes;
     private final Prefetcher prefetcher;
+    private final ErrorLog errors;
 
-    public WhereFiles(DatasetTree tree, Indexes indexes, Prefetcher prefetcher) {
+    public WhereFiles(DatasetTree tree, Indexes indexes, Prefetcher prefetcher, ErrorLog errors) {
         this.tree = tree;
         this.indexes = indexes;
         this.prefetcher = prefetcher;
+        this.errors = errors;
     }
 
     /** The content of such a file; {@code sample} is null for a file that is not in the index. */
@@ -62,14 +68,21 @@ public final class WhereFiles {
         };
     }
 
-    private ControlContent answer(Entry entry) {
+    private ControlContent answer(Entry entry) throws UnavailableException {
         int sample = sampleOf(entry.number());
         Answer answer = new Answer(
-                new String(entry.path(), UTF_8),
-                sample == NO_SAMPLE ? null : sample,
-                entry.size(),
-                prefetcher.whereabouts(entry.number()));
+                new String(entry.path(), UTF_8), sample == NO_SAMPLE ? null : sample, entry.size(), whereabouts(entry));
         return ControlContent.of((JSON.writeValueAsString(answer) + "\n").getBytes(UTF_8));
+    }
+
+    /** Without a job's next use the answer would say that the job does not read the sample. */
+    private SampleLocation whereabouts(Entry entry) throws UnavailableException {
+        try {
+            return prefetcher.whereabouts(entry.number());
+        } catch (OrderNotReadyException e) {
+            errors.add("where: " + e.getMessage());
+            throw new UnavailableException(Errno.EIO);
+        }
     }
 
     private int sampleOf(int file) {

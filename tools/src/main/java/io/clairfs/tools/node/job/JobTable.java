@@ -6,6 +6,7 @@ import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.peer.directory.Job;
@@ -36,9 +37,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Life cycle: the daemon makes it, and it has nothing to close.
  *
- * <p>Locks: its own lock is held while something changes, which may take minutes, because the orders of a large job are computed; a caller that checks before it
- * changes holds it, too. Questions take no lock, and are answered meanwhile. It comes first: those of {@link Indexes}, the prefetcher's jobs, planning and
- * {@code GroupJobs} are taken inside, and no holder of one of these calls this class.
+ * <p>Locks: its own lock is held while something changes, which may take minutes, because the orders of a large job are computed; a file that
+ * does not answer is waited for with a bound. A caller that checks before it changes holds it, too. Questions take no lock, and are answered
+ * meanwhile. It comes first: those of {@link Indexes}, the prefetcher's jobs, planning and {@code GroupJobs} are taken inside, and no holder of
+ * one of these calls this class.
  */
 public final class JobTable {
     private static final Logger LOG = System.getLogger(JobTable.class.getName());
@@ -195,6 +197,11 @@ public final class JobTable {
                 .orElse(null);
     }
 
+    /** Looks for the trainer of a job once more by what was read last. Returns whether it follows the prediction then. May take a while. */
+    public boolean searchNow(JobRun run) {
+        return prefetcher.searchNow(run);
+    }
+
     /** Whether there is a job that a user wrote. */
     public boolean hasWritten() {
         return present().stream().anyMatch(spec -> !spec.equals(found));
@@ -221,7 +228,7 @@ public final class JobTable {
         ranksHere.put(name, ranks);
         JobSpec present = present(name);
         if (present != null && !present.ranks().equals(ranks)) { // else its trainers go on
-            start(withRanks(present, ranks));
+            start(present, ranks);
         }
         if (group != null) {
             group.wake();
@@ -283,11 +290,12 @@ public final class JobTable {
                 && one.lineForAll().equals(other.lineForAll());
     }
 
-    private static JobSpec withRanks(JobSpec spec, Ranks ranks) {
+    /** Starts a job anew with other ranks. They were checked before, but the file of a generator's state may be gone since. */
+    private void start(JobSpec present, Ranks ranks) {
         try {
-            return spec.withRanks(ranks);
+            start(present.withRanks(ranks));
         } catch (InvalidSpecException e) {
-            throw new AssertionError("checked before", e);
+            notStarted(present, e);
         }
     }
 
@@ -322,15 +330,22 @@ public final class JobTable {
         } catch (DatasetException e) {
             waits = !indexes.isListed(); // else the source began to fail after the line was checked
             if (!waits) {
-                errors.add("job " + spec.name() + " not started: " + e.getMessage());
+                notStarted(spec, e);
             }
+        } catch (OrderNotReadyException noAnswer) {
+            started.remove(spec.name()); // it is started when it is written, or heard of, once more
+            notStarted(spec, noAnswer);
         } catch (InvalidSpecException e) {
-            errors.add("job " + spec.name() + " not started: " + e.getMessage());
+            notStarted(spec, e);
         } finally {
             if (!waits) {
                 waiting.remove(spec);
             }
         }
+    }
+
+    private void notStarted(JobSpec spec, Exception reason) {
+        errors.add("job " + spec.name() + " not started: " + reason.getMessage());
     }
 
     /**
@@ -376,6 +391,10 @@ public final class JobTable {
             JobSpec wanted = JobSpec.parse(job.lines(), ranksHere.getOrDefault(job.name(), Ranks.NONE));
             if (!isSame(before, wanted)) {
                 start(wanted);
+            }
+        } catch (OrderNotReadyException noAnswer) { // the next look at the group's jobs tries again
+            if (before == null) {
+                errors.add("job " + job.name() + " is still to be started: " + noAnswer.getMessage());
             }
         } catch (InvalidSpecException e) {
             if (!Ranks.NONE.equals(ranksHere.put(job.name(), Ranks.NONE))) {

@@ -3,11 +3,13 @@ package io.clairfs.tools.node.restart;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.tools.node.job.UnfinishedJob;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
@@ -44,16 +46,21 @@ final class SavedJobs {
         directory.replace(FILE, text);
     }
 
-    static List<UnfinishedJob> read(RestartDirectory directory) throws IOException {
-        return parse(directory.text(FILE));
+    /** The jobs that were written. One with a generator's state in a file that does not answer is left out, with a warning. */
+    static List<UnfinishedJob> read(RestartDirectory directory, Consumer<String> warnings) throws IOException {
+        return parse(directory.text(FILE), warnings);
     }
 
-    static List<UnfinishedJob> parse(String text) throws IOException {
+    static List<UnfinishedJob> parse(String text, Consumer<String> warnings) throws IOException {
         List<UnfinishedJob> all = new ArrayList<>();
         for (String line : text.split("\n", -1)) {
             String[] parts = line.split(" ", COLUMNS);
             if (parts.length == COLUMNS) {
-                all.add(job(parts));
+                try {
+                    all.add(job(parts));
+                } catch (OrderNotReadyException e) {
+                    warnings.accept("a job of the process before this one is lost: " + e.getMessage());
+                }
             } else if (!line.isEmpty()) {
                 throw new IOException("not a saved job: " + line);
             }
@@ -61,7 +68,7 @@ final class SavedJobs {
         return all;
     }
 
-    private static UnfinishedJob job(String[] parts) throws IOException {
+    private static UnfinishedJob job(String[] parts) throws IOException, OrderNotReadyException {
         try {
             long[] positions = parts[2].equals(NO_POSITIONS)
                     ? new long[0]
@@ -69,6 +76,8 @@ final class SavedJobs {
                             .mapToLong(Long::parseLong)
                             .toArray();
             return new UnfinishedJob(JobSpec.parse(parts[3], Ranks.parse(parts[1])), positions, parts[0].equals(FOUND));
+        } catch (OrderNotReadyException e) {
+            throw e;
         } catch (InvalidSpecException | NumberFormatException e) {
             throw new IOException("not a saved job: " + String.join(" ", parts) + " (" + e.getMessage() + ")", e);
         }

@@ -71,7 +71,7 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
     /** The jobs that ran. A file that cannot be read is a warning: the mount is worth more. */
     public List<UnfinishedJob> jobs(Consumer<String> warnings) {
         try {
-            return SavedJobs.read(directory);
+            return SavedJobs.read(directory, warnings);
         } catch (IOException e) {
             warnings.accept("the jobs of the process before this one are lost: " + e.getMessage());
             return List.of();

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -25,8 +26,8 @@ final class FoundJob {
     /** The name of the job. */
     private static final String NAME = "found";
 
-    /** A job looks for its trainer by itself when it is out of sync, which takes moments. */
-    private static final long OUT_OF_SYNC_NS = TimeUnit.SECONDS.toNanos(2);
+    /** A trainer that was searched for in vain may be found by its next reads. */
+    private static final long LOST_NS = TimeUnit.SECONDS.toNanos(2);
 
     private static final String SAMPLER = "sampler=";
     private static final String ORDER_FILE = SAMPLER + "order-file";
@@ -35,6 +36,7 @@ final class FoundJob {
     private final JobTable jobs;
     private final OrderFolder folder;
     private final ErrorLog errors;
+    private final LongSupplier clockNs;
     private volatile @Nullable FoundOrder order;
 
     /** Without the names of the job and of its epochs. */
@@ -43,12 +45,15 @@ final class FoundJob {
     /** That of the first job, where one that repeats its epoch has replaced it. */
     private String origin = "";
 
-    private long outOfSyncSinceNs;
+    /** When the trainer was first seen to be lost; 0 while it is not. */
+    private long lostSinceNs;
 
-    FoundJob(JobTable jobs, OrderFolder folder, ErrorLog errors) {
+    /** {@code clockNs} is as {@link System#nanoTime}. */
+    FoundJob(JobTable jobs, OrderFolder folder, ErrorLog errors, LongSupplier clockNs) {
         this.jobs = jobs;
         this.folder = folder;
         this.errors = errors;
+        this.clockNs = clockNs;
     }
 
     /** What became of the job. */
@@ -100,7 +105,7 @@ final class FoundJob {
         String keys = keys(spec);
         line = withSubset(keys, spec.subset());
         origin = line;
-        outOfSyncSinceNs = 0;
+        lostSinceNs = 0;
         order = new FoundOrder(keys, spec.startEpoch(), 0, 0, 0);
     }
 
@@ -135,7 +140,7 @@ final class FoundJob {
     boolean begin(FoundOrder found, String subset, int epoch, int[] read) {
         String keys = withSubset(found.line(), subset);
         order = null;
-        outOfSyncSinceNs = 0;
+        lostSinceNs = 0;
         jobs.dropFound();
         try {
             boolean begun = jobs.beginFound(spec(keys, epoch), read);
@@ -178,7 +183,10 @@ final class FoundJob {
         forget();
     }
 
-    /** Looks at the job's trainer, and changes the job if that demands it. */
+    /**
+     * Looks at the job's trainer, and changes the job if that demands it. Reads contradict the job when its trainer was searched for in vain, and a
+     * while later by the latest reads in vain, too. Time alone does not: a thread may stand still before it searches.
+     */
     Fate look() {
         JobRun run = jobs.found();
         FoundOrder now = order;
@@ -186,8 +194,11 @@ final class FoundJob {
             forget();
             return Fate.NONE;
         }
+        boolean isLongLost = isLongLost(run);
+        if (isLongLost) {
+            boolean _ = jobs.searchNow(run);
+        }
         if (run.isInSync()) {
-            outOfSyncSinceNs = 0;
             return Fate.FOLLOWED;
         }
         String before = origin;
@@ -195,13 +206,19 @@ final class FoundJob {
             origin = before;
             return Fate.FOLLOWED;
         }
-        long nowNs = System.nanoTime();
-        if (outOfSyncSinceNs == 0) {
-            outOfSyncSinceNs = nowNs;
-        } else if (nowNs - outOfSyncSinceNs > OUT_OF_SYNC_NS) {
-            return Fate.CONTRADICTED;
+        return isLongLost && run.isLost() ? Fate.CONTRADICTED : Fate.FOLLOWED;
+    }
+
+    private boolean isLongLost(JobRun run) {
+        if (!run.isLost()) {
+            lostSinceNs = 0;
+            return false;
         }
-        return Fate.FOLLOWED;
+        long nowNs = clockNs.getAsLong();
+        if (lostSinceNs == 0) {
+            lostSinceNs = nowNs;
+        }
+        return nowNs - lostSinceNs > LOST_NS;
     }
 
     private static boolean repeatsFirstEpoch(JobRun run) {

@@ -93,7 +93,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     public SeedFinder(
             boolean wanted, Path mountPoint, DatasetTree tree, Indexes indexes, JobTable jobs, ErrorLog errors) {
         search = new RootSearch(tree, indexes);
-        job = new FoundJob(jobs, OrderFolder.of(mountPoint), errors);
+        job = new FoundJob(jobs, OrderFolder.of(mountPoint), errors, System::nanoTime);
         this.indexes = indexes;
         this.jobs = jobs;
         if (wanted && !jobs.isInGroup()) {

@@ -154,7 +154,7 @@ final class JobTableTest {
     }
 
     private JobControl control() {
-        return new JobControl(indexes, jobs, errors);
+        return new JobControl(indexes, jobs, prefetcher.looks(), errors);
     }
 
     @Test

@@ -15,6 +15,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the next process reads of the jobs is what this one wrote. */
 final class SavedJobsTest {
+    private static List<UnfinishedJob> parse(String text) throws IOException {
+        return SavedJobs.parse(text, warning -> {
+            throw new AssertionError(warning);
+        });
+    }
+
     @Test
     void jobs_areReadAsTheyWere() throws Exception {
         UnfinishedJob two = new UnfinishedJob(
@@ -26,7 +32,7 @@ final class SavedJobsTest {
                 new UnfinishedJob(JobSpec.parse("name=b seed=1 world=2", Ranks.parse("1")), new long[] {5}, false);
         UnfinishedJob waits = new UnfinishedJob(JobSpec.parse("name=c seed=1"), new long[0], true);
 
-        List<UnfinishedJob> read = SavedJobs.parse(SavedJobs.text(List.of(two, elsewhere, waits)));
+        List<UnfinishedJob> read = parse(SavedJobs.text(List.of(two, elsewhere, waits)));
 
         assertThat(read).usingRecursiveComparison().isEqualTo(List.of(two, elsewhere, waits));
         assertThat(read.get(1).spec().ranks().text()).isEqualTo("1");
@@ -35,13 +41,13 @@ final class SavedJobsTest {
     @Test
     void noJobs_areNoLines() throws Exception {
         assertThat(SavedJobs.text(List.of())).isEmpty();
-        assertThat(SavedJobs.parse("")).isEmpty();
+        assertThat(parse("")).isEmpty();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"user 0 12", "user 0 x seed=1", "user 9x - seed=1", "user 0 - seed=1 epochs=none"})
     void anythingElse_isRefusedWithTheLine(String line) {
-        assertThatThrownBy(() -> SavedJobs.parse(line + "\n"))
+        assertThatThrownBy(() -> parse(line + "\n"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("not a saved job: " + line);
     }

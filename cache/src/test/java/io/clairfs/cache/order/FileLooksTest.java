@@ -1,0 +1,120 @@
+package io.clairfs.cache.order;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Looks that have answered when they are begun, or do nothing until the test says so; nobody waits for them. */
+final class FileLooksTest {
+    private static final int SAMPLES = 4;
+    private static final String FILE = "/orders/{epoch}";
+
+    private final List<Runnable> aside = new ArrayList<>();
+
+    private static FileLooks by(Executor executor) {
+        return new FileLooks(executor, _ -> 0);
+    }
+
+    private static void assertUnanswered(FileLooks looks, String file) {
+        assertThatThrownBy(() -> looks.ofOrder(file, SAMPLES, () -> 1))
+                .isInstanceOfSatisfying(OrderNotReadyException.class, e -> {
+                    assertThat(e.isUnanswered()).isTrue();
+                    assertThat(e.isMissing()).isFalse();
+                })
+                .hasMessage("order file " + file + " does not answer: look at its file system");
+    }
+
+    @Test
+    void fileThatAnswers_isLookedAtAside() throws Exception {
+        FileLooks looks = by(Runnable::run);
+        int ofOrder = looks.ofOrder(FILE, SAMPLES, () -> 7);
+        int ofState = looks.of("state file", "/rng", () -> 8);
+        assertThat(List.of(ofOrder, ofState)).containsExactly(7, 8);
+        assertThat(looks.lookedAt()).isNull();
+    }
+
+    @Test
+    void ordersThatAreComputed_areComputedByTheCaller() throws Exception {
+        int computed = by(aside::add).ofOrder(null, SAMPLES, () -> 7);
+        assertThat(computed).isEqualTo(7);
+        assertThat(aside).isEmpty();
+    }
+
+    @Test
+    void fileThatDoesNotAnswer_isNotAskedAgainUntilItDoes_andOthersAre() throws Exception {
+        FileLooks looks = by(aside::add);
+        assertUnanswered(looks, FILE);
+        assertUnanswered(looks, FILE);
+        assertThat(aside).hasSize(1);
+        assertThat(looks.late()).isEqualTo("order file " + FILE);
+        assertUnanswered(looks, "/other");
+        assertThat(aside).hasSize(2);
+
+        aside.removeFirst().run();
+        assertThat(looks.late()).isEqualTo("order file /other");
+        assertUnanswered(looks, FILE);
+        assertThat(aside).hasSize(2);
+    }
+
+    @Test
+    void readersOfOneFileAtOnce_areAllAnswered() throws Exception {
+        FileLooks looks = by(Runnable::run);
+        int found = looks.ofOrder(FILE, SAMPLES, () -> {
+            int foundMeanwhile = looks.ofOrder(FILE, SAMPLES, () -> 7);
+            return foundMeanwhile + 1;
+        });
+        assertThat(found).isEqualTo(8);
+    }
+
+    @Test
+    void filesThatHang_haveABoundedNumberOfThreads() {
+        FileLooks looks = by(aside::add);
+        for (int file = 0; file < 300; file++) {
+            assertUnanswered(looks, "/" + file);
+        }
+        assertThat(aside).hasSize(256);
+    }
+
+    @Test
+    void fileThatIsInvalid_orNotThere_andABug_areToldAsTheyAre() {
+        FileLooks looks = by(Runnable::run);
+        assertThatThrownBy(() -> looks.ofOrder(FILE, SAMPLES, () -> {
+                    throw new InvalidSpecException("out of range");
+                }))
+                .isExactlyInstanceOf(InvalidSpecException.class)
+                .hasMessage("out of range");
+        assertThatThrownBy(() -> looks.ofOrder(FILE, SAMPLES, () -> {
+                    throw new OrderNotReadyException("no such file", true);
+                }))
+                .isInstanceOfSatisfying(OrderNotReadyException.class, e -> {
+                    assertThat(e.isMissing()).isTrue();
+                    assertThat(e.isUnanswered()).isFalse();
+                });
+        assertThatThrownBy(() -> looks.ofOrder(FILE, SAMPLES, () -> {
+                    throw new ArithmeticException("a bug");
+                }))
+                .isInstanceOf(ArithmeticException.class);
+        assertThat(looks.lookedAt()).isNull();
+    }
+
+    @Test
+    void noThread_isNoAnswer_andTheNextQuestionIsAsked() {
+        FileLooks looks = by(_ -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        });
+        assertUnanswered(looks, FILE);
+        assertThat(looks.lookedAt()).isNull();
+    }
+
+    @Test
+    void patience_growsWithTheDataset_upToAMinute() {
+        assertThat(FileLooks.usualPatienceNs(0)).isEqualTo(TimeUnit.SECONDS.toNanos(10));
+        assertThat(FileLooks.usualPatienceNs(2_000_000)).isEqualTo(TimeUnit.SECONDS.toNanos(20));
+        assertThat(FileLooks.usualPatienceNs(Integer.MAX_VALUE)).isEqualTo(TimeUnit.MINUTES.toNanos(1));
+    }
+}
