@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the mount in a process with its own session, so that it outlives the terminal, and waits until the mount answers.
@@ -39,7 +40,13 @@ final class BackgroundMount {
 
     private BackgroundMount() {}
 
-    static void start(List<String> arguments, MountConfig config) throws IOException, CommandFailedException {
+    /**
+     * Starts the mount's process and waits until it answers.
+     *
+     * @param launcherLog what the launcher has begun for this process, if that is its child: then the launcher is told that the mount answers
+     */
+    static void start(List<String> arguments, MountConfig config, @Nullable Path launcherLog)
+            throws IOException, CommandFailedException {
         Path log = log(config.mountPoint());
         List<String> command = new ArrayList<>(List.of("setsid"));
         command.addAll(
@@ -62,6 +69,13 @@ final class BackgroundMount {
         try {
             Runtime.getRuntime().addShutdownHook(end); // who ends the command wants no mount
             awaitReady(process, config.mountPoint(), log, READY_TIMEOUT_MS);
+            if (launcherLog != null) {
+                Files.deleteIfExists(launcherLog);
+                if (!isLauncherTold()) {
+                    end(process, config.mountPoint());
+                    throw endedBefore();
+                }
+            }
             Runtime.getRuntime().removeShutdownHook(end);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -95,12 +109,20 @@ final class BackgroundMount {
         if (!(ControlRead.read(status, READY_TIMEOUT_MS) instanceof ControlRead.Answer.Content)) {
             throw new CommandFailedException(notReady(READY_TIMEOUT_MS));
         }
+        if (!isLauncherTold()) {
+            throw endedBefore();
+        }
+    }
+
+    private static boolean isLauncherTold() {
         System.out.print('\0');
         boolean isTold = !System.out.checkError();
         System.out.close();
-        if (!isTold) {
-            throw new CommandFailedException("the command that mounts was ended before the mount answered");
-        }
+        return isTold;
+    }
+
+    private static CommandFailedException endedBefore() {
+        return new CommandFailedException("the command that mounts was ended before the mount answered");
     }
 
     private static String notReady(long timeoutMs) {

@@ -225,7 +225,7 @@ final class MountCommand implements Callable<Integer> {
         MountConfig config = config(MountCheck.real(source), MountCheck.real(mountPoint), null);
         if (!foreground || (launcherLog != null && !BackgroundMount.fits(config))) {
             MountCheck.check(config.source(), config.mountPoint(), RestartDirectory::isAboutToStart);
-            BackgroundMount.start(restart.argumentsOfUser(), config);
+            BackgroundMount.start(restart.argumentsOfUser(), config, launcherLog);
             return Main.DONE;
         }
         if (launcherLog != null) {

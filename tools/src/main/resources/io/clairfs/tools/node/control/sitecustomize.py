@@ -133,17 +133,24 @@ class _Finder:
 
 
 def _pass_on():
-    """Runs the sitecustomize that Python would have found without this directory, and without those where one has run: two copies of this file would run
-    each other without end."""
+    """Runs the sitecustomize that Python would have found without this directory. One that it would have found before has run, and called this one. So has
+    any other of these files: two copies would run each other without end."""
     from importlib.machinery import PathFinder
 
     _RUN.add(_HERE)
-    spec = PathFinder.find_spec("sitecustomize", [each for each in sys.path if os.path.abspath(each) not in _RUN])
+    entries = [os.path.abspath(each) for each in sys.path]
+    begin = entries.index(_HERE) + 1 if _HERE in entries else 0
+    spec = PathFinder.find_spec("sitecustomize", [each for each in entries[begin:] if each not in _RUN])
     if spec is not None and spec.loader is not None:
         from importlib.util import module_from_spec
 
         if spec.origin is not None:
-            _RUN.add(os.path.dirname(os.path.abspath(spec.origin)))
+            place = os.path.dirname(os.path.abspath(spec.origin))
+            is_package = spec.submodule_search_locations is not None
+            _RUN.add(os.path.dirname(place) if is_package else place)
+        if not hasattr(spec.loader, "exec_module"):  # of a zip file, before Python 3.10
+            spec.loader.load_module("sitecustomize")
+            return
         module = module_from_spec(spec)
         sys.modules["sitecustomize"] = module
         spec.loader.exec_module(module)

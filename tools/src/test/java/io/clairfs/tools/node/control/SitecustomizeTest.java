@@ -77,4 +77,37 @@ final class SitecustomizeTest {
                 .asString()
                 .endsWith(HOOK + " 0");
     }
+
+    /** As monitoring agents have it: one that runs the next of the path, without the entry of the path that it is in. */
+    private static void writeOneThatPassesOn(Path hook, Path entry) throws IOException {
+        Files.createDirectories(hook.getParent());
+        Files.writeString(hook, """
+                import os, sys
+                from importlib.machinery import PathFinder
+                from importlib.util import module_from_spec
+                print("other ran")
+                spec = PathFinder.find_spec("sitecustomize", [each for each in sys.path if os.path.abspath(each) != "%s"])
+                module = module_from_spec(spec)
+                sys.modules["sitecustomize"] = module
+                spec.loader.exec_module(module)
+                """.formatted(entry));
+    }
+
+    @Test
+    void hookThatStandsBefore_andPassesOn_runsOnce() throws Exception {
+        Path other = directory.resolve("other");
+        writeOneThatPassesOn(other.resolve(HOOK), other);
+        assertThat(said(other + ":" + copy("ours") + ":" + next, Map.of()))
+                .containsExactly("other ran", "next ran", next.resolve(HOOK) + " 0");
+    }
+
+    @Test
+    void hookThatIsAPackage_andPassesOn_runsOnce() throws Exception {
+        Path other = directory.resolve("other");
+        writeOneThatPassesOn(other.resolve("sitecustomize/__init__.py"), other);
+        String ours = copy("ours").toString();
+        List<String> lines = List.of("other ran", "next ran", next.resolve(HOOK) + " 0");
+        assertThat(said(ours + ":" + other + ":" + next, Map.of())).isEqualTo(lines);
+        assertThat(said(other + ":" + ours + ":" + next, Map.of())).isEqualTo(lines);
+    }
 }
