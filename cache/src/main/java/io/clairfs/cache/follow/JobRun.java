@@ -8,6 +8,7 @@ import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.PlannerOrders;
+import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.status.NodeTraffic;
 import java.util.function.IntPredicate;
@@ -107,8 +108,7 @@ public final class JobRun {
     }
 
     private static PlannerOrders plannerOrders(JobSpec spec, SampleIndex index, EpochOrders orders) {
-        String file = spec.readsOrderFiles() ? spec.keys().getOrDefault("file", "") : null;
-        return new PlannerOrders(orders, index.size(), file, () -> spec.sampler(index));
+        return new PlannerOrders(orders, index.size(), spec.orderFile(), () -> spec.sampler(index));
     }
 
     public JobSpec spec() {
@@ -146,11 +146,16 @@ public final class JobRun {
         return epoch;
     }
 
-    /** When a rank that reads here reads this file next, within the next epochs; null when none does. */
-    public SampleLocation.@Nullable NextUse nextUse(int file) throws InvalidSpecException {
+    /**
+     * When a rank that reads here reads this file next, within the next epochs; null when none does.
+     *
+     * @param by tells the orders of the job's epochs, and is asked by the caller's thread
+     * @throws io.clairfs.cache.order.OrderNotReadyException when {@code by} says that the file of an order does not answer
+     */
+    public SampleLocation.@Nullable NextUse nextUse(int file, Sampler by) throws InvalidSpecException {
         int sample = index.sampleOf(file);
         long[] from = positions();
-        return sample < 0 ? null : NextUseSearch.of(sample, spec, orders, from);
+        return sample < 0 ? null : NextUseSearch.of(sample, spec, by, from);
     }
 
     /** Whether any of it was read. */
@@ -169,6 +174,11 @@ public final class JobRun {
      */
     public synchronized boolean isLost() {
         return follower.isLost();
+    }
+
+    /** Whether a search for its trainer is under way. Takes no lock. */
+    public boolean isSearchedFor() {
+        return follower.isSearchedFor();
     }
 
     /** The capacity of the staging buffer, which all jobs share. */

@@ -3,9 +3,9 @@ package io.clairfs.cache.follow;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
-import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
+import io.clairfs.cache.order.Sampler;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -18,13 +18,17 @@ final class NextUseSearch {
     /**
      * The next read of a sample, within the next {@value #EPOCHS_LOOKED_AHEAD} epochs; null when there is none.
      *
+     * @param orders of the epochs; each is asked for once while all ranks are in the same epoch
      * @param from where each rank of this node is now
+     * @throws OrderNotReadyException when the file of an order does not answer
      */
-    static SampleLocation.@Nullable NextUse of(int sample, JobSpec spec, EpochOrders orders, long[] from)
+    static SampleLocation.@Nullable NextUse of(int sample, JobSpec spec, Sampler orders, long[] from)
             throws InvalidSpecException {
         // Samples from there to the beginning of the epoch looked at, which lies behind at first.
         long[] before = Arrays.stream(from).map(at -> -AccessStream.step(at)).toArray();
         SampleLocation.NextUse nearest = null;
+        EpochOrder last = null;
+        int lastEpoch = 0;
         for (int ahead = 0; ahead < EPOCHS_LOOKED_AHEAD; ahead++) {
             for (int stream = 0; stream < from.length; stream++) {
                 int epoch = AccessStream.epoch(from[stream]) + ahead;
@@ -34,10 +38,15 @@ final class NextUseSearch {
                 }
                 EpochOrder order;
                 try {
-                    order = orders.peek(epoch);
+                    order = last != null && lastEpoch == epoch ? last : orders.epoch(epoch);
                 } catch (OrderNotReadyException e) {
+                    if (e.isUnanswered()) {
+                        throw e;
+                    }
                     return nearest; // what comes after it is not known
                 }
+                last = order;
+                lastEpoch = epoch;
                 int rank = spec.firstRank() + stream;
                 int step = stepOf(sample, order, rank, ahead == 0 ? AccessStream.step(from[stream]) : 0);
                 if (step >= 0 && (nearest == null || before[stream] + step < nearest.samplesBefore())) {

@@ -32,10 +32,6 @@ public final class RankStream {
         staged = new StagedCount(List.of(window), clockNs);
     }
 
-    StreamWindow window() {
-        return window;
-    }
-
     /** How many samples are staged before its trainer. */
     StagedCount staged() {
         return staged;

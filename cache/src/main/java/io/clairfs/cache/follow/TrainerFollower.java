@@ -391,6 +391,11 @@ final class TrainerFollower {
         return !isInSync() && (syncDetector.inSync() || search.hasFailed());
     }
 
+    /** Whether a search is under way; may be called without the job's lock. */
+    boolean isSearchedFor() {
+        return search.isUnderWay();
+    }
+
     /** The last samples that were read, to search by. */
     int[] lastRead() {
         return search.lastRead();

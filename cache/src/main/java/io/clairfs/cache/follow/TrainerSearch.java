@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  * Looks for a trainer that does not follow the prediction: by its last reads, in the orders of the epochs around, nearest first.
  *
  * <p>Each search in vain doubles the number of reads until the next. Its {@link JobRun} guards it, except for {@link #nearestFirst}, which
- * may take a while, and {@link #ended}.
+ * may take a while, {@link #isUnderWay} and {@link #ended}.
  */
 final class TrainerSearch {
     private static final int EPOCHS_SEARCHED = 400;
@@ -93,6 +93,11 @@ final class TrainerSearch {
     /** As {@link #begin}, but whether it is due or not. */
     boolean beginNow() {
         return underWay.compareAndSet(false, true);
+    }
+
+    /** Whether one has begun and not {@link #ended}. */
+    boolean isUnderWay() {
+        return underWay.get();
     }
 
     void ended() {

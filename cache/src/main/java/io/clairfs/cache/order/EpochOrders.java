@@ -254,7 +254,10 @@ public final class EpochOrders {
         try {
             order = sampler.epoch(epoch);
         } catch (InvalidSpecException | RuntimeException | Error e) {
-            refuse(epoch, e, false);
+            if (!(e instanceof OrderNotReadyException late)
+                    || !late.isUnanswered()) { // that was the patience of who asked
+                refuse(epoch, e, false);
+            }
             throw e;
         }
         synchronized (this) {

@@ -1,7 +1,9 @@
 package io.clairfs.cache.order;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -17,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  * Looks at files that may not answer, as on the file system of a server that is gone: another thread looks, and who asks waits for a bounded time.
  *
  * <p>While an answer about a file is late, further questions about it are refused at once, and so they are while very many are under way. A look
- * that is late goes on until the file answers; nobody gets what it finds.
+ * that is late goes on until the file answers; nobody gets what it finds. A file that is slow rather than silent needs more patience next time: twice
+ * what the last look at it took.
  *
- * <p>Thread-safe. Its lock guards what is under way; nothing is called under it.
+ * <p>Thread-safe. Its lock guards what is under way and how long looks took; nothing is called under it.
  */
 public final class FileLooks {
     /** How long an answer is waited for: this, and what a file of paths may take for each sample. */
@@ -29,6 +32,14 @@ public final class FileLooks {
 
     /** How long an answer is waited for at most. */
     static final long MOST_PATIENCE_NS = TimeUnit.MINUTES.toNanos(1);
+
+    /** The same where the last look at the file took long. */
+    static final long MOST_PATIENCE_WITH_SLOW_NS = TimeUnit.MINUTES.toNanos(5);
+
+    /** A look that took so long is remembered, and so many of them are. */
+    private static final long SLOW_NS = PATIENCE_NS / 2;
+
+    private static final int MOST_SLOW = 64;
 
     private static final String ORDER_FILE = "order file ";
 
@@ -45,6 +56,9 @@ public final class FileLooks {
 
     /** Guarded by this. */
     private final List<Look> underWay = new ArrayList<>();
+
+    /** What the last look at a file took, where that was long, by file, the latest last. Guarded by this. */
+    private final Map<String, Long> slow = new LinkedHashMap<>();
 
     /** What only a file can answer. */
     @FunctionalInterface
@@ -99,6 +113,11 @@ public final class FileLooks {
         this(executor, patienceNs, MOST_OF_A_FILE, System::nanoTime, NOBODY);
     }
 
+    /** As the other constructor, by this clock, which is as {@link System#nanoTime}. */
+    FileLooks(Executor executor, IntToLongFunction patienceNs, LongSupplier clockNs) {
+        this(executor, patienceNs, MOST_OF_A_FILE, clockNs, NOBODY);
+    }
+
     private FileLooks(
             Executor executor, IntToLongFunction patienceNs, int mostOfAFile, LongSupplier clockNs, Listener listener) {
         this.executor = executor;
@@ -128,6 +147,25 @@ public final class FileLooks {
         return patienceNs.applyAsLong(samples);
     }
 
+    /** The same for a file: the last look at it may have taken longer. */
+    long patienceNs(String file, int samples) {
+        return Math.max(patienceNs(samples), 2 * Math.min(lastNs(file), MOST_PATIENCE_WITH_SLOW_NS / 2));
+    }
+
+    private synchronized long lastNs(String file) {
+        return slow.getOrDefault(file, 0L);
+    }
+
+    private synchronized void took(String file, long ns) {
+        slow.remove(file);
+        if (ns >= SLOW_NS) {
+            slow.put(file, ns);
+            if (slow.size() > MOST_SLOW) {
+                slow.remove(slow.keySet().iterator().next());
+            }
+        }
+    }
+
     /**
      * The answer to a question about the orders of a job.
      *
@@ -136,7 +174,7 @@ public final class FileLooks {
      * @throws OrderNotReadyException when the file does not answer: see {@link OrderNotReadyException#isUnanswered}
      */
     public <T> T ofOrder(@Nullable String file, int samples, Question<T> question) throws InvalidSpecException {
-        return file == null ? question.answer() : within(patienceNs(samples), file, question);
+        return file == null ? question.answer() : within(patienceNs(file, samples), file, question);
     }
 
     /** As {@link #ofOrder}, for an order file and a number of nanoseconds. */
@@ -151,7 +189,7 @@ public final class FileLooks {
      * @throws OrderNotReadyException when the file does not answer: see {@link OrderNotReadyException#isUnanswered}
      */
     public <T> T of(String kind, String file, Question<T> question) throws InvalidSpecException {
-        return answer(file, kind + " " + Keys.shorten(file), patienceNs(0), question);
+        return answer(file, kind + " " + Keys.shorten(file), patienceNs(file, 0), question);
     }
 
     private <T> T answer(String file, String what, long mostNs, Question<T> question) throws InvalidSpecException {
@@ -203,7 +241,9 @@ public final class FileLooks {
         List<Look> same =
                 underWay.stream().filter(other -> other.file.equals(look.file)).toList();
         if (same.size() >= mostOfAFile || same.stream().anyMatch(other -> other.isLate)) {
-            same.forEach(other -> other.isLate = true); // who asks now goes on without an answer
+            if (mostOfAFile == 1) {
+                same.forEach(other -> other.isLate = true); // who asks now goes on without its answer
+            }
             return false;
         }
         return underWay.size() < MOST && underWay.add(look);
@@ -217,7 +257,9 @@ public final class FileLooks {
         } catch (Throwable t) { // who asked meets it
             completion = () -> answer.completeExceptionally(t);
         }
-        listener.took(clockNs.getAsLong() - look.sinceNs);
+        long tookNs = clockNs.getAsLong() - look.sinceNs;
+        took(look.file, tookNs);
+        listener.took(tookNs);
         if (end(look, completion)) {
             listener.answeredLate();
         }

@@ -26,7 +26,7 @@ public final class PlannerOrders {
     private volatile @Nullable FileLooks looks;
     private volatile boolean abandoned;
 
-    /** For single looks; made with the first of them. */
+    /** For single looks; made with the first of them at which it can be. */
     private volatile @Nullable Sampler own;
 
     /** The longest time that an answer took since the last plan began, and in the plan before. Guarded by this. */
@@ -192,7 +192,9 @@ public final class PlannerOrders {
         Sampler made = own;
         if (made == null) {
             made = sampler();
-            own = made;
+            if (!(made instanceof Unmade)) { // it may be made the next time
+                own = made;
+            }
         }
         return made;
     }

@@ -9,6 +9,7 @@ import io.clairfs.cache.follow.JobTimes;
 import io.clairfs.cache.follow.SampleLocation;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.BeginningSampler;
+import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.FileLooks;
 import io.clairfs.cache.order.InvalidSpecException;
@@ -371,8 +372,10 @@ public final class Prefetcher implements AutoCloseable {
                 return; // one file that hangs is waited for, not that of each job
             }
             try {
-                Optional<SampleLocation.NextUse> use = ask(job, () -> Optional.ofNullable(job.nextUse(file)));
-                use.ifPresent(uses::add);
+                SampleLocation.NextUse use = job.nextUse(file, epoch -> order(job, epoch));
+                if (use != null) {
+                    uses.add(use);
+                }
             } catch (OrderNotReadyException e) {
                 unanswered.add(e); // the job goes on
             }
@@ -391,6 +394,17 @@ public final class Prefetcher implements AutoCloseable {
      */
     public <T> T ask(JobRun job, FileLooks.Question<T> question) throws InvalidSpecException {
         return looks.ofOrder(job.spec().orderFile(), job.index().size(), question);
+    }
+
+    /**
+     * The order of an epoch of a job, for such a caller. One that the job keeps is there though its file may not answer; another is not kept, so it
+     * evicts none in use.
+     *
+     * @throws OrderNotReadyException when it cannot be computed yet, or its file does not answer in time
+     */
+    public EpochOrder order(JobRun job, int epoch) throws InvalidSpecException {
+        EpochOrder kept = job.orders().kept(epoch);
+        return kept != null ? kept : ask(job, () -> job.orders().peek(epoch));
     }
 
     /** The looks at order files that threads take which may not wait for one that does not answer. */

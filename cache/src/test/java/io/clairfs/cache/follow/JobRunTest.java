@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -235,6 +236,10 @@ final class JobRunTest extends JobRunFixture {
         assertThat(staged).isEqualTo(64);
     }
 
+    private static SampleLocation.@Nullable NextUse nextUse(JobRun run, int file) throws InvalidSpecException {
+        return run.nextUse(file, run.orders()::peek);
+    }
+
     @Test
     void nextUse_isTheNextTimeThatARankHereReadsTheSample() throws Exception {
         String line = "seed=5 epochs=3 batch=16";
@@ -243,12 +248,12 @@ final class JobRunTest extends JobRunFixture {
         List<Integer> second = epoch(line, 1, 0);
         int sample = first.get(700);
         int file = dataset.index.file(sample);
-        assertThat(run.nextUse(file)).isEqualTo(new SampleLocation.NextUse("train", 0, 0, 700, 700));
+        assertThat(nextUse(run, file)).isEqualTo(new SampleLocation.NextUse("train", 0, 0, 700, 700));
         read(run, first.subList(0, 700));
-        assertThat(run.nextUse(file)).isEqualTo(new SampleLocation.NextUse("train", 0, 0, 700, 0));
+        assertThat(nextUse(run, file)).isEqualTo(new SampleLocation.NextUse("train", 0, 0, 700, 0));
         read(run, first.subList(700, 800));
         int again = second.indexOf(sample);
-        assertThat(run.nextUse(file))
+        assertThat(nextUse(run, file))
                 .isEqualTo(new SampleLocation.NextUse("train", 0, 1, again, SAMPLES - 800 + again));
     }
 
@@ -286,7 +291,7 @@ final class JobRunTest extends JobRunFixture {
                                 "several", rank + 1, position / length, position % length, ahead);
                     }
                 }
-                assertThat(run.nextUse(dataset.index.file(sample)))
+                assertThat(nextUse(run, dataset.index.file(sample)))
                         .as("sample %d, read %s", sample, Arrays.toString(at))
                         .isEqualTo(nearest);
             }
@@ -299,15 +304,15 @@ final class JobRunTest extends JobRunFixture {
         JobRun run = start(line);
         read(run, epoch(line, 0, 0));
         read(run, epoch(line, 1, 0).subList(0, 600));
-        assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(300)))).isNull();
-        assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(900))))
+        assertThat(nextUse(run, dataset.index.file(epoch(line, 1, 0).get(300)))).isNull();
+        assertThat(nextUse(run, dataset.index.file(epoch(line, 1, 0).get(900))))
                 .isEqualTo(new SampleLocation.NextUse("train", 0, 1, 900, 300));
         read(run, epoch(line, 1, 0).subList(600, SAMPLES));
-        assertThat(run.nextUse(dataset.index.file(epoch(line, 1, 0).get(900)))).isNull();
+        assertThat(nextUse(run, dataset.index.file(epoch(line, 1, 0).get(900)))).isNull();
     }
 
     @Test
     void nextUse_ofAFileThatIsNoSample_isNone() throws Exception {
-        assertThat(start("seed=5 epochs=2").nextUse(dataset.tree.entryCount())).isNull();
+        assertThat(nextUse(start("seed=5 epochs=2"), dataset.tree.entryCount())).isNull();
     }
 }

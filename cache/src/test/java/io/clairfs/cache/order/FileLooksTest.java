@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** Looks that have answered when they are begun, or do nothing until the test says so; nobody waits for them. */
@@ -69,6 +70,68 @@ final class FileLooksTest {
             return foundMeanwhile + 1;
         });
         assertThat(found).isEqualTo(8);
+    }
+
+    /** Asks about the file while as many questions about it wait for their answers. */
+    private static int askWithin(FileLooks looks, int others) throws InvalidSpecException {
+        return looks.ofOrder(FILE, SAMPLES, () -> {
+            if (others > 0) {
+                return 1 + askWithin(looks, others - 1);
+            }
+            assertUnanswered(looks, FILE);
+            assertThat(looks.late()).as("nobody has gone on without an answer").isNull();
+            return 1;
+        });
+    }
+
+    @Test
+    void fileThatVeryManyAskAboutAtOnce_isNotLate() throws Exception {
+        FileLooks looks = by(Runnable::run);
+        assertThat(askWithin(looks, 63)).isEqualTo(64);
+        int found = looks.ofOrder(FILE, SAMPLES, () -> 7);
+        assertThat(found).isEqualTo(7);
+    }
+
+    // Promise J22
+    @Test
+    void slowFile_isWaitedForLongerTheNextTime_upToFiveMinutes_andNoLongerThanNeeded() throws Exception {
+        AtomicLong nowNs = new AtomicLong();
+        AtomicLong seconds = new AtomicLong(20);
+        FileLooks looks = new FileLooks(
+                look -> {
+                    nowNs.addAndGet(TimeUnit.SECONDS.toNanos(seconds.get()));
+                    look.run();
+                },
+                _ -> 0,
+                nowNs::get);
+        int slow = looks.ofOrder(FILE, SAMPLES, () -> 7);
+        assertThat(slow).isEqualTo(7);
+        assertThat(looks.patienceNs(FILE, SAMPLES)).isEqualTo(TimeUnit.SECONDS.toNanos(40));
+        assertThat(looks.patienceNs("/other", SAMPLES)).isZero();
+
+        seconds.set(3600);
+        int slower = looks.ofOrder(FILE, SAMPLES, () -> 8);
+        assertThat(slower).isEqualTo(8);
+        assertThat(looks.patienceNs(FILE, SAMPLES)).isEqualTo(TimeUnit.MINUTES.toNanos(5));
+
+        seconds.set(1);
+        int quick = looks.ofOrder(FILE, SAMPLES, () -> 9);
+        assertThat(quick).isEqualTo(9);
+        assertThat(looks.patienceNs(FILE, SAMPLES)).isZero();
+    }
+
+    @Test
+    void filesThatWereSlow_areRememberedUpToABound() {
+        AtomicLong nowNs = new AtomicLong();
+        FileLooks looks = new FileLooks(aside::add, _ -> 0, nowNs::get);
+        for (int file = 0; file < 65; file++) {
+            assertUnanswered(looks, "/" + file);
+        }
+        nowNs.addAndGet(TimeUnit.SECONDS.toNanos(20));
+        aside.forEach(Runnable::run);
+        assertThat(looks.patienceNs("/0", SAMPLES)).as("forgotten").isZero();
+        assertThat(looks.patienceNs("/1", SAMPLES)).isEqualTo(TimeUnit.SECONDS.toNanos(40));
+        assertThat(looks.patienceNs("/64", SAMPLES)).isEqualTo(TimeUnit.SECONDS.toNanos(40));
     }
 
     @Test

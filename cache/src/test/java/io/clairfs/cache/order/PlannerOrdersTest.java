@@ -121,6 +121,26 @@ final class PlannerOrdersTest {
     }
 
     @Test
+    void samplerThatCannotBeMade_isMadeWhenItsFileAnswers() throws Exception {
+        List<OrderNotReadyException> unmade = new ArrayList<>(List.of(new OrderNotReadyException("no answer")));
+        PlannerOrders orders = new PlannerOrders(
+                ofTheJob,
+                FILE,
+                () -> {
+                    if (!unmade.isEmpty()) {
+                        throw unmade.removeFirst();
+                    }
+                    return PlannerOrdersTest::onlySample;
+                },
+                () -> nowNs,
+                PATIENCE_NS);
+        orders.lookAside(Runnable::run, () -> news++);
+        assertThat(orders.isReady(5)).isFalse();
+        assertThat(orders.isReady(5)).isTrue();
+        assertThat(orders.peek(5).sample(0, 0)).isEqualTo(5);
+    }
+
+    @Test
     void bugInASampler_isThePlanners() {
         PlannerOrders orders = lookedAt(
                 _ -> {

@@ -150,7 +150,7 @@ public final class OrderFiles {
 
     private ControlContent lines(JobRun job, int epoch, int rank) throws UnavailableException {
         try {
-            EpochOrder order = order(job, epoch);
+            EpochOrder order = prefetcher.order(job, epoch);
             return new LineContent(
                     order.length(rank),
                     step -> (order.sample(rank, step) + "\n").getBytes(UTF_8),
@@ -160,27 +160,26 @@ public final class OrderFiles {
         }
     }
 
-    /** One that the job keeps is there though its file may not answer; a look at another evicts none in use. */
-    private EpochOrder order(JobRun job, int epoch) throws InvalidSpecException {
-        EpochOrder kept = job.orders().kept(epoch);
-        return kept != null ? kept : prefetcher.ask(job, () -> job.orders().peek(epoch));
-    }
-
     private ControlContent binary(JobRun job, int epoch, int rank) throws UnavailableException {
         try {
-            return new NumberContent(prefetcher.ask(job, () -> trainerOrders.samples(job, epoch, rank)));
+            int[] kept = trainerOrders.kept(job, epoch, rank);
+            return new NumberContent(
+                    kept != null ? kept : prefetcher.ask(job, () -> trainerOrders.samples(job, epoch, rank)));
         } catch (InvalidSpecException e) {
             throw unavailable(epoch, e);
         }
     }
 
-    /** Readers ask again and again for an order that is not ready: that is no line of the errors, unless its file does not answer. */
+    /**
+     * Trainers ask again and again for an order that is not ready, also while its file does not answer: a server that fails over is no end of a
+     * training. Only the latter is a line of the errors.
+     */
     private UnavailableException unavailable(int epoch, InvalidSpecException reason) {
-        if (reason instanceof OrderNotReadyException later && !later.isUnanswered()) {
-            return new UnavailableException(Errno.EAGAIN);
+        boolean isStillToBeWritten = reason instanceof OrderNotReadyException later && !later.isUnanswered();
+        if (!isStillToBeWritten) {
+            errors.add("order of epoch " + epoch + ": " + reason.getMessage());
         }
-        errors.add("order of epoch " + epoch + ": " + reason.getMessage());
-        return new UnavailableException(Errno.EIO);
+        return new UnavailableException(reason instanceof OrderNotReadyException ? Errno.EAGAIN : Errno.EIO);
     }
 
     private static List<String> numbers(int from, int to) {

@@ -36,6 +36,24 @@ final class TrainerOrders {
         return of(job).samples(job, epoch, rank);
     }
 
+    /** The same if the order was read last and is still there, else null. Does not wait for who reads another, whose file may not answer. */
+    int @Nullable [] kept(JobRun job, int epoch, int rank) {
+        EpochOrder order = of(job).kept(epoch);
+        return order == null ? null : samples(order, rank);
+    }
+
+    /** The samples of one rank; an open file that held the order would hold the samples of all. */
+    private static int[] samples(EpochOrder order, int rank) {
+        int[] samples = new int[order.length(rank)];
+        for (int step = 0; step < samples.length; step++) {
+            samples[step] = order.sample(rank, step);
+        }
+        return samples;
+    }
+
+    /** The order that was read last, and its epoch. */
+    private record Last(int epoch, SoftReference<EpochOrder> order) {}
+
     private synchronized OfJob of(JobRun job) {
         return byJob.computeIfAbsent(job, _ -> new OfJob(clockNs));
     }
@@ -47,8 +65,7 @@ final class TrainerOrders {
         /** Made by the first who asks: it may look at a file, and readers of other jobs do not wait for that. */
         private @Nullable EpochOrders orders;
 
-        private int lastEpoch;
-        private @Nullable SoftReference<EpochOrder> last;
+        private volatile @Nullable Last last;
 
         OfJob(LongSupplier clockNs) {
             this.clockNs = clockNs;
@@ -66,25 +83,20 @@ final class TrainerOrders {
             return made;
         }
 
-        /** The samples of one rank; an open file that held the order would hold the samples of all. */
         synchronized int[] samples(JobRun job, int epoch, int rank) throws InvalidSpecException {
-            EpochOrder order = epoch(job, epoch);
-            int[] samples = new int[order.length(rank)];
-            for (int step = 0; step < samples.length; step++) {
-                samples[step] = order.sample(rank, step);
+            EpochOrder order = kept(epoch);
+            if (order == null) {
+                order = orders(job).peek(epoch);
+                last = new Last(epoch, new SoftReference<>(order));
             }
-            return samples;
+            return TrainerOrders.samples(order, rank);
         }
 
-        private EpochOrder epoch(JobRun job, int epoch) throws InvalidSpecException {
-            EpochOrder kept = last == null || lastEpoch != epoch ? null : last.get();
-            if (kept != null) {
-                return kept;
-            }
-            EpochOrder order = orders(job).peek(epoch);
-            lastEpoch = epoch;
-            last = new SoftReference<>(order);
-            return order;
+        /** Takes no lock: who holds it may be reading a file that does not answer. */
+        @Nullable
+        EpochOrder kept(int epoch) {
+            Last now = last;
+            return now == null || now.epoch != epoch ? null : now.order.get();
         }
     }
 }

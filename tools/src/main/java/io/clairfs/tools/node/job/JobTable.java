@@ -72,6 +72,9 @@ public final class JobTable {
     /** Since when the group does not know a job that runs here, by name. */
     private final Map<String, Long> unknownSinceNs = new HashMap<>();
 
+    /** What was said last of a job whose file does not answer, by name: the group's jobs are looked at once a second. */
+    private final Map<String, String> unanswered = new HashMap<>();
+
     /** The job that no user wrote, while it runs. */
     private volatile @Nullable JobSpec found;
 
@@ -133,6 +136,7 @@ public final class JobTable {
     /** Starts a job, in place of one of the same name if there is one. */
     public synchronized void begin(JobSpec spec) {
         dropFound();
+        unanswered.remove(spec.name()); // who writes it is told
         if (spec.ranks().count() > 0 || spec.keys().containsKey("ranks")) {
             ranksHere.put(spec.name(), spec.ranks());
         }
@@ -271,6 +275,7 @@ public final class JobTable {
         waiting.removeIf(w -> w.name().equals(name));
         ranksHere.remove(name);
         started.remove(name);
+        unanswered.remove(name);
         prefetcher.stop(name);
         watchAsNeeded();
     }
@@ -323,6 +328,7 @@ public final class JobTable {
         try {
             SampleIndex index = indexes.of(spec.subset());
             run.begin(index, indexes.watch(index));
+            unanswered.remove(spec.name());
             watchAsNeeded();
             warnOfSmallStaging(spec);
         } catch (TimeoutException stillListing) {
@@ -334,7 +340,9 @@ public final class JobTable {
             }
         } catch (OrderNotReadyException noAnswer) {
             started.remove(spec.name()); // it is started when it is written, or heard of, once more
-            notStarted(spec, noAnswer);
+            if (isNews(spec.name(), noAnswer)) {
+                notStarted(spec, noAnswer);
+            }
         } catch (InvalidSpecException e) {
             notStarted(spec, e);
         } finally {
@@ -342,6 +350,12 @@ public final class JobTable {
                 waiting.remove(spec);
             }
         }
+    }
+
+    /** Whether it has not been said yet which file of this job does not answer. */
+    private boolean isNews(String name, OrderNotReadyException noAnswer) {
+        String now = String.valueOf(noAnswer.getMessage());
+        return !now.equals(unanswered.put(name, now));
     }
 
     private void notStarted(JobSpec spec, Exception reason) {
@@ -357,7 +371,11 @@ public final class JobTable {
             return Map.of();
         }
         stoppedInGroup = known.stopped();
-        known.stopped().stream().filter(name -> started.containsKey(name)).forEach(this::stop);
+        known.stopped().stream()
+                .filter(name -> started.containsKey(name)
+                        || prefetcher.job(name).isPresent()) // one goes on where that in its place was not started
+                .forEach(this::stop);
+        unanswered.keySet().retainAll(known.running().keySet());
         known.running().values().forEach(job -> follow(job, group.self()));
         tellLost(known, group);
         Map<String, Ranks> here = ranksHere();
@@ -393,7 +411,7 @@ public final class JobTable {
                 start(wanted);
             }
         } catch (OrderNotReadyException noAnswer) { // the next look at the group's jobs tries again
-            if (before == null) {
+            if (before == null && isNews(job.name(), noAnswer)) {
                 errors.add("job " + job.name() + " is still to be started: " + noAnswer.getMessage());
             }
         } catch (InvalidSpecException e) {

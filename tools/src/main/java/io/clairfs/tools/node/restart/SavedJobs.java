@@ -3,12 +3,15 @@ package io.clairfs.tools.node.restart;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Keys;
 import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.tools.node.job.UnfinishedJob;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -23,6 +26,11 @@ final class SavedJobs {
     private static final String FOUND = "found";
     private static final String NO_POSITIONS = "-";
     private static final int COLUMNS = 4;
+
+    /** How often a file that does not answer is asked again in all, and when: nobody reads control files meanwhile. */
+    private static final int ASKED_AGAIN = 2;
+
+    private static final long PAUSE_MS = 5_000;
 
     private SavedJobs() {}
 
@@ -46,40 +54,93 @@ final class SavedJobs {
         directory.replace(FILE, text);
     }
 
-    /** The jobs that were written. One with a generator's state in a file that does not answer is left out, with a warning. */
+    /** The jobs that were written. One that is no job any more, as without the file of its generator's state, is left out with a warning. */
     static List<UnfinishedJob> read(RestartDirectory directory, Consumer<String> warnings) throws IOException {
-        return parse(directory.text(FILE), warnings);
+        return parse(directory.text(FILE), JobSpec::parse, SavedJobs::pause, warnings);
     }
 
-    static List<UnfinishedJob> parse(String text, Consumer<String> warnings) throws IOException {
+    /** Makes a job of its line, and of its ranks where the line has none. */
+    @FunctionalInterface
+    interface Parser {
+        /**
+         * The job of a line.
+         *
+         * @throws OrderNotReadyException when a file that the line names does not answer
+         */
+        JobSpec parse(String line, Ranks ranks) throws InvalidSpecException;
+    }
+
+    /**
+     * The jobs of a text.
+     *
+     * @param pause passes the time before a file that does not answer is asked again
+     * @throws IOException also for lines that were not written here
+     */
+    static List<UnfinishedJob> parse(String text, Parser parser, Runnable pause, Consumer<String> warnings)
+            throws IOException {
+        Patient patient = new Patient(parser, pause);
         List<UnfinishedJob> all = new ArrayList<>();
         for (String line : text.split("\n", -1)) {
-            String[] parts = line.split(" ", COLUMNS);
-            if (parts.length == COLUMNS) {
+            if (!line.isEmpty()) {
+                Saved saved = Saved.of(line);
                 try {
-                    all.add(job(parts));
-                } catch (OrderNotReadyException e) {
-                    warnings.accept("a job of the process before this one is lost: " + e.getMessage());
+                    all.add(patient.job(saved));
+                } catch (InvalidSpecException e) {
+                    warnings.accept("a job of the process before this one is lost: " + e.getMessage()
+                            + "; write it again: " + Keys.shorten(saved.line));
                 }
-            } else if (!line.isEmpty()) {
-                throw new IOException("not a saved job: " + line);
             }
         }
         return all;
     }
 
-    private static UnfinishedJob job(String[] parts) throws IOException, OrderNotReadyException {
-        try {
-            long[] positions = parts[2].equals(NO_POSITIONS)
-                    ? new long[0]
-                    : Arrays.stream(parts[2].split(",", -1))
-                            .mapToLong(Long::parseLong)
-                            .toArray();
-            return new UnfinishedJob(JobSpec.parse(parts[3], Ranks.parse(parts[1])), positions, parts[0].equals(FOUND));
-        } catch (OrderNotReadyException e) {
-            throw e;
-        } catch (InvalidSpecException | NumberFormatException e) {
-            throw new IOException("not a saved job: " + String.join(" ", parts) + " (" + e.getMessage() + ")", e);
+    /** Makes the jobs of one text. */
+    private static final class Patient {
+        private final Parser parser;
+        private final Runnable pause;
+        private int left = ASKED_AGAIN;
+
+        Patient(Parser parser, Runnable pause) {
+            this.parser = parser;
+            this.pause = pause;
+        }
+
+        UnfinishedJob job(Saved saved) throws InvalidSpecException {
+            while (true) {
+                try {
+                    return new UnfinishedJob(parser.parse(saved.line, saved.ranks), saved.positions, saved.isFound);
+                } catch (OrderNotReadyException e) {
+                    if (left == 0) {
+                        throw e;
+                    }
+                    left--;
+                    pause.run();
+                }
+            }
+        }
+    }
+
+    private static void pause() {
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MS));
+    }
+
+    /** The columns of a line. */
+    private record Saved(boolean isFound, Ranks ranks, long[] positions, String line) {
+        static Saved of(String line) throws IOException {
+            String[] parts = line.split(" ", COLUMNS);
+            if (parts.length < COLUMNS) {
+                throw new IOException("not a saved job: " + line);
+            }
+            try {
+                long[] positions = parts[2].equals(NO_POSITIONS)
+                        ? new long[0]
+                        : Arrays.stream(parts[2].split(",", -1))
+                                .mapToLong(Long::parseLong)
+                                .toArray();
+                return new Saved(parts[0].equals(FOUND), Ranks.parse(parts[1]), positions, parts[3]);
+            } catch (InvalidSpecException | NumberFormatException e) {
+                throw new IOException("not a saved job: " + line + " (" + e.getMessage() + ")", e);
+            }
         }
     }
 }

@@ -194,10 +194,7 @@ final class FoundJob {
             forget();
             return Fate.NONE;
         }
-        boolean isLongLost = isLongLost(run);
-        if (isLongLost) {
-            boolean _ = jobs.searchNow(run);
-        }
+        boolean isInVain = isLongLost(run) && isSearchedForInVain(run);
         if (run.isInSync()) {
             return Fate.FOLLOWED;
         }
@@ -206,7 +203,14 @@ final class FoundJob {
             origin = before;
             return Fate.FOLLOWED;
         }
-        return isLongLost && run.isLost() ? Fate.CONTRADICTED : Fate.FOLLOWED;
+        return isInVain && run.isLost() ? Fate.CONTRADICTED : Fate.FOLLOWED;
+    }
+
+    /** Searches once more. Another search that is under way before or after is to end first: the one may go by older reads, the other by later ones. */
+    private boolean isSearchedForInVain(JobRun run) {
+        boolean wasSearchedFor = run.isSearchedFor();
+        boolean follows = jobs.searchNow(run);
+        return !follows && !wasSearchedFor && !run.isSearchedFor();
     }
 
     private boolean isLongLost(JobRun run) {

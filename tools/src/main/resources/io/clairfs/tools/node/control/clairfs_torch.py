@@ -423,8 +423,9 @@ class _Order:
                     break
                 if time.monotonic() > end:
                     failure = OrderError(
-                        "clairfs: the order of epoch %d of the job '%s' at %s is not ready after %d s: write its order file"
-                        % (epoch, self.name, self.mount.point, PATIENCE_S)
+                        "clairfs: the order of epoch %d of the job '%s' at %s is not ready after %d s: write its order file,"
+                        " or see %s"
+                        % (epoch, self.name, self.mount.point, PATIENCE_S, os.path.join(self.mount.control, "errors"))
                     )
                     break
             time.sleep(PAUSE_S)

@@ -169,12 +169,16 @@ final class SilentOrderFileTest {
         return prefetcher.job(name).orElseThrow();
     }
 
-    /** The writer or reader gets EIO, and the last line of the errors says why. */
+    /** The writer gets EIO, and the last line of the errors says why. */
     private void assertUnanswered(ThrowingCallable asked) {
+        assertUnanswered(Errno.EIO, asked);
+    }
+
+    private void assertUnanswered(int errno, ThrowingCallable asked) {
         long before = errors.total();
         assertThatThrownBy(asked)
                 .isInstanceOfSatisfying(
-                        UnavailableException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+                        UnavailableException.class, e -> assertThat(e.errno()).isEqualTo(errno));
         assertThat(errors.total()).as("one line").isEqualTo(before + 1);
         assertThat(errors.lines().getLast().message())
                 .contains("order file ")
@@ -236,13 +240,16 @@ final class SilentOrderFileTest {
 
     // Promise J22
     @Test
-    void orderAndWhere_areOneLine_andThereWhenTheFileAnswers() throws Exception {
+    void orderOfATrainer_isOneLine_andTheTrainerWaitsAsForAFileStillToBeWritten() throws Exception {
         control.accept("name=mine seed=3 epochs=2\nname=silent" + inFile);
+        String before = order("silent", EPOCHS - 2, "0.i64");
         isSilent = true;
-        assertUnanswered(() -> order("silent", EPOCHS - 1, "0"));
-        assertUnanswered(() -> order("silent", EPOCHS - 1, "0.i64"));
-        assertUnanswered(this::where);
+        assertUnanswered(Errno.EAGAIN, () -> order("silent", EPOCHS - 1, "0"));
+        assertUnanswered(Errno.EAGAIN, () -> order("silent", EPOCHS - 1, "0.i64"));
         assertThat(untaken).hasSize(1);
+        assertThat(order("silent", EPOCHS - 2, "0.i64"))
+                .as("what another rank has read last")
+                .isEqualTo(before);
         assertThat(order("mine", 1, "0").lines()).hasSize(SAMPLES);
         assertThat(running()).containsExactly("mine", "silent");
 
@@ -251,6 +258,26 @@ final class SilentOrderFileTest {
                 .isEqualTo(
                         IntStream.range(0, SAMPLES).mapToObj(Integer::toString).toList());
         assertThat(order("silent", EPOCHS - 1, "0.i64")).hasSize(SAMPLES * Long.BYTES);
-        assertThat(where()).contains("\"job\":\"silent\"").contains("\"job\":\"mine\"");
+    }
+
+    // Promise J22
+    @Test
+    void where_needsNoFileOfAnOrderThatIsKept_andIsAnErrorWhileAnotherIsSilent() throws Exception {
+        control.accept("name=kept" + inFile.replace("epochs=" + EPOCHS, "epochs=1"));
+        Await.until("its order is there", () -> run("kept").orders().kept(0) != null);
+        isSilent = true;
+        assertThat(where()).contains("\"job\":\"kept\"");
+        assertThat(untaken).isEmpty();
+
+        jobs.begin(JobSpec.parse("name=later" + inFile + ".{epoch}"));
+        assertThatThrownBy(this::where)
+                .isInstanceOfSatisfying(
+                        UnavailableException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+        assertThat(errors.lines())
+                .anyMatch(line -> line.message().startsWith("where: order file ")
+                        && line.message().endsWith(" does not answer: look at its file system"));
+
+        answer();
+        assertThat(where()).contains("\"job\":\"kept\"");
     }
 }

@@ -389,6 +389,15 @@ final class JobTableTest {
         assertThat(jobs.isKnown("g")).as("a late stop of it is no error").isTrue();
     }
 
+    /** As where a job in its place could not be started, because a file did not answer. */
+    @Test
+    void follow_aJobThatGoesOn_thoughItWasNotTheLastToBeStarted_endsWithTheGroups() throws Exception {
+        jobs = table(closing(new GroupJobs("here", errors)));
+        JobRun _ = prefetcher.start(spec("name=g seed=1"), indexes.of(""), true);
+        jobs.follow(new Jobs.Known(Map.of(), Set.of("g")));
+        assertThat(prefetcher.jobs()).isEmpty();
+    }
+
     private static Jobs.Known running(Job... known) {
         return new Jobs.Known(Arrays.stream(known).collect(Collectors.toMap(Job::name, job -> job)), Set.of());
     }

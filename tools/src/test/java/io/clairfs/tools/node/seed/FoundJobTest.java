@@ -170,6 +170,27 @@ final class FoundJobTest {
         assertThat(job.line()).isEqualTo(ORDER + " set_epoch=false");
     }
 
+    @Test
+    void trainerThatAnotherThreadSearchesFor_isNotGivenUp_beforeThatHasEnded() throws Exception {
+        Random random = new Random(5);
+        readUntilASearchIsDue(random);
+        assertThat(run.search()).isFalse();
+        readUntilASearchIsDue(random); // as another thread would, which has begun a second one
+        assertThat(run.isLost()).isTrue();
+        assertThat(job.look()).isEqualTo(FoundJob.Fate.FOLLOWED);
+        pass(10_000);
+        assertThat(job.look()).isEqualTo(FoundJob.Fate.FOLLOWED);
+
+        assertThat(run.search()).isFalse();
+        assertThat(job.look()).isEqualTo(FoundJob.Fate.CONTRADICTED);
+    }
+
+    private void readUntilASearchIsDue(Random random) throws Exception {
+        while (!run.wantsSearch()) {
+            run.read(index.file(random.nextInt(SAMPLES)));
+        }
+    }
+
     // Promise S4
     @Test
     void trainerThatReadsInAnotherOrder_isGivenUp_twoSecondsAfterItIsLost() throws Exception {
