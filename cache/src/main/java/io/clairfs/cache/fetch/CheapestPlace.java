@@ -36,6 +36,9 @@ final class CheapestPlace {
     /** A place as quick as this is preferred to the source, however quick that is: with 16 loaders it keeps up with what can be staged. */
     private static final double QUICK_SECONDS = 0.001;
 
+    /** A source that is as quick as a local disk at its best: reading it twice costs little, and waiting for a slow peer in its place much. */
+    private static final double LOCAL_SOURCE_SECONDS = 0.002;
+
     /**
      * How late an answer may be without any reason but a busy machine, or a program or a connection that has just begun: so many seconds, but no
      * more than so many reads of the source would take, one of which is what a fetch costs that is given up in vain.
@@ -43,6 +46,9 @@ final class CheapestPlace {
     private static final double LATE_SECONDS = 0.3;
 
     private static final int LATE_SOURCE_READS = 100;
+
+    /** The same for a source as quick as that, in reads of it at its best. */
+    private static final int LATE_LOCAL_SOURCE_READS = 20;
 
     /** How many times as long as usual the source may take a home that fetches a sample for us. */
     private static final int HOME_FETCH_TIMES = 4;
@@ -115,7 +121,10 @@ final class CheapestPlace {
     }
 
     private double lateSeconds(long bytes) {
-        return Math.min(LATE_SECONDS, LATE_SOURCE_READS * sourceSeconds(bytes));
+        double best = sourceSecondsAtBest(bytes);
+        return best <= LOCAL_SOURCE_SECONDS
+                ? LATE_LOCAL_SOURCE_READS * best
+                : Math.min(LATE_SECONDS, LATE_SOURCE_READS * sourceSeconds(bytes));
     }
 
     /** The sample from its cheapest place, with a reference for the caller. Blocks for as long as the place takes. */

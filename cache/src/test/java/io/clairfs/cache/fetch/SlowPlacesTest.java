@@ -89,6 +89,34 @@ final class SlowPlacesTest extends FetchRouterFixture {
         buffer.release();
     }
 
+    private void firstAnswersOfThePeerAreSlow() {
+        for (int i = 0; i < 5; i++) {
+            rates.record(PEER, SIZE, 60_000_000);
+        }
+    }
+
+    @Test
+    void newPeer_isAskedAllTheSame_whereTheSourceIsSlow() throws Exception {
+        sourceSeconds = 0.02;
+        firstAnswersOfThePeerAreSlow();
+        peers.answersBySample.put(1, true);
+        requireStaged(1, 0);
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(dataset.reads()).isEmpty();
+    }
+
+    @Test
+    void newPeer_isTriedByOneFetch_whereTheSourceIsAsQuickAsALocalDisk() throws Exception {
+        sourceSeconds = 0.002;
+        firstAnswersOfThePeerAreSlow();
+        peers.answersBySample.put(1, false);
+        peers.answersBySample.put(2, true);
+        requireStaged(1, 0);
+        requireStaged(2, 0);
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(dataset.reads()).containsExactly(1, 2);
+    }
+
     @Test
     void quickPlace_isPreferredToASourceThatIsQuickerStill() throws Exception {
         putOnDisk(1);
