@@ -4,31 +4,17 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.clairfs.cache.dataset.rule.IndexRule;
-import io.clairfs.cache.fetch.FetchLimits;
-import io.clairfs.cache.fetch.FetchPlaces;
-import io.clairfs.cache.fetch.FetchRouter;
-import io.clairfs.cache.fetch.PeerFetch;
-import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.FileLooks;
-import io.clairfs.cache.placement.Admission;
-import io.clairfs.cache.placement.LocalPlan;
-import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.posix.Errno;
-import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.cache.prefetch.Prefetcher;
-import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.testing.Await;
-import io.clairfs.cache.testing.RecordingArea;
-import io.clairfs.cache.testing.SmallDataset;
-import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.fs.control.ControlFile.UnavailableException;
 import io.clairfs.fs.control.ControlTree.FileNode;
 import io.clairfs.fs.control.ControlTree.Node;
-import io.clairfs.fs.kernel.ConsumptionWatcher;
+import io.clairfs.tools.node.UnmountedNode;
 import io.clairfs.tools.node.job.Indexes;
 import io.clairfs.tools.node.job.JobTable;
 import java.lang.foreign.Arena;
@@ -37,9 +23,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.time.Clock;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
@@ -62,11 +45,15 @@ final class SilentOrderFileTest {
     /** More than a job keeps the orders of. */
     private static final int EPOCHS = 200;
 
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
-    private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
     private final List<Runnable> untaken = new CopyOnWriteArrayList<>();
     private final FileLooks looks = new FileLooks(this::look, _ -> 0);
     private volatile boolean isSilent;
+
+    @SuppressWarnings("NullAway.Init")
+    private UnmountedNode node;
+
+    @SuppressWarnings("NullAway.Init")
+    private ErrorLog errors;
 
     @SuppressWarnings("NullAway.Init")
     private Prefetcher prefetcher;
@@ -108,53 +95,19 @@ final class SilentOrderFileTest {
                 IntStream.range(0, SAMPLES).mapToObj(Integer::toString).toList());
         Files.setLastModifiedTime(order, FileTime.fromMillis(0));
         inFile = " sampler=order-file epochs=" + EPOCHS + " file=" + order;
-        SmallDataset data = closing(new SmallDataset(dataset, SAMPLES, 100, 1));
-        MemoryTier memory = closing(new MemoryTier(1 << 20));
-        Admission admission = closing(new Admission(data.tree, memory, List.of(), 1 << 20));
-        SamplesInUse inUse = closing(new SamplesInUse());
-        FetchRouter router = new FetchRouter(
-                new FetchPlaces(data.tree, data.source, admission, inUse, PeerFetch.NONE),
-                FetchLimits.DEFAULT,
-                new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
-                new Counters(),
-                System::nanoTime);
-        prefetcher = closing(new Prefetcher(
-                data.tree,
-                router,
-                admission,
-                inUse,
-                _ -> LocalPlan.WHILE_ROOM,
-                new RecordingArea(),
-                new PrefetchSettings(1 << 20, 1000, 1, List.of(1), PrefetchSettings.Sharing.FIXED),
-                new Counters(),
-                errors,
-                looks));
-        ConsumptionWatcher watcher = closing(new ConsumptionWatcher(data.tree, dataset, new NoReader(), errors));
-        Indexes indexes = new Indexes(data.tree, IndexRule.of("sorted"), watcher, errors, 1000);
+        node = new UnmountedNode(dataset, SAMPLES, looks);
+        errors = node.errors;
+        prefetcher = node.prefetcher;
+        Indexes indexes = node.indexes;
         jobs = new JobTable(indexes, prefetcher, null, errors, System::nanoTime);
         control = new JobControl(indexes, jobs, prefetcher.looks(), errors);
         orders = new OrderFiles(jobs, prefetcher, errors);
-        where = new WhereFiles(data.tree, indexes, prefetcher, errors);
-    }
-
-    private static final class NoReader implements ConsumptionWatcher.Reader {
-        @Override
-        public void read(int[] files, int count) {}
-
-        @Override
-        public void reportsLost() {}
-    }
-
-    private <T extends AutoCloseable> T closing(T part) {
-        parts.push(part);
-        return part;
+        where = new WhereFiles(node.dataset.tree, indexes, prefetcher, errors);
     }
 
     @AfterEach
     void end() throws Exception {
-        while (!parts.isEmpty()) {
-            parts.pop().close();
-        }
+        node.close();
     }
 
     private List<String> names() {

@@ -4,31 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.dataset.SampleIndex;
-import io.clairfs.cache.dataset.rule.IndexRule;
-import io.clairfs.cache.fetch.FetchLimits;
-import io.clairfs.cache.fetch.FetchPlaces;
-import io.clairfs.cache.fetch.FetchRouter;
-import io.clairfs.cache.fetch.PeerFetch;
-import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
-import io.clairfs.cache.placement.Admission;
-import io.clairfs.cache.placement.LocalPlan;
-import io.clairfs.cache.plan.model.ObservedRates;
-import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.cache.prefetch.Prefetcher;
-import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
-import io.clairfs.cache.testing.RecordingArea;
-import io.clairfs.cache.testing.SmallDataset;
-import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.fs.control.ControlFile;
-import io.clairfs.fs.kernel.ConsumptionWatcher;
 import io.clairfs.peer.directory.Job;
 import io.clairfs.peer.directory.Jobs;
+import io.clairfs.tools.node.UnmountedNode;
 import io.clairfs.tools.node.cluster.GroupJobs;
 import io.clairfs.tools.node.control.JobControl;
 import java.lang.foreign.Arena;
@@ -38,11 +24,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -61,13 +44,17 @@ import org.junit.jupiter.api.io.TempDir;
 final class JobTableTest {
     private static final int SAMPLES = 400;
 
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
-    private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
     private final AtomicLong now = new AtomicLong();
 
     @TempDir
     @SuppressWarnings("NullAway.Init")
     Path directory;
+
+    @SuppressWarnings("NullAway.Init")
+    private UnmountedNode node;
+
+    @SuppressWarnings("NullAway.Init")
+    private ErrorLog errors;
 
     @SuppressWarnings("NullAway.Init")
     private Indexes indexes;
@@ -80,53 +67,20 @@ final class JobTableTest {
 
     @BeforeEach
     void start() throws Exception {
-        SmallDataset dataset = closing(new SmallDataset(directory, SAMPLES, 100, 1));
-        MemoryTier memory = closing(new MemoryTier(1 << 20));
-        Admission admission = closing(new Admission(dataset.tree, memory, List.of(), 1 << 20));
-        SamplesInUse inUse = closing(new SamplesInUse());
-        FetchRouter router = new FetchRouter(
-                new FetchPlaces(dataset.tree, dataset.source, admission, inUse, PeerFetch.NONE),
-                FetchLimits.DEFAULT,
-                new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
-                new Counters(),
-                System::nanoTime);
-        prefetcher = closing(new Prefetcher(
-                dataset.tree,
-                router,
-                admission,
-                inUse,
-                _ -> LocalPlan.WHILE_ROOM,
-                new RecordingArea(),
-                new PrefetchSettings(1 << 20, 1000, 1, List.of(1), PrefetchSettings.Sharing.FIXED),
-                new Counters(),
-                errors));
-        ConsumptionWatcher watcher = closing(new ConsumptionWatcher(dataset.tree, directory, new NoReader(), errors));
-        indexes = new Indexes(dataset.tree, IndexRule.of("sorted"), watcher, errors, 1000);
+        node = new UnmountedNode(directory, SAMPLES);
+        errors = node.errors;
+        prefetcher = node.prefetcher;
+        indexes = node.indexes;
         jobs = table(null);
-    }
-
-    private static final class NoReader implements ConsumptionWatcher.Reader {
-        @Override
-        public void read(int[] files, int count) {}
-
-        @Override
-        public void reportsLost() {}
     }
 
     private JobTable table(@Nullable GroupJobs group) {
         return new JobTable(indexes, prefetcher, group, errors, now::get);
     }
 
-    private <T extends AutoCloseable> T closing(T part) {
-        parts.push(part);
-        return part;
-    }
-
     @AfterEach
     void end() throws Exception {
-        while (!parts.isEmpty()) {
-            parts.pop().close();
-        }
+        node.close();
     }
 
     private static JobSpec spec(String line) throws Exception {
@@ -365,14 +319,14 @@ final class JobTableTest {
 
     @Test
     void inAGroup_noJobIsFound() throws Exception {
-        jobs = table(closing(new GroupJobs("here", errors)));
+        jobs = table(node.closing(new GroupJobs("here", errors)));
         assertThat(jobs.beginFound(spec("name=found seed=3"), new int[0])).isFalse();
         assertThat(jobs.present()).isEmpty();
     }
 
     @Test
     void follow_startsChangesAndStopsWhatTheGroupSays() throws Exception {
-        GroupJobs group = closing(new GroupJobs("here", errors));
+        GroupJobs group = node.closing(new GroupJobs("here", errors));
         jobs = table(group);
         Job first = new Job("g", "name=g seed=1 world=2", Map.of("here", "1"));
         Map<String, Ranks> here = jobs.follow(new Jobs.Known(Map.of("g", first), Set.of()));
@@ -392,7 +346,7 @@ final class JobTableTest {
     /** As where a job in its place could not be started, because a file did not answer. */
     @Test
     void follow_aJobThatGoesOn_thoughItWasNotTheLastToBeStarted_endsWithTheGroups() throws Exception {
-        jobs = table(closing(new GroupJobs("here", errors)));
+        jobs = table(node.closing(new GroupJobs("here", errors)));
         JobRun _ = prefetcher.start(spec("name=g seed=1"), indexes.of(""), true);
         jobs.follow(new Jobs.Known(Map.of(), Set.of("g")));
         assertThat(prefetcher.jobs()).isEmpty();
@@ -404,7 +358,7 @@ final class JobTableTest {
 
     @Test
     void follow_aJobThatTheGroupHasLost_isToldAgain_butNotForAMomentWithoutIt() throws Exception {
-        GroupJobs group = closing(new GroupJobs("here", errors));
+        GroupJobs group = node.closing(new GroupJobs("here", errors));
         jobs = table(group);
         Job job = new Job("g", "name=g seed=1 world=2", Map.of("here", "1"));
         for (int merges = 0; merges < 2; merges++) {
@@ -421,7 +375,7 @@ final class JobTableTest {
 
     @Test
     void follow_aJobThatWasStoppedInTheOtherHalfOfTheGroup_isNotStartedAgain_whenTheyMerge() throws Exception {
-        GroupJobs group = closing(new GroupJobs("here", errors));
+        GroupJobs group = node.closing(new GroupJobs("here", errors));
         jobs = table(group);
         jobs.follow(running(new Job("g", "name=g seed=1 world=2", Map.of("here", "1"))));
         jobs.follow(running()); // this half's jobs are forgotten, those of the other are still to come
@@ -432,7 +386,7 @@ final class JobTableTest {
 
     @Test
     void follow_whileTheGroupHasNotHeardOfAJobHere_changesNothing() throws Exception {
-        jobs = table(closing(new GroupJobs("here", errors)));
+        jobs = table(node.closing(new GroupJobs("here", errors)));
         jobs.begin(spec("name=mine"));
         jobs.follow(new Jobs.Known(Map.of(), Set.of("mine")));
         assertThat(names()).containsExactly("mine");

@@ -3,34 +3,13 @@ package io.clairfs.tools.node.seed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.dataset.SampleIndex;
-import io.clairfs.cache.dataset.rule.IndexRule;
-import io.clairfs.cache.fetch.FetchLimits;
-import io.clairfs.cache.fetch.FetchPlaces;
-import io.clairfs.cache.fetch.FetchRouter;
-import io.clairfs.cache.fetch.PeerFetch;
-import io.clairfs.cache.fetch.SamplesInUse;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.EpochOrder;
-import io.clairfs.cache.placement.Admission;
-import io.clairfs.cache.placement.LocalPlan;
-import io.clairfs.cache.plan.model.ObservedRates;
-import io.clairfs.cache.prefetch.PrefetchSettings;
-import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.seed.FoundOrder;
-import io.clairfs.cache.status.Counters;
-import io.clairfs.cache.status.ErrorLog;
-import io.clairfs.cache.testing.RecordingArea;
-import io.clairfs.cache.testing.SmallDataset;
-import io.clairfs.cache.tier.MemoryTier;
-import io.clairfs.fs.kernel.ConsumptionWatcher;
-import io.clairfs.tools.node.job.Indexes;
+import io.clairfs.tools.node.UnmountedNode;
 import io.clairfs.tools.node.job.JobTable;
 import java.nio.file.Path;
-import java.time.Clock;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -50,9 +29,10 @@ final class FoundJobTest {
 
     private static final String ORDER = "sampler=torch-distributed seed=3";
 
-    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
-    private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
     private long nowNs = 1;
+
+    @SuppressWarnings("NullAway.Init")
+    private UnmountedNode node;
 
     @SuppressWarnings("NullAway.Init")
     private SampleIndex index;
@@ -66,31 +46,10 @@ final class FoundJobTest {
 
     @BeforeEach
     void begin(@TempDir Path directory, @TempDir Path orders) throws Exception {
-        SmallDataset dataset = closing(new SmallDataset(directory, SAMPLES, 100, 1));
-        MemoryTier memory = closing(new MemoryTier(1 << 20));
-        Admission admission = closing(new Admission(dataset.tree, memory, List.of(), 1 << 20));
-        SamplesInUse inUse = closing(new SamplesInUse());
-        FetchRouter router = new FetchRouter(
-                new FetchPlaces(dataset.tree, dataset.source, admission, inUse, PeerFetch.NONE),
-                FetchLimits.DEFAULT,
-                new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
-                new Counters(),
-                System::nanoTime);
-        Prefetcher prefetcher = closing(new Prefetcher(
-                dataset.tree,
-                router,
-                admission,
-                inUse,
-                _ -> LocalPlan.WHILE_ROOM,
-                new RecordingArea(),
-                new PrefetchSettings(1 << 20, 1000, 1, List.of(1), PrefetchSettings.Sharing.FIXED),
-                new Counters(),
-                errors));
-        ConsumptionWatcher watcher = closing(new ConsumptionWatcher(dataset.tree, directory, new NoReader(), errors));
-        Indexes indexes = new Indexes(dataset.tree, IndexRule.of("sorted"), watcher, errors, 1000);
-        index = indexes.of("");
-        JobTable jobs = new JobTable(indexes, prefetcher, null, errors, System::nanoTime);
-        job = new FoundJob(jobs, new OrderFolder(orders), errors, () -> nowNs);
+        node = new UnmountedNode(directory, SAMPLES);
+        index = node.indexes.of("");
+        JobTable jobs = new JobTable(node.indexes, node.prefetcher, null, node.errors, System::nanoTime);
+        job = new FoundJob(jobs, new OrderFolder(orders), node.errors, () -> nowNs);
         EpochOrder first = order(0);
         int[] read = IntStream.range(0, READ)
                 .map(step -> index.file(first.sample(0, step)))
@@ -103,22 +62,7 @@ final class FoundJobTest {
 
     @AfterEach
     void end() throws Exception {
-        while (!parts.isEmpty()) {
-            parts.pop().close();
-        }
-    }
-
-    private static final class NoReader implements ConsumptionWatcher.Reader {
-        @Override
-        public void read(int[] files, int count) {}
-
-        @Override
-        public void reportsLost() {}
-    }
-
-    private <T extends AutoCloseable> T closing(T part) {
-        parts.push(part);
-        return part;
+        node.close();
     }
 
     private EpochOrder order(int epoch) throws Exception {
@@ -203,6 +147,6 @@ final class FoundJobTest {
         assertThat(job.look()).isEqualTo(FoundJob.Fate.FOLLOWED);
         pass(200);
         assertThat(job.look()).isEqualTo(FoundJob.Fate.CONTRADICTED);
-        assertThat(errors.total()).isZero();
+        assertThat(node.errors.total()).isZero();
     }
 }
