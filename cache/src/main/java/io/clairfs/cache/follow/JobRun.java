@@ -274,8 +274,13 @@ public final class JobRun {
         asked.add(file, isInMemory);
     }
 
-    /** Heeds what readers have {@link #asked} for. */
-    synchronized void heedRequests() {
+    /** Whether it has ended; called under its lock. */
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Heeds what readers have {@link #asked} for; called under the lock. */
+    void heedRequests() {
         if (!closed) {
             asked.heed(follower);
         }

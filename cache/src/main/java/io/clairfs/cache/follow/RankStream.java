@@ -23,7 +23,6 @@ public final class RankStream {
     private final StreamWindow window;
     private final StagedCount staged;
     private final Pace pace = new Pace();
-    private boolean closed;
 
     /** The stream that {@code window} moves along; {@code clockNs} only runs forward, nanoseconds. */
     RankStream(JobRun job, StreamWindow window, LongSupplier clockNs) {
@@ -51,21 +50,21 @@ public final class RankStream {
         synchronized (job) {
             job.heedRequests();
             // A loader may still have a closed job on its list, and nothing would release what it took now.
-            return closed ? null : window.nextToStage(shareBytes);
+            return job.isClosed() ? null : window.nextToStage(shareBytes);
         }
     }
 
     /** Whether it has less than {@code bytes} staged before its trainer, and more to stage. */
     public boolean isHungry(long bytes) {
         synchronized (job) {
-            return !closed && window.isHungry(bytes);
+            return !job.isClosed() && window.isHungry(bytes);
         }
     }
 
     /** The first {@code most} staged and unread positions from a sequence number on, in order. */
     public List<StreamWindow.StagedPosition> stagedFrom(long from, int most) {
         synchronized (job) {
-            return closed ? List.of() : window.stagedFrom(from, most);
+            return job.isClosed() ? List.of() : window.stagedFrom(from, most);
         }
     }
 
@@ -113,7 +112,6 @@ public final class RankStream {
 
     /** Releases everything that is staged. */
     void close() {
-        closed = true;
         window.close();
     }
 }
