@@ -10,7 +10,7 @@ import java.util.List;
 final class SimulatedStore {
     private static final double EPSILON = 1e-12;
 
-    private final double bytesPerSecond;
+    private double bytesPerSecond;
     private final double streamBytesPerSecond;
     private final double latencySeconds;
     final SourceTurns turns = new SourceTurns(this::nowNs);
@@ -26,6 +26,11 @@ final class SimulatedStore {
         this.bytesPerSecond = bytesPerSecond;
         this.streamBytesPerSecond = streamBytesPerSecond;
         this.latencySeconds = latencySeconds;
+    }
+
+    /** From now on the store gives so many bytes per second in all. */
+    void bandwidth(double bytesPerSecond) {
+        this.bytesPerSecond = bytesPerSecond;
     }
 
     private long nowNs() {

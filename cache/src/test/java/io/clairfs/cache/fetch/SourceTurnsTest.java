@@ -49,6 +49,27 @@ final class SourceTurnsTest {
     }
 
     @Test
+    void sourceThatSeemsAFifthFasterForAMoment_isNotAskedForMore() {
+        SimulatedStore store = new SimulatedStore(54 * MB, UNBOUNDED, 0);
+        List<SimulatedStore.Fetch> fetches = new ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            fetches.add(store.new Fetch(i, 16_000_000, FetchUrgency.STAGING));
+        }
+        while (store.turns.limitBytes() == PIECE) {
+            store.step(1);
+        }
+        store.bandwidth(66 * MB);
+        long most = 0;
+        while (store.arrived.size() < 4) {
+            most = Math.max(most, store.turns.limitBytes());
+            store.step(1);
+        }
+        assertThat(most).isEqualTo(2 * PIECE);
+        assertThat(store.now()).as("a batch of four").isLessThan(1.2 * 4 * 16 / 60);
+        assertThat(fetches).allSatisfy(each -> assertThat(each.turn.has()).isEqualTo(each.sample == 4));
+    }
+
+    @Test
     void sourceThatIsFoundToBeBoundByItsBandwidth_isAskedForLessAgain() {
         SimulatedStore store = new SimulatedStore(800 * MB, 50 * MB, 0);
         store.fetchAll(16, 750, 16_000_000);
