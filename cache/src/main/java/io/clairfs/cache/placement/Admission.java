@@ -11,10 +11,9 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Admits fetched samples to the tier where the plan wants them, no matter who fetched them from where.
+ * Admits fetched samples to the tier where the plan wants them, no matter who fetched them from where. {@link Insertion} puts them there.
  *
- * <p>Memory takes a sample at once. A slower tier has a bounded write-back queue, which threads of their own write: no thread that waits
- * for a sample waits for a disk. A sample that does not fit into the queue gets another chance the next time it is read. A new plan evicts
+ * <p>A sample that does not fit into the write-back queue of a slower tier gets another chance the next time it is read. A new plan evicts
  * nothing by itself: samples of the old one stay until their room is needed.
  *
  * <p>Life cycle: made before there is a plan; {@link #follow} gives it one plan after another; closed after the last fetch. Thread-safe. It
@@ -28,15 +27,10 @@ public final class Admission implements AutoCloseable {
     private final DatasetTree tree;
     private final ResidentSamples residents;
     private final TierRoom room;
-    private final Eviction eviction;
+    private final Insertion insertion;
     private final long mostWholeBytes;
     private volatile LocalPlan plan = LocalPlan.NONE;
-
-    /** A tier whose queue refused what another one was to give up, or {@link LocalPlan#NOWHERE}. */
-    private volatile int crowded = LocalPlan.NOWHERE;
-
     private volatile boolean planned;
-    private volatile IntConsumer queued = _ -> {};
 
     /** As the other constructor, for samples of any size. */
     public Admission(DatasetTree tree, MemoryTier memory, List<? extends Tier> slower, long queueBytes) {
@@ -55,7 +49,7 @@ public final class Admission implements AutoCloseable {
         this.mostWholeBytes = mostWholeBytes;
         residents = new ResidentSamples(tree, memory, slower, queueBytes);
         room = new TierRoom(residents);
-        eviction = new Eviction(tree, residents, this::isUnwanted, this::evict, this::giveUpReplica);
+        insertion = new Insertion(tree, residents, room, this::plan);
     }
 
     /** The samples that are resident here. */
@@ -65,7 +59,7 @@ public final class Admission implements AutoCloseable {
 
     /** Sets the listener that is told the tier when a sample is queued for it. */
     public void onQueued(IntConsumer listener) {
-        queued = listener;
+        insertion.onQueued(listener);
     }
 
     /** The plan that is followed now. */
@@ -92,7 +86,7 @@ public final class Admission implements AutoCloseable {
     public void follow(LocalPlan next) {
         plan = next;
         planned = true;
-        eviction.lookAgain();
+        insertion.lookAgain();
     }
 
     /** No job is left: resident samples stay until their room is needed. */
@@ -104,7 +98,7 @@ public final class Admission implements AutoCloseable {
     /** The name of the tier that the plan wants the sample in, if it says. */
     @Nullable
     public String plannedFor(int file) {
-        int wanted = keptIn(file);
+        int wanted = plan.keptIn(file);
         return wanted < 0 ? null : residents.tier(wanted).name();
     }
 
@@ -127,8 +121,7 @@ public final class Admission implements AutoCloseable {
 
     /** Whether the plan wants the sample in this tier now. */
     public boolean wants(int file, int tier) {
-        int wanted = plan.tierOf(file);
-        return wanted == tier || wanted == LocalPlan.ANYWHERE;
+        return plan.wants(file, tier);
     }
 
     /** Whether a fetch for this tier makes sense now. */
@@ -136,20 +129,7 @@ public final class Admission implements AutoCloseable {
         return residents.tier(tier).isWritable()
                 && planned
                 && residents.queue(tier).takesMore()
-                && !isCrowded(tier);
-    }
-
-    /** Whether what this tier would give up for more is to go to another that takes no more for the moment. */
-    private boolean isCrowded(int tier) {
-        int other = crowded;
-        if (other == LocalPlan.NOWHERE || other == tier) {
-            return false;
-        }
-        if (residents.queue(other).takesMore()) {
-            crowded = LocalPlan.NOWHERE;
-            return false;
-        }
-        return true;
+                && !insertion.isCrowded(tier);
     }
 
     /**
@@ -159,7 +139,7 @@ public final class Admission implements AutoCloseable {
      * @return null when it is not missing, another thread has reserved room for it, or there is none
      */
     public TierRoom.@Nullable Reservation reserve(int file, int tier) {
-        if (!residents.tier(tier).mayGrowBy(tree.keptSize(file)) && !eviction.mayFindLeftover(tier)) {
+        if (!insertion.mayMakeRoom(tier, tree.keptSize(file))) {
             return null; // the medium is full, and nothing makes room on it
         }
         return room.reserve(file, tier, tree.keptSize(file), () -> isMissing(file, tier));
@@ -176,16 +156,13 @@ public final class Admission implements AutoCloseable {
         if (wanted == LocalPlan.ANYWHERE) {
             keepWhereRoom(now, file, sample);
         } else if (wanted != LocalPlan.NOWHERE) {
-            boolean _ = keepIn(wanted, now, file, sample);
-        } else if (!keepCopy(file, sample) && !keepForHome(file, sample) && byReader && !keepBetween(file, sample)) {
-            keepRecent(file, sample);
-        }
-    }
-
-    private void keepRecent(int file, SampleBuffer sample) {
-        if (!residents.isHere(file)) {
-            eviction.makeRoom(
-                    MEMORY, sample.size(), () -> Eviction.Worth.LEFTOVERS, () -> residents.keepRecent(file, sample));
+            boolean _ = insertion.keepIn(wanted, now, file, sample);
+        } else if (!keepCopy(file, sample)
+                && !keepForHome(file, sample)
+                && byReader
+                && !keepBetween(file, sample)
+                && !residents.isHere(file)) {
+            insertion.keepRecent(file, sample);
         }
     }
 
@@ -197,7 +174,7 @@ public final class Admission implements AutoCloseable {
         LocalPlan now = plan;
         boolean hasHome = now.isPending() || now.homeOf(file) != null;
         if (hasHome && !residents.isHere(file) && !residents.isElsewhere(file)) {
-            put(MEMORY, LocalPlan.NONE, file, sample);
+            boolean _ = insertion.keepIn(MEMORY, LocalPlan.NONE, file, sample);
         }
         return residents.isHere(file);
     }
@@ -213,13 +190,13 @@ public final class Admission implements AutoCloseable {
             return;
         }
         room.awaitQueue(tier, sample.size());
-        boolean _ = keepIn(tier, now, file, sample);
+        boolean _ = insertion.keepIn(tier, now, file, sample);
     }
 
     private void keepWhereRoom(LocalPlan by, int file, SampleBuffer sample) {
         for (int tier = 0; tier < residents.tiers().size() && !residents.isHere(file); tier++) {
             if (room.isFor(file, tier, sample.size())) {
-                boolean _ = keepIn(tier, by, file, sample);
+                boolean _ = insertion.keepIn(tier, by, file, sample);
             }
         }
     }
@@ -232,11 +209,11 @@ public final class Admission implements AutoCloseable {
             return false;
         }
         synchronized (copies) { // else another thread might evict meanwhile what is kept here
-            int tier = copies.offer(file, this::letGoReplica);
+            int tier = copies.offer(file, insertion::letGoReplica);
             if (tier == LocalPlan.NOWHERE) {
                 return false;
             }
-            boolean _ = keepIn(tier, now, file, sample);
+            boolean _ = insertion.keepIn(tier, now, file, sample);
             return true;
         }
     }
@@ -258,7 +235,7 @@ public final class Admission implements AutoCloseable {
         synchronized (between) { // else another thread might evict meanwhile what is kept here
             boolean keep = between.offer(file, this::letGoBetween);
             if (keep) {
-                boolean _ = keepIn(MEMORY, now, file, sample);
+                boolean _ = insertion.keepIn(MEMORY, now, file, sample);
             }
             return keep;
         }
@@ -283,182 +260,14 @@ public final class Admission implements AutoCloseable {
         }
     }
 
-    /** Keeps a sample where {@code by}, which may have been replaced meanwhile, wants it. Returns false if the queue of a slower tier is full. */
-    private boolean keepIn(int tier, LocalPlan by, int file, SampleBuffer sample) {
-        if (tier == MEMORY) {
-            put(tier, by, file, sample);
-        } else if (!residents.tier(tier).contains(file)) {
-            if (!residents.queue(tier).offer(file, sample)) {
-                return false;
-            }
-            queued.accept(tier);
-        }
-        return true;
-    }
-
-    @SuppressWarnings("ReferenceEquality") // the same plan, not one that is alike
-    private void put(int tier, LocalPlan by, int file, SampleBuffer sample) {
-        eviction.makeRoom(tier, sample.size(), () -> worth(file, tier), () -> {
-            boolean kept = residents.keep(tier, file, sample);
-            if (kept) {
-                room.giveBack(file);
-            }
-            return kept;
-        });
-        if (plan != by && isUnwanted(file, tier) && residents.tier(tier).contains(file)) {
-            eviction.leftover(file, tier); // else the plan that came meanwhile would find no room for another
-        }
-    }
-
-    private Eviction.Worth worth(int file, int tier) {
-        if (wants(file, tier)) {
-            return Eviction.Worth.LAST_COPIES;
-        }
-        return isUnwanted(file, tier) ? Eviction.Worth.REPLICAS : Eviction.Worth.LEFTOVERS;
-    }
-
-    /** The home of a former replica may not have it yet. */
-    private void letGoReplica(int file) {
-        if (residents.isElsewhere(file)) {
-            residents.evict(file);
-        } else {
-            int tier = residents.tierOf(file);
-            if (tier >= MEMORY) {
-                eviction.leftover(file, tier);
-            }
-        }
-    }
-
-    private int giveUpReplica(int tier) {
-        ReplicaSpace copies = plan.copies();
-        return copies == null ? Eviction.NONE : copies.giveUp(tier, residents::isElsewhere);
-    }
-
-    /**
-     * Evicts a sample. It moves to the tier where the plan wants it, if any, which saves a second fetch. Returns false where that one takes no more now:
-     * then it stays.
-     */
-    private boolean evict(int file, int tier) {
-        LocalPlan now = plan;
-        int wanted = now.tierOf(file);
-        if (wanted >= MEMORY && wanted != tier && !residents.isIn(wanted, file)) {
-            SampleBuffer sample = tier == MEMORY ? residents.fromMemory(file) : residents.get(tier, file);
-            if (sample != null) {
-                try {
-                    if (!keepIn(wanted, now, file, sample)
-                            && residents.tier(wanted).isWritable()) {
-                        crowded = wanted;
-                        eviction.leftover(file, tier);
-                        return false;
-                    }
-                } finally {
-                    sample.release();
-                }
-            }
-        }
-        residents.evict(tier, file);
-        return true;
-    }
-
-    /** The outcome of copying a sample to a slower tier as well. */
-    public enum Copying {
-        QUEUED,
-        /** The tier, or another slower one, has it, or the plan does not want it in memory. */
-        NOT_NEEDED,
-        /** It is not in memory yet, or there is no room. */
-        NOT_NOW
-    }
-
-    /** Where a slower tier could hold copies of what the plan wants in memory. */
-    public enum RoomForCopies {
-        /** Beside all that the plan wants there. */
-        FOR_ALL,
-        /** In what is left over, until the plan needs it. */
-        SPARE,
-        /** The medium has less room than the tier may take, so a copy could keep out what the plan wants. */
-        NONE
-    }
-
-    /** The room of a slower tier for copies under this plan. Looks at each sample of the plan. */
-    public RoomForCopies roomForCopies(LocalPlan of, int tier) {
-        Tier into = residents.tier(tier);
-        long bytes = 0;
-        for (int from : new int[] {MEMORY, tier}) {
-            for (int file : of.fillOrder(from)) {
-                bytes += into.bytesOf(tree.keptSize(file));
-            }
-        }
-        long most = into.sampleRoomBytes();
-        if (!into.mayGrowBy(Math.max(0, Math.min(bytes, most) - into.usedBytes()))) {
-            return RoomForCopies.NONE;
-        }
-        return bytes <= most ? RoomForCopies.FOR_ALL : RoomForCopies.SPARE;
-    }
-
-    /**
-     * Has a sample that the plan wants in memory written to a slower tier too, if that has room that nothing else needs. Waits for nothing.
-     * Where replicas have that room, nothing is copied.
-     */
-    public Copying copyBeside(int file, int tier) {
-        if (plan.tierOf(file) != MEMORY || plan.copies() != null || residents.isBelowMemory(file)) {
-            return Copying.NOT_NEEDED;
-        }
-        long bytes = tree.keptSize(file);
-        if (!takesMore(tier)
-                || !room.isFree(tier, bytes)
-                || !residents.tier(tier).mayGrowBy(bytes)) {
-            return Copying.NOT_NOW;
-        }
-        SampleBuffer sample = residents.fromMemory(file);
-        if (sample == null) {
-            return Copying.NOT_NOW;
-        }
-        try {
-            return residents.queue(tier).offer(file, sample) ? Copying.QUEUED : Copying.NOT_NOW;
-        } finally {
-            sample.release();
-        }
-    }
-
     /** Writes the sample that has waited longest for this tier. Returns whether there was one. */
     public boolean writeNext(int tier) {
-        WriteBackQueue queue = residents.queue(tier);
-        int file = queue.next();
-        if (file == WriteBackQueue.NONE) {
-            return false;
-        }
-        try {
-            SampleBuffer sample = queue.get(file);
-            if (sample != null) {
-                try {
-                    if (plan.copies() == null || !isUnwanted(file, tier)) { // a replica may have gone meanwhile
-                        put(tier, LocalPlan.NONE, file, sample);
-                    }
-                } finally {
-                    sample.release();
-                }
-            }
-        } finally {
-            queue.done(file);
-        }
-        return true;
+        return insertion.writeNext(tier);
     }
 
-    /** The tier that should hold the sample: by the plan, as a replica kept by next use, or between trainings. */
-    private int keptIn(int file) {
-        LocalPlan now = plan;
-        ReplicaSpace copies = now.copies();
-        BetweenTrainings between = now.between();
-        int wanted = now.tierOf(file);
-        if (wanted == LocalPlan.NOWHERE && between != null && between.keeps(file)) {
-            return MEMORY;
-        }
-        return wanted == LocalPlan.NOWHERE && copies != null ? copies.tierOf(file) : wanted;
-    }
-
-    private boolean isUnwanted(int file, int tier) {
-        int wanted = keptIn(file);
-        return wanted != tier && wanted != LocalPlan.ANYWHERE;
+    /** Admits copies of what the plan wants in memory to slower tiers too. */
+    public CopyAdmission copyAdmission() {
+        return new CopyAdmission(tree, this, room);
     }
 
     /** Drops what the write-back queues hold. */

@@ -49,6 +49,29 @@ public interface LocalPlan {
     /** The tier's place among this node's tiers, fastest first, or one of the two constants. */
     int tierOf(int file);
 
+    /** Whether this plan wants the sample in this tier. */
+    default boolean wants(int file, int tier) {
+        int wanted = tierOf(file);
+        return wanted == tier || wanted == ANYWHERE;
+    }
+
+    /** The tier that should hold the sample: by the plan, as a replica kept by next use, or between trainings. */
+    default int keptIn(int file) {
+        ReplicaSpace copies = copies();
+        BetweenTrainings between = between();
+        int wanted = tierOf(file);
+        if (wanted == NOWHERE && between != null && between.keeps(file)) {
+            return ResidentSamples.MEMORY;
+        }
+        return wanted == NOWHERE && copies != null ? copies.tierOf(file) : wanted;
+    }
+
+    /** Whether this tier should not hold the sample: neither by the plan, nor as a replica, nor between trainings. */
+    default boolean isUnwanted(int file, int tier) {
+        int wanted = keptIn(file);
+        return wanted != tier && wanted != ANYWHERE;
+    }
+
     /** The files to fill a tier with, in this order; not to be changed. Fillers pass over those that are there already. */
     default int[] fillOrder(int tier) {
         return new int[0];

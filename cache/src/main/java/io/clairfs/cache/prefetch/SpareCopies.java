@@ -1,7 +1,6 @@
 package io.clairfs.cache.prefetch;
 
-import io.clairfs.cache.placement.Admission;
-import io.clairfs.cache.placement.Admission.RoomForCopies;
+import io.clairfs.cache.placement.CopyAdmission;
 import io.clairfs.cache.placement.LocalPlan;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,7 +23,7 @@ final class SpareCopies {
     private static final int REST_FOR_PASS = 50;
 
     private final int tier;
-    private final Admission admission;
+    private final CopyAdmission admission;
     private final LongSupplier clockNs;
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -32,12 +31,12 @@ final class SpareCopies {
     private LocalPlan plan = LocalPlan.NONE;
     private int next;
     private boolean isComplete;
-    private RoomForCopies room = RoomForCopies.NONE;
+    private CopyAdmission.Room room = CopyAdmission.Room.NONE;
     private long lookedNs;
     private long restsUntilNs;
 
     /** {@code clockNs} is as {@link System#nanoTime}. */
-    SpareCopies(int tier, Admission admission, LongSupplier clockNs) {
+    SpareCopies(int tier, CopyAdmission admission, LongSupplier clockNs) {
         this.tier = tier;
         this.admission = admission;
         this.clockNs = clockNs;
@@ -59,7 +58,7 @@ final class SpareCopies {
         }
         try {
             follow(now);
-            boolean may = room == RoomForCopies.FOR_ALL || (room == RoomForCopies.SPARE && !atOnce);
+            boolean may = room == CopyAdmission.Room.FOR_ALL || (room == CopyAdmission.Room.SPARE && !atOnce);
             return may && copyNext();
         } finally {
             lock.unlock();
@@ -71,7 +70,7 @@ final class SpareCopies {
         if (now != plan) {
             plan = now;
             beginPass(clockNs.getAsLong());
-            room = admission.roomForCopies(now, tier);
+            room = admission.room(now, tier);
         }
     }
 
@@ -84,7 +83,7 @@ final class SpareCopies {
         int end = Math.min(order.length, next + LOOKS);
         boolean copied = false;
         while (!copied && next < end) {
-            switch (admission.copyBeside(order[next], tier)) {
+            switch (admission.copy(order[next], tier)) {
                 case QUEUED -> copied = true;
                 case NOT_NEEDED -> {}
                 case NOT_NOW -> isComplete = false;

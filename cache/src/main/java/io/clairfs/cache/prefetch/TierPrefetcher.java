@@ -36,7 +36,7 @@ public final class TierPrefetcher {
         this.admission = admission;
         this.router = router;
         this.shares = shares;
-        copies = new SpareCopies(tier, admission, System::nanoTime);
+        copies = new SpareCopies(tier, admission.copyAdmission(), System::nanoTime);
     }
 
     /** The progress through a plan's order. */

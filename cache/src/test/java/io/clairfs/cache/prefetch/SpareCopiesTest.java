@@ -35,7 +35,7 @@ final class SpareCopiesTest {
     SpareCopiesTest() throws Exception {
         dataset = new FakeDataset(SAMPLES, _ -> SIZE);
         admission = new Admission(dataset.tree, memory, List.of(disk), 4 * SIZE);
-        copies = new SpareCopies(DISK, admission, clockNs::get);
+        copies = new SpareCopies(DISK, admission.copyAdmission(), clockNs::get);
     }
 
     @AfterEach

@@ -7,10 +7,8 @@ import io.clairfs.cache.plan.request.PlacementPolicy;
 import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.gpufeeder.view.ViewSpec;
-import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.config.ConfigFile;
 import io.clairfs.tools.config.MountFile;
-import io.clairfs.tools.node.Daemon;
 import io.clairfs.tools.node.MountLog;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.config.IndexCache;
@@ -18,8 +16,6 @@ import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.config.MountSizes;
 import io.clairfs.tools.node.config.SsdConfig;
 import io.clairfs.tools.node.config.ViewCache;
-import io.clairfs.tools.node.limits.MachineMemory;
-import io.clairfs.tools.node.limits.MemoryBudget;
 import io.clairfs.tools.node.mount.MountCheck;
 import io.clairfs.tools.node.mount.SourceProbe;
 import io.clairfs.tools.node.restart.RestartDirectory;
@@ -33,9 +29,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -45,13 +38,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** Mounts a dataset, by default in a process of its own. */
 @Command(name = "mount", mixinStandardHelpOptions = true, description = "Mounts a dataset; returns when it is ready.")
 final class MountCommand implements Callable<Integer> {
-    private static final long SMALLEST = 1 << 20;
-
     private enum OnOff {
         ON,
         OFF
@@ -89,30 +79,8 @@ final class MountCommand implements Callable<Integer> {
                     "What memory and disks hold in a view: made (what is shown), raw (the source's files, made when staged), auto (default: made).")
     private @Nullable String viewCache;
 
-    @Option(
-            names = "--memory",
-            paramLabel = "SIZE",
-            description = "Memory for samples (default: a quarter of the free memory, less on small machines).")
-    private @Nullable ByteSize memory;
-
-    @Option(
-            names = "--ssd",
-            paramLabel = "DIR:SIZE",
-            description =
-                    "A directory on a local disk for samples, and how much of it; may be repeated, fastest first.")
-    private List<String> ssds = new ArrayList<>();
-
-    @Option(
-            names = "--ssd-reserve",
-            paramLabel = "SIZE",
-            description = "Space that --ssd leaves free on its disks (default: 1GiB).")
-    private @Nullable ByteSize ssdReserve;
-
-    @Option(
-            names = "--staging",
-            paramLabel = "SIZE",
-            description = "Page cache for staged samples (default: 1GiB, at most an eighth of the free memory).")
-    private @Nullable ByteSize staging;
+    @Mixin
+    private StorageOptions storage = new StorageOptions();
 
     @Option(
             names = "--index-rule",
@@ -207,8 +175,6 @@ final class MountCommand implements Callable<Integer> {
                     "Where standard error goes, when the launcher has started this process to stay as the mount's own.")
     private @Nullable Path launcherLog;
 
-    private static final long END_TIMEOUT_MS = 15_000;
-
     @Override
     public Integer call() throws IOException, CommandFailedException {
         chooseLog();
@@ -219,7 +185,7 @@ final class MountCommand implements Callable<Integer> {
         }
         if (takeover != null) {
             MountLog.rejoin(takeover.mount().mountPoint());
-            return run(config(takeover.mount()), takeover);
+            return serve(config(takeover.mount()), takeover);
         }
         SourceProbe.requireAnswer(source);
         MountConfig config = config(MountCheck.real(source), MountCheck.real(mountPoint), null);
@@ -235,7 +201,7 @@ final class MountCommand implements Callable<Integer> {
                     RestartDirectory::isAboutToStart); // before the log of an existing mount is replaced
             BackgroundMount.keepLog(launcherLog, config.mountPoint());
         }
-        return run(config, null);
+        return serve(config, null);
     }
 
     /**
@@ -245,7 +211,8 @@ final class MountCommand implements Callable<Integer> {
     private void requireToGoOn(Takeover takeover) throws IOException {
         SavedMount mount = takeover.mount();
         MountSizes before = mount.sizes();
-        MountConfig config = config(mount.source(), mount.mountPoint(), before != null ? before : usualSizes());
+        MountConfig config =
+                config(mount.source(), mount.mountPoint(), before != null ? before : StorageOptions.usual());
         for (SsdConfig ssd : config.ssds()) {
             Path parent = ssd.directory().getParent();
             check(
@@ -257,61 +224,9 @@ final class MountCommand implements Callable<Integer> {
         FuseSession.requireLibrary();
     }
 
-    private int run(MountConfig config, @Nullable Takeover takeover) throws IOException, CommandFailedException {
-        try {
-            return serve(config, takeover);
-        } finally {
-            MountLog.end();
-        }
-    }
-
     private int serve(MountConfig config, @Nullable Takeover takeover) throws IOException, CommandFailedException {
-        CompletableFuture<Daemon> started = new CompletableFuture<>();
-        Thread atSignal = Thread.ofPlatform().name("shutdown").unstarted(() -> end(started));
-        try {
-            Runtime.getRuntime().addShutdownHook(atSignal); // before there is a mount, which a signal would leave
-        } catch (IllegalStateException signalled) {
-            throw new CommandFailedException("ended before it was mounted");
-        }
-        Daemon daemon;
-        try {
-            daemon = Daemon.start(config, takeover);
-        } catch (IOException | RuntimeException | Error e) {
-            started.completeExceptionally(e);
-            throw e;
-        }
-        started.complete(daemon);
-        try {
-            if (launcherLog != null) {
-                BackgroundMount.tellLauncher(config.mountPoint());
-            }
-            daemon.ended().join();
-        } finally {
-            end(started);
-        }
+        ForegroundMount.run(config, takeover, launcherLog != null);
         return Main.DONE;
-    }
-
-    /**
-     * Closes the daemon, as soon as it has started. Each part has its bound; this thread bounds all of them together, even if the bound of a part fails.
-     */
-    private static void end(CompletableFuture<Daemon> started) {
-        Thread.ofPlatform().daemon().name("end-watch").start(() -> {
-            try {
-                TimeUnit.MILLISECONDS.sleep(END_TIMEOUT_MS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-            System.err.println("clairfs: did not end within " + END_TIMEOUT_MS / 1000 + " s; what is left is cut off");
-            var _ = started.thenAccept(Daemon::cut);
-            Runtime.getRuntime().halt(Main.FAILED);
-        });
-        try {
-            started.join().close();
-        } catch (CompletionException notStarted) {
-            assert notStarted.getCause() != null : "whoever started it has said why not";
-        }
-        MountLog.end();
     }
 
     /** Names the format for the configuration of the log. That is read at the first message, and before the first process is started. */
@@ -347,9 +262,8 @@ final class MountCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "--index-rule: " + e.getMessage(), e);
         }
         GroupConfig groupConfig = group.config(said);
-        List<SsdConfig> disks =
-                SsdOption.parse(spec.commandLine(), ssds.isEmpty() && said.ssd() != null ? said.ssd() : ssds);
-        MountSizes sizes = before != null ? before : sizesNow(said, disks.size(), groupConfig != null);
+        List<SsdConfig> disks = storage.disks(said);
+        MountSizes sizes = before != null ? before : storage.sizes(said, configFile, disks.size(), groupConfig != null);
         return new MountConfig(
                 realSource,
                 realPoint,
@@ -358,8 +272,7 @@ final class MountCommand implements Callable<Integer> {
                 sizes.memoryBytes(),
                 sizes.areas(),
                 disks,
-                first(ssdReserve, size("ssd-reserve", said.ssdReserve()), new ByteSize(1 << 30))
-                        .bytes(),
+                storage.reserveBytes(said, configFile),
                 sizes.stagingBytes(),
                 IndexCache.of(
                         indexCache != null ? indexCache : said.indexCache(),
@@ -381,31 +294,6 @@ final class MountCommand implements Callable<Integer> {
                 restart.config(said, !foreground || launcherLog != null));
     }
 
-    /** Sizes for a look at the other options alone: what the process that serves the mount has is free again when it has ended. */
-    private static MountSizes usualSizes() {
-        MemoryBudget usual =
-                MemoryBudget.of(MachineMemory.now(), Runtime.getRuntime().maxMemory(), 0, false);
-        return new MountSizes(usual.memoryBytes(), usual.stagingBytes(), usual);
-    }
-
-    /** The sizes by the options and by what the machine has free now. */
-    private MountSizes sizesNow(MountFile said, int disks, boolean hasPeers) {
-        MachineMemory machine = MachineMemory.now();
-        MemoryBudget usual = MemoryBudget.of(machine, Runtime.getRuntime().maxMemory(), disks, hasPeers);
-        ByteSize stagingSize = first(staging, size("staging", said.staging()), new ByteSize(usual.stagingBytes()));
-        check(stagingSize.bytes() >= SMALLEST, "--staging must be at least 1MiB");
-        check(
-                stagingSize.bytes() <= Math.max(usual.stagingBytes(), machine.mostBytes()),
-                "--staging " + mebibytes(stagingSize.bytes()) + " does not fit: " + mostOf(machine) + "; give less");
-        ByteSize memorySaid = memory != null ? memory : size("memory", said.memory());
-        return memorySaid == null
-                ? new MountSizes(usual.memoryBytes(), stagingSize.bytes(), usual)
-                : new MountSizes(
-                        memorySaid.bytes(),
-                        stagingSize.bytes(),
-                        besideMemory(memorySaid.bytes(), usual, machine, disks, hasPeers));
-    }
-
     private ViewSpec viewSpec(String text) {
         try {
             return ViewSpec.parse(text);
@@ -414,37 +302,8 @@ final class MountCommand implements Callable<Integer> {
         }
     }
 
-    /** Refuses a size that can never fit. For a size that fits, the heap shrinks. */
-    private MemoryBudget besideMemory(
-            long bytes, MemoryBudget usual, MachineMemory machine, int disks, boolean hasPeers) {
-        long most = usual.mostMemoryBytes(machine, disks, hasPeers);
-        String remedy = most >= SMALLEST ? "give --memory " + mebibytes(most) + " or less" : "raise that limit";
-        check(
-                bytes <= most,
-                "--memory " + mebibytes(bytes) + " does not fit beside heap and buffers: " + mostOf(machine) + "; "
-                        + remedy);
-        return usual.withHeapBeside(bytes, machine, disks, hasPeers);
-    }
-
-    private static String mostOf(MachineMemory machine) {
-        return (machine.groupBytes() < machine.totalBytes() ? "the control group leaves " : "the machine has ")
-                + mebibytes(machine.mostBytes());
-    }
-
-    private static String mebibytes(long bytes) {
-        return (bytes >> 20) + "MiB";
-    }
-
     private static <T> T first(@Nullable T onCommandLine, @Nullable T inFile, T otherwise) {
         return onCommandLine != null ? onCommandLine : inFile != null ? inFile : otherwise;
-    }
-
-    private @Nullable ByteSize size(String key, @Nullable String text) {
-        try {
-            return text == null ? null : ByteSize.parse(text);
-        } catch (TypeConversionException e) {
-            throw new ParameterException(spec.commandLine(), configFile + ": " + key + ": " + e.getMessage(), e);
-        }
     }
 
     private <E extends Enum<E>> E oneOf(String option, String text, E[] values) {

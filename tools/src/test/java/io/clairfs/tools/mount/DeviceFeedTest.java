@@ -3,97 +3,16 @@ package io.clairfs.tools.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.clairfs.gpufeeder.device.DeviceProbe;
-import io.clairfs.gpufeeder.device.StandInDriver;
-import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A feeder whose batches lie in the memory of a GPU: the machine's own, and where there is none, a library that stands in for its driver. */
+/** What trainers get of a feeder whose batches lie in the memory of a GPU. */
 @Tag("gpu")
 @Timeout(600)
-final class DeviceFeedTest {
-
-    /** What every script here begins with. What a piece of it leaves open is left open on the device: they are functions. */
-    private static final String HEAD = """
-            import os, signal, time
-            decode = "raw,dtype=float32,shape=6x5,offset=12"
-            def check_batch(job, batch, labels, indices):
-                for one, label, index in zip(batch.numpy(), labels.numpy(), indices):
-                    check(job, int(index), int(label), one, 12)
-            """;
-
-    @RegisterExtension
-    static final MountFixture FIXTURE = new MountFixture();
-
-    private static final boolean HAS_GPU = DeviceProbe.run() instanceof DeviceProbe.Found;
-    private static Path source;
-    private static LiveMount mount;
-    private static StandInDriver standIn;
-
-    @BeforeAll
-    static void mountSamples() throws IOException, InterruptedException {
-        assumeTrue(
-                HAS_GPU || StandInDriver.canBeMade(),
-                "no GPU, and no /usr/bin/gcc: the library that stands in for its driver cannot be made");
-        if (!HAS_GPU) {
-            standIn = StandInDriver.make(FIXTURE.newDirectory("gpu"));
-        }
-        source = FIXTURE.newDirectory("source");
-        FeedSamples.make(source);
-        FIXTURE.python("""
-                import os, sys, numpy, PIL.Image
-                os.makedirs(sys.argv[1])
-                random = numpy.random.default_rng(3)
-                for i in range(60):
-                    PIL.Image.fromarray(random.integers(0, 256, (9, 14, 3), dtype=numpy.uint8)).save("%s/%d.png" % (sys.argv[1], i))
-                """, source.resolve("images/a"));
-        mount = FIXTURE.mount(source);
-        mount.awaitReady();
-    }
-
-    @AfterEach
-    void stopJobs() throws IOException {
-        mount.stopJobs();
-    }
-
-    private static Map<String, String> environment(Map<String, String> ofDriver) {
-        Map<String, String> all = new TreeMap<>(FIXTURE.environment());
-        all.putAll(ofDriver);
-        return all;
-    }
-
-    private static Map<String, String> driver() {
-        return HAS_GPU ? Map.of() : standIn.environment();
-    }
-
-    private static List<String> train(Map<String, String> ofDriver, String script)
-            throws IOException, InterruptedException {
-        List<String> command =
-                new ArrayList<>(FIXTURE.pythonCommand("feed_trainer.py", mount.point(), source, HEAD + script));
-        command.addAll(Clairfs.command());
-        Ended ended = Ended.run(command, environment(ofDriver));
-        return ended.succeeded().lines().toList();
-    }
-
-    private static void assertThatNothingIsLeft() throws IOException {
-        assertThat(FIXTURE.processes()).as("only the daemon is left").hasSize(1);
-        if (!HAS_GPU) {
-            assertThat(standIn.left()).isEmpty();
-            assertThat(standIn.allocated()).isEmpty();
-        }
-    }
-
+final class DeviceFeedTest extends DeviceFeedFixture {
     @Test
     void bytes_labels_and_order_are_exact_over_two_epochs_with_an_incomplete_batch() throws Exception {
         mount.job("name=two seed=7 epochs=2 batch=16 subset=train");
@@ -149,43 +68,6 @@ final class DeviceFeedTest {
                 run("nchw", "float16", "random", 2e-3)
                 """);
         assertThat(lines).containsExactly("nchw float32 none", "nhwc float32 random", "nchw float16 random");
-        assertThatNothingIsLeft();
-    }
-
-    @Test
-    void a_slot_that_a_kernel_still_reads_is_not_written_and_the_wait_for_it_is_bounded() throws Exception {
-        assumeTrue(!HAS_GPU, "the library that stands in for the driver says when kernels end");
-        mount.job("name=busy seed=2 epochs=1 batch=10 subset=train");
-        Path busy = Files.createFile(standIn.directory().resolve("busy"));
-        try {
-            List<String> lines = train(driver(), """
-                    def run(busy):
-                        with feed(job="busy", decode=decode, device="cuda", slots=3) as f:
-                            batches, patience = iter(f), f.timeout_s
-                            kept = [next(batches) for slot in range(3)]
-                            f.timeout_s = 3
-                            try:
-                                print("a batch came:", next(batches))
-                            except FeedError as e:
-                                print(e)
-                            f.timeout_s = patience
-                            for each in kept:  # all three slots are in use, though the script has let go of them
-                                check_batch("busy", *each)
-                            os.unlink(busy)
-                            count = len(kept)
-                            for each in batches:
-                                check_batch("busy", *each)
-                                count += 1
-                            print(count)
-                            del batches, kept, each
-                    run("%s")
-                    """.formatted(busy));
-            assertThat(lines).hasSize(2);
-            assertThat(lines.get(0)).startsWith("clairfs: no batch of the job 'busy' within 3 s");
-            assertThat(lines.get(1)).isEqualTo("11");
-        } finally {
-            Files.deleteIfExists(busy);
-        }
         assertThatNothingIsLeft();
     }
 
@@ -268,165 +150,6 @@ final class DeviceFeedTest {
         }
         assertThat(Files.readString(FIXTURE.directory().resolve("apart.err")))
                 .contains("on cuda too; waits for ", "fed 14 batches (0 bad)", "; to the device at ");
-        assertThatNothingIsLeft();
-    }
-
-    @Test
-    void a_kernel_of_the_script_that_failed_ends_the_feeder_all_the_same() throws Exception {
-        assumeTrue(!HAS_GPU, "the library that stands in for the driver says when a kernel fails");
-        mount.job("name=broken seed=2 epochs=1 batch=10 subset=train");
-        Path broken = standIn.directory().resolve("broken");
-        try {
-            assertThat(train(driver(), """
-                    def run(broken):
-                        from clairfs_device import CudaError
-                        with feed(job="broken", decode=decode, device="cuda", slots=3, hold=2) as f:
-                            batches = iter(f)
-                            next(batches), next(batches)
-                            open(broken, "w").close()
-                            try:
-                                next(batches)
-                            except CudaError as e:
-                                print(e)
-                        print("closed")
-                    run("%s")
-                    """.formatted(broken)))
-                    .containsExactly("cuEventRecord failed with CUDA's error 700", "closed");
-            assertThat(FIXTURE.processes()).as("only the daemon is left").hasSize(1);
-            assertThat(standIn.allocated()).isEmpty();
-        } finally {
-            Files.deleteIfExists(broken);
-        }
-        assertThatNothingIsLeft();
-    }
-
-    @Test
-    void a_copy_that_fails_is_one_clear_line() throws Exception {
-        assumeTrue(!HAS_GPU, "the library that stands in for the driver has copies fail");
-        mount.job("name=copy seed=2 epochs=1 batch=10 subset=train");
-        assertThat(train(standIn.environment("cuMemcpyHtoDAsync"), """
-                def run():
-                    try:
-                        with feed(job="copy", decode=decode, device="cuda") as f:
-                            for batch in f:
-                                pass
-                    except FeedError as e:
-                        print(e)
-                run()
-                """))
-                .containsExactly("clairfs: cuMemcpyHtoDAsync failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
-        assertThatNothingIsLeft();
-    }
-
-    @Test
-    void memory_of_batches_that_were_sent_stays_when_a_copy_fails_until_the_script_lets_go_of_it() throws Exception {
-        assumeTrue(!HAS_GPU, "the library that stands in for the driver has copies fail");
-        mount.job("name=later seed=2 epochs=1 batch=10 subset=train");
-        assertThat(train(standIn.environment("cuMemcpyHtoDAsync:2"), """
-                def run(memory):
-                    with feed(job="later", decode=decode, device="cuda", slots=3) as f:
-                        check_batch("later", *next(iter(f)))
-                        kind = None
-                        while kind != clairfs_feed._FAILED:  # as the script learns it, but without the end of the feed
-                            kind = f._link.receive(f.timeout_s)[0]
-                        print(sum("-" in each for each in os.listdir(memory)))
-                run("%s")
-                """.formatted(standIn.directory())))
-                .as("allocations on the device")
-                .containsExactly("1");
-        assertThatNothingIsLeft();
-    }
-
-    @Test
-    void another_feeder_takes_the_place_of_one_that_was_killed() throws Exception {
-        mount.job("name=killed seed=4 epochs=3 batch=10 subset=train");
-        List<String> lines = train(driver(), """
-                def run():
-                    with feed(job="killed", decode=decode, device="cuda:0", slots=3, hold=2) as f:
-                        for epoch in range(3):
-                            read = []
-                            for step, (batch, labels, indices) in enumerate(f):
-                                if step == 5:
-                                    os.kill(f._link.process.pid, signal.SIGKILL)
-                                    time.sleep(0.2)
-                                check_batch("killed", batch, labels, indices)
-                                read += [int(index) for index in indices]
-                            print(*read)
-                run()
-                """);
-        assertThat(lines)
-                .containsExactly(
-                        String.join(" ", mount.order("killed", 0, 0)),
-                        String.join(" ", mount.order("killed", 1, 0)),
-                        String.join(" ", mount.order("killed", 2, 0)));
-        assertThat(FIXTURE.processes()).as("only the daemon is left").hasSize(1);
-        if (!HAS_GPU) { // a killed process cannot free what stands in for memory
-            assertThat(standIn.left()).isEmpty();
-            for (String name : standIn.allocated()) {
-                Files.delete(standIn.directory().resolve(name));
-            }
-        }
-    }
-
-    @Test
-    void what_cannot_be_fed_is_one_clear_line() throws Exception {
-        mount.job("name=here seed=1 epochs=1 batch=8 subset=train");
-        String script = """
-                def why(**options):
-                    try:
-                        options.setdefault("decode", decode)
-                        feed(job="here", **options)
-                        raise AssertionError("it feeds " + str(options))
-                    except FeedError as e:
-                        print(e)
-                """;
-        assertThat(train(driver(), script + "why(device='cuda:77')\nwhy(device='gpu')\n"))
-                .satisfiesExactly(
-                        line -> assertThat(line)
-                                .startsWith("clairfs: there is no device cuda:77: this process sees ")
-                                .endsWith("; without device= the batches stay on the host"),
-                        line -> assertThat(line).startsWith("clairfs: device 'gpu' is none: cuda, or cuda:N"));
-        assertThat(train(driver(), script + """
-                why(device='cuda', on_device='dtype=float16')
-                why(device='cuda', decode='image,size=8', on_device='dtype=float16,std=0')
-                why(on_device='dtype=float16')
-                """))
-                .satisfiesExactly(
-                        line -> assertThat(line)
-                                .startsWith("clairfs: --on-device dtype=float16: samples of <f4 [6, 5] are no images"),
-                        line -> assertThat(line).contains("std=0 has a 0"),
-                        line -> assertThat(line)
-                                .isEqualTo("clairfs: on_device= needs device=: it is about batches on a GPU"));
-        Process feeder = FIXTURE.start(
-                "host",
-                Clairfs.command(
-                        "feed",
-                        mount.point().toString(),
-                        "--job",
-                        "here",
-                        "--decode",
-                        "raw,dtype=float32,shape=6x5,offset=12"));
-        assertThat(train(driver(), script + "why(device='cuda:0', command=None)\n"))
-                .singleElement()
-                .asString()
-                .startsWith("clairfs: the feeder keeps its batches on the host: start it with --device GPU-");
-        mount.job("stop=here");
-        assertThat(feeder.waitFor()).isZero();
-        if (!HAS_GPU) {
-            mount.job("name=here seed=1 epochs=1 batch=8 subset=train");
-            assertThat(train(Map.of(), script + "why(device='cuda')\n"))
-                    .singleElement()
-                    .asString()
-                    .startsWith("clairfs: no NVIDIA driver here: ");
-            assertThat(train(standIn.environment("cuMemAlloc"), script + "why(device='cuda')\n"))
-                    .singleElement()
-                    .asString()
-                    .contains("has no room for 4 slots of ", "use fewer slots or smaller batches");
-            assertThat(train(standIn.environment("cuMemHostRegister"), script + "why(device='cuda')\n"))
-                    .singleElement()
-                    .asString()
-                    .contains("cuMemHostRegister failed: CUDA_ERROR_OUT_OF_MEMORY (2)");
-        }
         assertThatNothingIsLeft();
     }
 
