@@ -14,6 +14,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.hazelcast.config.Config;
+import io.clairfs.peer.LogbackLoggers;
 import io.clairfs.peer.Secret;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -30,7 +31,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
-import org.slf4j.LoggerFactory;
 
 /** How nodes find each other and become a group, on loopback, and who stays outside. */
 @Timeout(300)
@@ -195,7 +195,7 @@ final class GroupJoinTest {
     @Execution(CONCURRENT)
     void logs_atInfo_showTheClusterNameInOneCategoryOnly() throws Exception {
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
-        Logger hazelcast = (Logger) LoggerFactory.getLogger("com.hazelcast");
+        Logger hazelcast = LogbackLoggers.named("com.hazelcast");
         Level before = hazelcast.getLevel();
         lines.start();
         hazelcast.addAppender(lines);

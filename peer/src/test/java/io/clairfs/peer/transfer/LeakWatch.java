@@ -5,16 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.clairfs.peer.LogbackLoggers;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.ResourceLeakDetector;
-import org.slf4j.LoggerFactory;
 
 /** Fails if Netty's leak detector, which looks at every buffer in these tests, reported anything since it was opened. */
 public final class LeakWatch {
     private static final long LONGEST_NS = 30_000_000_000L;
 
     private final ListAppender<ILoggingEvent> reports = new ListAppender<>();
-    private final Logger logger = (Logger) LoggerFactory.getLogger(ResourceLeakDetector.class);
+    private final Logger logger = LogbackLoggers.named(ResourceLeakDetector.class.getName());
 
     public LeakWatch() {
         assertThat(ResourceLeakDetector.getLevel()).isEqualTo(ResourceLeakDetector.Level.PARANOID);
