@@ -6,9 +6,9 @@ import java.util.concurrent.TimeUnit;
  * How many bytes are requested from the source at once: as many as raise its throughput, no more.
  *
  * <p>It climbs the hill of throughput. From one piece on, the limit doubles as long as throughput grows by a good part of what twice the
- * requests can bring. A source with a high latency, or with slow single streams, takes many requests. One that is bound by its bandwidth takes
- * few; the sample that is needed first then comes first instead of together with all the others. Now and then the limit is tried at half and at twice; it stays where less costs
- * nothing, or more gains. A trial that gains nothing lengthens the pause before the next.
+ * requests can bring. A source with a high latency, or with slow single streams, takes many requests. One that is bound by its bandwidth
+ * takes few; the sample that is needed first then comes first instead of together with all the others. Now and then the limit is tried at
+ * half and at twice; it stays where less costs nothing, or more gains. A trial that gains nothing lengthens the pause before the next.
  *
  * <p>It measures throughput, not delay as TCP Vegas (Brakmo and Peterson, JSAC 13(8), 1995) does: delays of stores vary too much from
  * file to file. A limit that is too low costs an epoch its speed, one that is too high only the order of arrival. Only times in which the
@@ -20,12 +20,13 @@ final class InFlightLimit {
 
     private static final long MOST_BYTES = 256 << 20;
 
-    /** A doubled limit is kept if throughput grows by this factor. */
+    /** A limit that is tried at twice is kept, and climbs from there, if throughput grows by this factor. */
     private static final double GAIN = 1.1;
 
     /**
-     * It is doubled again at once if throughput grows by this factor. Two looks at a source that is bound by its bandwidth differ by up to 1.23, for
-     * eight pieces end in uneven waves, and each doubling that gains nothing makes the first samples wait for eight pieces of others, then for sixteen.
+     * While the limit climbs, a doubled one is kept, and doubled again, if throughput grows by this factor. Two looks at a source that is bound
+     * by its bandwidth differ by up to 1.23, for eight pieces end in uneven waves, and each doubling that gains nothing makes the first samples
+     * wait for eight pieces of others, then for sixteen.
      */
     private static final double CLIMBING_GAIN = 1.3;
 
