@@ -15,6 +15,7 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -196,6 +197,7 @@ final class FindSeedTest {
     }
 
     // Promise S4, S6
+    @Tag("exhaustive")
     @Test
     void sampler_whose_epoch_is_never_set_is_followed_until_reads_contradict_it() throws Exception {
         Path source = makeSource();

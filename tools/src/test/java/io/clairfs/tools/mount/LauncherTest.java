@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -100,6 +101,7 @@ final class LauncherTest extends LauncherFixture {
         assertThat(run("umount", point.resolve("file")).complainedWith(1)).contains("is not a clairfs mount");
     }
 
+    @Tag("exhaustive")
     @Test
     void places_may_stand_behind_two_dashes() throws Exception {
         run("mount", "--memory", "64MiB", "--", source, point).succeeded();

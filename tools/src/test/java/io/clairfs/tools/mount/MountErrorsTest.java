@@ -60,6 +60,7 @@ class MountErrorsTest {
         assertThat(refusal(missing, point)).isEqualTo("clairfs: source " + missing + " does not exist");
     }
 
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void source_is_a_file() throws Exception {
@@ -74,6 +75,7 @@ class MountErrorsTest {
         assertThat(refusal(source, missing)).contains(missing + " does not exist; make it: mkdir -p " + missing);
     }
 
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void mount_point_is_a_file() throws Exception {
@@ -110,6 +112,7 @@ class MountErrorsTest {
         assertThat(refusal(empty, empty)).contains("lie inside one another");
     }
 
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void mount_point_inside_the_source_by_way_of_a_link() throws Exception {
@@ -195,6 +198,7 @@ class MountErrorsTest {
                 .endsWith(reason);
     }
 
+    @Tag("exhaustive")
     @Test
     @Execution(CONCURRENT)
     void empty_dataset_mounts_and_refuses_jobs_with_the_reason() throws Exception {

@@ -2,6 +2,7 @@ package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.testing.FurtherCases;
 import io.clairfs.fs.slow.SlowMount;
 import io.clairfs.fs.slow.SlowSourceSpec;
 import java.nio.file.Path;
@@ -41,7 +42,7 @@ final class MovingSamplesTest {
     private static final int MOST_EXCHANGED = (int) (SAMPLES * EXCHANGED);
 
     /** Those that are read; the job has more, and is planned for them. */
-    private static final int EPOCHS = 4;
+    private static final int EPOCHS = 2 + FurtherCases.of(2);
 
     /** A plan for an epoch comes within some two seconds of its beginning; an epoch takes five. */
     private static final int PAUSE_US = 25_000;

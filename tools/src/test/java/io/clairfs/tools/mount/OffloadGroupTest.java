@@ -89,6 +89,7 @@ final class OffloadGroupTest {
 
     // Promise V7
     // Promise V8
+    @Tag("exhaustive")
     @Test
     void whereTheSourcesFilesAreKept_theyAreMadeForTheTrainersToo() throws Exception {
         NodeGroup group = group(2 * shownBytes, "--view-cache", "raw");

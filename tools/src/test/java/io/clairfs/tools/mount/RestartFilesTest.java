@@ -10,8 +10,6 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is kept in the user's home to start a killed daemon again: whose it is, when it is missing or has no room, and when it is removed. */
 @Timeout(1200)
@@ -53,6 +51,7 @@ final class RestartFilesTest extends RestartFixture {
     }
 
     // Promise D6
+    @Tag("exhaustive")
     @Test
     void mountsWhosePathsDifferInASlash_areStartedAgainEachWithItsOwn() throws Exception {
         Path parent = fixture.newDirectory("points");
@@ -93,9 +92,19 @@ final class RestartFilesTest extends RestartFixture {
     }
 
     // Promise D1
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void whereTheHomeIsFull_killedDaemonsAreStartedAgainAllTheSame(boolean fromTheBeginning) throws Exception {
+    @Test
+    void whereTheHomeIsFull_killedDaemonsAreStartedAgainAllTheSame() throws Exception {
+        requireRestarts(false);
+    }
+
+    // Promise D1
+    @Tag("exhaustive")
+    @Test
+    void whereTheHomeIsFullFromTheBeginning_killedDaemonsAreStartedAgainAllTheSame() throws Exception {
+        requireRestarts(true);
+    }
+
+    private void requireRestarts(boolean fromTheBeginning) throws Exception {
         makeDataset();
         try (SmallDisk home = SmallDisk.mount(fixture, 16 << 20)) {
             Files.createSymbolicLink(fixture.directory().resolve("clairfs"), home.path());

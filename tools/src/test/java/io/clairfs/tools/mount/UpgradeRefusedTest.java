@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -82,6 +83,7 @@ final class UpgradeRefusedTest extends RestartFixture {
     }
 
     // Promise D9
+    @Tag("exhaustive")
     @Test
     void secretThatHasGone_isSaidBeforeTheOldDaemonEnds() throws Exception {
         Path secret = fixture.directory().resolve("secret");

@@ -153,7 +153,8 @@ public final class MountCheck {
         Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
         ControlRead.Answer answer = ControlRead.read(status, ANSWER_TIMEOUT_MS);
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RESTART_TIMEOUT_MS);
-        while (answer instanceof ControlRead.Answer.Refused
+        while (answer instanceof ControlRead.Answer.Refused refused
+                && !refused.isOfPermission()
                 && isBeingStarted.test(mountPoint)
                 && System.nanoTime() < deadline) {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(RESTART_POLL_MS));
