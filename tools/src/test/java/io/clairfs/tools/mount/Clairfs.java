@@ -27,14 +27,9 @@ final class Clairfs {
     /** Tests run hundreds of processes, most of them for seconds. Full optimisation would take half of their processor time. */
     private static final String QUICKLY_COMPILED = "-XX:TieredStopAtLevel=1";
 
-    /**
-     * Nor is what a cache of classes knows about what to compile of use to them, a tenth of the processor time of a mount, or compiling what runs a few
-     * hundred times, a seventh of what is left.
-     */
+    /** Nor is what a cache of classes knows about what to compile of use to them: a tenth of the processor time of a mount. */
     private static final List<String> LATER_COMPILED =
-            List.of("-XX:-AOTReplayTraining", "-XX:CompileThresholdScaling=10");
-
-    private static final String DIAGNOSTIC = "-XX:+UnlockDiagnosticVMOptions";
+            List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-AOTReplayTraining");
 
     private static final Set<String> LONG = Set.of("mount", "demo", "bench", "simulate", "feed");
 
@@ -48,7 +43,6 @@ final class Clairfs {
         command.addAll(FLAGS);
         if (!Boolean.getBoolean("clairfs.daemons.compiled")) {
             command.add(QUICKLY_COMPILED);
-            command.add(DIAGNOSTIC);
             command.addAll(LATER_COMPILED);
         }
         return command;
@@ -71,7 +65,7 @@ final class Clairfs {
     /** The same command, or one with it in it, for a daemon that lives so long that full optimisation pays. */
     static String[] compiledAsForUsers(String... command) {
         return Arrays.stream(command)
-                .filter(word -> !word.equals(QUICKLY_COMPILED) && !LATER_COMPILED.contains(word))
+                .filter(word -> !word.equals(QUICKLY_COMPILED) && !word.equals(LATER_COMPILED.getLast()))
                 .toArray(String[]::new);
     }
 
