@@ -198,6 +198,7 @@ final class LauncherTest extends LauncherFixture {
         assertThat(run("run", "--help").succeeded()).contains("clairfs run MOUNTPOINT [--job NAME] -- COMMAND...");
     }
 
+    @Tag("exhaustive")
     @Test
     void a_checkout_that_was_moved_runs_whatever_the_locale_is() throws Exception {
         Path program = launcher.resolveSibling("target/program");

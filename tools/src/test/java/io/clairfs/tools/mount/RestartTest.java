@@ -211,6 +211,7 @@ final class RestartTest extends RestartFixture {
     }
 
     /** What a reader sees who asks while the control files are being mounted anew, and looks for a process a moment later. */
+    @Tag("exhaustive")
     @Test
     void orderOfAnEpoch_isReadWhenTheNextDaemonAnswersJustAfterAReadThatFailed() throws Exception {
         Requirements.torch();

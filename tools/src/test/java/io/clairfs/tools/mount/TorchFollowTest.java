@@ -267,6 +267,7 @@ final class TorchFollowTest {
         unchanged_training_without_a_job_is_in_sync_from_its_first_epoch(processes);
     }
 
+    @Tag("exhaustive")
     @Test
     void modules_of_others_are_not_looked_for_on_the_mount() throws Exception {
         LiveMount mount = mountImages(10, 5);
@@ -281,6 +282,7 @@ final class TorchFollowTest {
         }
     }
 
+    @Tag("exhaustive")
     @Test
     void training_does_not_suffer_from_what_fails_in_following_it() throws Exception {
         LiveMount mount = mountImages(61, 10);

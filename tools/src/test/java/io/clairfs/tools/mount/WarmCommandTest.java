@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -99,6 +100,7 @@ final class WarmCommandTest {
                 .startsWith("warm: 120 samples, 11.4 MiB, the whole dataset; took ");
     }
 
+    @Tag("exhaustive")
     @Test
     void two_at_once_both_end_well() throws Exception {
         LiveMount mount = fixture.mount(source(), "--memory", "64MiB", "--find-seed", "off");
