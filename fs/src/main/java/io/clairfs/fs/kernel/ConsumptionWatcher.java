@@ -89,6 +89,11 @@ public final class ConsumptionWatcher implements AutoCloseable {
         /** Readers closed the first {@code count} of these files, in this order. */
         void read(int[] files, int count);
 
+        /** Returns whether a reader sent a request for this file since its last close. */
+        default boolean isAsked(int file) {
+            return false;
+        }
+
         /**
          * Returns whether a reader sent a request for this file since its last close, and forgets it. The kernel reports a reader's close and
          * one of this process right behind it as one; that one counts as a read if this returns true.
@@ -263,7 +268,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
                     && (mask & KernelCalls.IN_ISDIR) == 0
                     && nameBytes > 0) {
                 int file = file(watch, at + EVENT_BYTES, nameBytes);
-                if (file >= 0 && (reader.takeAsked(file) || !ownCloses.take(file))) {
+                if (file >= 0 && isRead(file, at, filled)) {
                     if (count == files.length) {
                         files = Arrays.copyOf(files, count * 2);
                     }
@@ -283,6 +288,29 @@ public final class ConsumptionWatcher implements AutoCloseable {
             reader.reportsLost();
         }
         return filled;
+    }
+
+    /**
+     * Whether the event at {@code at} is the close of a reader. Of two closes of a file by this process and by a reader who had asked for it, the second is
+     * the reader's: that reader may have asked after the first.
+     */
+    private boolean isRead(int file, long at, long filled) {
+        if (reader.isAsked(file) && ownCloses.isAwaited(file) && comesAgain(at, filled)) {
+            return !ownCloses.take(file);
+        }
+        return reader.takeAsked(file) || !ownCloses.take(file);
+    }
+
+    /** Whether the file of the event at {@code at} is closed once more behind it. */
+    private boolean comesAgain(long at, long filled) {
+        long bytes = (long) EVENT_BYTES + buffer.get(JAVA_INT, at + 12);
+        for (long next = at + bytes; next < filled; next += (long) EVENT_BYTES + buffer.get(JAVA_INT, next + 12)) {
+            if (next + bytes <= filled
+                    && MemorySegment.mismatch(buffer, at, at + bytes, buffer, next, next + bytes) < 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void forget(int watch) {

@@ -119,6 +119,11 @@ final class OwnCloses {
         due.forEach(each -> closeNow(each.file, each.descriptor));
     }
 
+    /** Whether a close of {@code file} by this process was not reported yet. */
+    synchronized boolean isAwaited(int file) {
+        return closing.containsKey(file);
+    }
+
     /** Takes a reported close of {@code file}. Returns whether it is this process's own. */
     synchronized boolean take(int file) {
         Closing taken = closing.isEmpty() ? null : closing.remove(file);

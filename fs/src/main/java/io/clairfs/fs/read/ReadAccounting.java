@@ -32,6 +32,11 @@ public final class ReadAccounting {
         return first;
     }
 
+    /** Returns whether a reader sent a request for this file since its last close. */
+    boolean isAsked(int file) {
+        return asked.contains(file);
+    }
+
     /** Returns whether a reader sent a request for this file since its last close, and forgets it. */
     boolean takeAsked(int file) {
         boolean wasAsked = asked.remove(file);

@@ -16,6 +16,11 @@ public record ReadReports(ReadAccounting accounting, SamplesInUse inUse, Prefetc
     }
 
     @Override
+    public boolean isAsked(int file) {
+        return accounting.isAsked(file);
+    }
+
+    @Override
     public boolean takeAsked(int file) {
         return accounting.takeAsked(file);
     }

@@ -57,6 +57,11 @@ final class ConsumptionWatcherTest {
         }
 
         @Override
+        public boolean isAsked(int file) {
+            return asked.contains(file);
+        }
+
+        @Override
         public boolean takeAsked(int file) {
             return asked.remove(file);
         }
@@ -155,6 +160,35 @@ final class ConsumptionWatcherTest {
         }
     }
 
+    /** A queue that is looked at only when the test lets it. */
+    private record Held(WatchQueue queue, Semaphore looks) implements WatchQueue {
+        @Override
+        public int watch(byte[] path, int events) throws PosixException {
+            return queue.watch(path, events);
+        }
+
+        @Override
+        public long read(MemorySegment into) throws PosixException {
+            looks.acquireUninterruptibly();
+            return queue.read(into);
+        }
+
+        @Override
+        public void await() throws PosixException {
+            queue.await();
+        }
+
+        @Override
+        public void wake() throws PosixException {
+            queue.wake();
+        }
+
+        @Override
+        public void close() {
+            queue.close();
+        }
+    }
+
     private Path first;
     private Path second;
     private DatasetTree tree;
@@ -220,6 +254,24 @@ final class ConsumptionWatcherTest {
             Files.readAllBytes(second);
             assertThat(next()).isZero();
             assertThat(next()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void closeOfAReaderWhoHadToAsk_isReportedInItsTurn_thoughThisProcessHadClosedTheFileBefore() throws Exception {
+        Semaphore looks = new Semaphore(0);
+        try (ConsumptionWatcher _ = watch(reader, () -> new Held(WatchQueue.open(), looks))) {
+            ownCloses.closing(0);
+            Files.readAllBytes(first);
+            Files.readAllBytes(second);
+            asked.add(0);
+            Files.readAllBytes(first);
+            looks.release(1_000_000);
+            assertThat(next()).isEqualTo(1);
+            assertThat(next()).isZero();
+            assertThat(asked).isEmpty();
+            Files.readAllBytes(second);
+            assertThat(next()).as("after one report of the first").isEqualTo(1);
         }
     }
 

@@ -32,7 +32,8 @@ public final class MountCheck {
     /**
      * Refuses a mount that cannot work; removes the mount that a killed daemon left at the mount point.
      *
-     * @param isBeingStarted whether the process of the mount at a mount point is being started again, which is waited for
+     * @param isBeingStarted whether the process of the mount at a mount point is being started again, which is waited for, unless the mount
+     *     refuses this user
      */
     public static void check(Path source, Path mountPoint, Predicate<Path> isBeingStarted) throws IOException {
         checkSource(source);
