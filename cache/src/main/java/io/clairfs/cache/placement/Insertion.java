@@ -11,8 +11,9 @@ import java.util.function.Supplier;
  * <p>Memory takes a sample at once. A slower tier has a bounded write-back queue, which threads of their own write: no thread that waits
  * for a sample waits for a disk. A sample that is evicted from one tier goes the same way to the one where the plan wants it, if any.
  *
- * <p>Thread-safe. It has no lock of its own. Callers may hold that of {@link ReplicaSpace} or {@link BetweenTrainings}; it takes these, too, to ask
- * what to give up, and those of {@link TierRoom}, the queue and the tiers inside, and waits for no room. The listener is called under the callers' locks, and must return at once.
+ * <p>Thread-safe. It has no lock of its own. Callers may hold that of {@link ReplicaSpace} or {@link BetweenTrainings}; it takes these, too,
+ * to ask what to give up, and those of {@link TierRoom}, the queue and the tiers inside, and waits for no room. The listener is called under
+ * the callers' locks, and must return at once.
  */
 final class Insertion {
     private static final int MEMORY = ResidentSamples.MEMORY;

@@ -1,5 +1,6 @@
 package io.clairfs.peer.directory;
 
+import static io.clairfs.peer.directory.DirectoryMembers.self;
 import static io.clairfs.peer.directory.Waits.eventually;
 import static io.clairfs.peer.directory.Waits.untilTold;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -86,13 +87,6 @@ final class RelayedGroup implements AutoCloseable {
                 .forEach(endpoint -> ((com.hazelcast.config.ServerSocketEndpointConfig) endpoint)
                         .setPublicAddress(relays.get(number).address()));
         return settings;
-    }
-
-    static Node.Introduction self(int number) {
-        return new Node.Introduction(
-                "node" + number,
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 9000 + number),
-                new byte[] {(byte) number});
     }
 
     GroupMembership open(int number, @Nullable Secret secret) throws IOException {
