@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sizes of what a view makes of the files of one directory: from an earlier listing for files that have not changed, else from their headers.
  *
- * <p>A file whose header the source does not give gets the source's size, and cannot be read while this listing lasts. One bad file so does not
- * cost its directory. Used by many threads at once.
+ * <p>A file whose header the source does not give, or that changes whenever its header is read, gets the source's size, and cannot be read while
+ * this listing lasts. One bad file so does not cost its directory. Used by many threads at once.
  */
 final class ShownSizes {
     private static final int MOST_TRIES = 5;
@@ -63,13 +63,18 @@ final class ShownSizes {
                     return file.size();
                 }
                 if (tries == MOST_TRIES || !pause(FIRST_PAUSE_MS << (tries - 1))) {
-                    gaps = true;
-                    warnings.accept("the size of a file is not known, and reads of it fail until it is mounted again: "
-                            + e.getMessage());
-                    return file.size();
+                    return unknown(status, e);
                 }
             }
         }
+    }
+
+    /** The size of a file of which the header could not be read, with a warning. */
+    long unknown(FileStatus status, SourceException why) {
+        gaps = true;
+        warnings.accept(
+                "the size of a file is not known, and reads of it fail until it is mounted again: " + why.getMessage());
+        return status.size();
     }
 
     /** The index of the same version of the file; -1 if there is none, or nothing could be made of it. */

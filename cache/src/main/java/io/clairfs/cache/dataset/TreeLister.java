@@ -122,7 +122,12 @@ final class TreeLister implements AutoCloseable {
         if (failures.isFirst(directory)) { // said before a caller meets it
             warnings.accept(ListingFailures.line(directory, reason));
         }
-        promise.completeExceptionally(reason);
+        SourceException told = reason;
+        if (failures.isGivenUp(directory)) {
+            warnings.accept(ListingFailures.givenUpLine(directory, reason));
+            told = ListingFailures.givenUp(directory, reason);
+        }
+        promise.completeExceptionally(told);
         directory.settle(promise);
         if (pauseMs < 0) {
             done();
@@ -315,7 +320,7 @@ final class TreeLister implements AutoCloseable {
             return null; // a device, socket or pipe is no training data
         }
 
-        /** The status and the size belong to one version of the file. */
+        /** The status and the size belong to one version of the file, unless it changes all the time. */
         private Examined examineFile(byte[] path, FileStatus status) throws SourceException {
             FileStatus now = status;
             for (int changed = 1; ; changed++) {
@@ -323,9 +328,12 @@ final class TreeLister implements AutoCloseable {
                     return new Examined(Listing.Kind.FILE, now, sizes.madeBytes(path, now), null);
                 } catch (SourceChangedException e) {
                     if (changed > MOST_VANISHED) {
-                        throw e;
+                        return new Examined(Listing.Kind.FILE, now, sizes.unknown(now, e), null);
                     }
                     now = source.status(path);
+                    if (!now.isRegular()) {
+                        throw e; // its directory is listed again
+                    }
                 }
             }
         }

@@ -126,10 +126,7 @@ public final class Admission implements AutoCloseable {
 
     /** Whether a fetch for this tier makes sense now. */
     public boolean takesMore(int tier) {
-        return residents.tier(tier).isWritable()
-                && planned
-                && residents.queue(tier).takesMore()
-                && !insertion.isCrowded(tier);
+        return insertion.takes(tier) && planned && residents.queue(tier).takesMore() && !insertion.isCrowded(tier);
     }
 
     /**
@@ -186,7 +183,7 @@ public final class Admission implements AutoCloseable {
     public void keepPatiently(int file, SampleBuffer sample) {
         LocalPlan now = plan;
         int tier = now.tierOf(file);
-        if (tier <= MEMORY || !residents.tier(tier).isWritable() || residents.isHere(file)) {
+        if (tier <= MEMORY || !insertion.takes(tier) || residents.isHere(file)) {
             return;
         }
         room.awaitQueue(tier, sample.size());
@@ -201,7 +198,7 @@ public final class Admission implements AutoCloseable {
         }
     }
 
-    /** Keeps a sample with its home elsewhere if it is used here sooner than others. Returns whether it should be kept. */
+    /** Keeps a sample with its home elsewhere if it is used here sooner than others. Returns whether it is kept. */
     private boolean keepCopy(int file, SampleBuffer sample) {
         LocalPlan now = plan;
         ReplicaSpace copies = now.copies();
@@ -210,11 +207,14 @@ public final class Admission implements AutoCloseable {
         }
         synchronized (copies) { // else another thread might evict meanwhile what is kept here
             int tier = copies.offer(file, insertion::letGoReplica);
-            if (tier == LocalPlan.NOWHERE) {
-                return false;
+            while (tier != LocalPlan.NOWHERE) {
+                boolean _ = insertion.keepIn(tier, now, file, sample);
+                if (residents.isKept(tier, file)) {
+                    return true;
+                }
+                tier = copies.demote(file); // its queue is full, or memory is full of last copies
             }
-            boolean _ = insertion.keepIn(tier, now, file, sample);
-            return true;
+            return false;
         }
     }
 

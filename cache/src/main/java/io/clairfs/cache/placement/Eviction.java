@@ -47,6 +47,11 @@ final class Eviction {
             last.enqueue(file);
         }
 
+        /** Adds one that {@link #poll} gives before all others. */
+        synchronized void addFirst(int file) {
+            last.enqueueFirst(file);
+        }
+
         /** Takes the one that was added first; {@link #NONE} when there is none. */
         synchronized int poll() {
             return last.isEmpty() ? NONE : last.dequeueInt();
@@ -115,6 +120,14 @@ final class Eviction {
         }
     }
 
+    /** As {@link #leftover}, for a file that another node holds: it goes before the last copies, of which there may be many. */
+    void spareLeftover(int file, int tier) {
+        Leftovers of = leftovers.get(tier);
+        if (file < of.looked.get()) {
+            of.addFirst(file);
+        }
+    }
+
     /**
      * Tries until a sample of so many bytes is kept. Evicts one sample of the tier per try, while there are any that it is worth and that can go.
      *
@@ -135,10 +148,10 @@ final class Eviction {
         return of.looked.get() < tree.entryCount() || !of.isEmpty();
     }
 
-    /** Whether the tier would take so many bytes if it were empty. */
+    /** Whether the tier would take so many bytes in the room of others. */
     private boolean couldTake(int tier, long bytes) {
         Tier into = residents.tier(tier);
-        return into.isWritable() && into.bytesOf(bytes) <= into.sampleRoomBytes();
+        return into.couldTake(bytes) && into.bytesOf(bytes) <= into.sampleRoomBytes();
     }
 
     private int next(int tier, Supplier<Worth> worth) {

@@ -2,6 +2,7 @@ package io.clairfs.cache.placement;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.tier.Tier;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
@@ -49,7 +50,14 @@ final class Insertion {
 
     /** Whether a tier's medium takes so many more bytes, or there may be samples to evict from the tier. */
     boolean mayMakeRoom(int tier, long sampleBytes) {
-        return residents.tier(tier).mayGrowBy(sampleBytes) || eviction.mayFindLeftover(tier);
+        Tier into = residents.tier(tier);
+        return into.mayGrowBy(sampleBytes) || (into.couldTake(sampleBytes) && eviction.mayFindLeftover(tier));
+    }
+
+    /** Whether a tier takes samples now, if need be in the room of leftovers. */
+    boolean takes(int tier) {
+        Tier into = residents.tier(tier);
+        return into.isWritable() || (into.couldTake(0) && eviction.mayFindLeftover(tier));
     }
 
     /** Whether what this tier would give up for more is to go to another that takes no more for the moment. */
@@ -105,18 +113,46 @@ final class Insertion {
             }
         } finally {
             queue.done(file);
+            if (!residents
+                    .tier(tier)
+                    .couldTake(
+                            0)) { // where it takes no more for a while, what is counted but not there makes the others
+                // go in turn
+                takeBackUnlessThere(file, tier);
+            }
         }
         return true;
     }
 
-    /** A replica is not kept any more. Its home may not have it yet: then it becomes a leftover. */
+    /**
+     * A replica is not kept any more. Memory gives it up at once, a slower tier when a writer needs its room: no thread that has fetched a
+     * sample waits for a disk. Where its home may not have it yet, it becomes a leftover in memory, too.
+     */
     void letGoReplica(int file) {
-        if (residents.isElsewhere(file)) {
-            residents.evict(file);
-        } else {
-            int tier = residents.tierOf(file);
-            if (tier >= MEMORY) {
+        boolean spare = residents.isElsewhere(file);
+        for (int tier = MEMORY; tier < residents.tiers().size(); tier++) {
+            if (!residents.tier(tier).contains(file)) {
+                continue;
+            }
+            if (!spare) {
                 eviction.leftover(file, tier);
+            } else if (tier == MEMORY) {
+                residents.evict(tier, file);
+            } else {
+                eviction.spareLeftover(file, tier);
+            }
+        }
+    }
+
+    /** If the file is a replica that should be in this tier, and the tier did not take it, or evicts it just now, it is not counted any longer. */
+    private void takeBackUnlessThere(int file, int tier) {
+        ReplicaSpace copies = plan.get().copies();
+        if (copies == null) {
+            return;
+        }
+        synchronized (copies) { // else another thread might bring it meanwhile
+            if (!residents.isKept(tier, file)) {
+                copies.takeBack(file, tier);
             }
         }
     }
@@ -160,8 +196,7 @@ final class Insertion {
             SampleBuffer sample = tier == MEMORY ? residents.fromMemory(file) : residents.get(tier, file);
             if (sample != null) {
                 try {
-                    if (!keepIn(wanted, now, file, sample)
-                            && residents.tier(wanted).isWritable()) {
+                    if (!keepIn(wanted, now, file, sample) && takes(wanted)) {
                         crowded = wanted;
                         eviction.leftover(file, tier);
                         return false;
@@ -172,6 +207,7 @@ final class Insertion {
             }
         }
         residents.evict(tier, file);
+        takeBackUnlessThere(file, tier); // it may have become a replica again meanwhile
         return true;
     }
 }

@@ -123,6 +123,30 @@ public final class ReplicaSpace {
         return numbers.fileOf(number);
     }
 
+    /**
+     * The tier that should keep a replica of a file did not take it.
+     *
+     * @return the next slower one that has room, which should keep it; {@link LocalPlan#NOWHERE} where none has: it is counted no longer
+     */
+    synchronized int demote(int file) {
+        int number = numbers.numberOf(file);
+        if (number == FileNumbers.NONE || tierOf[number] == LocalPlan.NOWHERE) {
+            return LocalPlan.NOWHERE;
+        }
+        int slower = tierOf[number] + 1;
+        release(number);
+        return place(number, slower);
+    }
+
+    /** Takes back that this tier should keep a replica of a file: it is not there. */
+    synchronized void takeBack(int file, int tier) {
+        int number = numbers.numberOf(file);
+        if (number != FileNumbers.NONE && tierOf[number] == tier) {
+            kept.remove(number);
+            release(number);
+        }
+    }
+
     private long bytesIn(int tier, int number) {
         return tiers.get(tier).bytesOf(sizes.bytes(number));
     }
@@ -145,7 +169,12 @@ public final class ReplicaSpace {
             }
             return LocalPlan.NOWHERE;
         }
-        for (int tier = 0; tierOf[number] == LocalPlan.NOWHERE && tier < left.length; tier++) {
+        return place(number, 0);
+    }
+
+    /** Counts a sample in the fastest tier from this one on that has room, unless it is counted already. */
+    private int place(int number, int fastest) {
+        for (int tier = fastest; tierOf[number] == LocalPlan.NOWHERE && tier < left.length; tier++) {
             if (bytesIn(tier, number) <= left[tier]) {
                 tierOf[number] = (byte) tier;
                 left[tier] -= bytesIn(tier, number);

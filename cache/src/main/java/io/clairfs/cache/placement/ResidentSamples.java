@@ -153,9 +153,14 @@ public final class ResidentSamples {
         return Held.NOT_HELD;
     }
 
-    /** Whether a tier holds the sample or queues it. */
+    /** Whether a tier holds the sample or queues it. It is in the tier before it leaves the queue, so the queue is asked first. */
     boolean isIn(int tier, int file) {
-        return tiers.get(tier).contains(file) || queues.get(tier).contains(file);
+        return queues.get(tier).contains(file) || tiers.get(tier).contains(file);
+    }
+
+    /** The same, but memory has to hold it for good, and not just because it was read a moment ago. */
+    boolean isKept(int tier, int file) {
+        return tier == MEMORY ? memory.isPinned(file) : isIn(tier, file);
     }
 
     /** Whether a slower tier holds the sample or queues it. */
@@ -206,15 +211,6 @@ public final class ResidentSamples {
     void evict(int tier, int file) {
         tiers.get(tier).evict(file);
         holdings.gone(tier, file);
-    }
-
-    /** Evicts a sample from all tiers that hold it. */
-    void evict(int file) {
-        for (int tier = 0; tier < tiers.size(); tier++) {
-            if (tiers.get(tier).contains(file)) {
-                evict(tier, file);
-            }
-        }
     }
 
     /** Has {@code copies} adopt the samples in tiers that have their home elsewhere. */

@@ -136,6 +136,11 @@ public final class AsListedTier implements Tier {
     }
 
     @Override
+    public boolean couldTake(long sampleBytes) {
+        return tier.couldTake(sampleBytes);
+    }
+
+    @Override
     public boolean mayGrowBy(long bytes) {
         return tier.mayGrowBy(bytes);
     }

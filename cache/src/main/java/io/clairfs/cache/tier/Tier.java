@@ -65,6 +65,14 @@ public interface Tier extends AutoCloseable {
     /** Whether it accepts samples now; false while its medium fails or is full. */
     boolean isWritable();
 
+    /**
+     * Whether it could accept a sample of {@code sampleBytes} in the room of others that are evicted for it: false while its medium fails, or
+     * is so full that all of them together would not make room.
+     */
+    default boolean couldTake(long sampleBytes) {
+        return isWritable();
+    }
+
     /** The failures so far. */
     TierFailures failures();
 

@@ -183,6 +183,32 @@ final class DatasetTreeTest {
         }
     }
 
+    // Promise E4
+    @Test
+    void directoryThatStaysAway_isGivenUpWithTheRemedy_andTheRestIsComplete() throws Exception {
+        Files.createDirectories(directory.resolve("away"));
+        Files.writeString(directory.resolve("top"), "top");
+        List<String> warnings = Collections.synchronizedList(new ArrayList<>());
+        try (FailingSource source = new FailingSource(new DirectorySource(directory))) {
+            source.names.put("away", Errno.ENOENT);
+            try (DatasetTree tree = new DatasetTree(source, 2, warnings::add)) {
+                tree.complete().get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+                source.names.clear();
+                assertThat(tree.find("top".getBytes(UTF_8), TIMEOUT_MS)).isNotNull();
+                assertThatThrownBy(() -> tree.find("away/x".getBytes(UTF_8), TIMEOUT_MS))
+                        .isInstanceOfSatisfying(
+                                SourceFailedException.class,
+                                e -> assertThat(e.errno()).isEqualTo(Errno.ENOENT))
+                        .hasMessageContaining("unmount, and mount again");
+                assertThat(warnings)
+                        .containsExactly(
+                                "cannot list directory away: No such file or directory",
+                                "cannot list directory away: No such file or directory; it is not tried again: unmount,"
+                                        + " and mount again");
+            }
+        }
+    }
+
     @Test
     void names_ofADirectoryThatIsNotThere_failsAndNamesIt() throws Exception {
         try (DirectorySource source = new DirectorySource(directory)) {

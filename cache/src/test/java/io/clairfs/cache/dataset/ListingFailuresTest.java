@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.source.SourceChangedException;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.source.SourceFailedException;
 import org.junit.jupiter.api.Test;
@@ -43,7 +44,32 @@ final class ListingFailuresTest {
         for (int tries = 1; tries < 5; tries++) {
             assertThat(failures.failed(directory, failure(Errno.ENOENT))).isPositive();
         }
+        assertThat(failures.isGivenUp(directory)).isFalse();
         assertThat(failures.failed(directory, failure(Errno.ENOENT))).isEqualTo(-1);
+        assertThat(failures.isGivenUp(directory)).isTrue();
+    }
+
+    @Test
+    void whatIsGoneAfterOtherFailures_isLookedForAFewTimesAllTheSame() {
+        for (int tries = 1; tries <= 20; tries++) {
+            assertThat(failures.failed(directory, failure(Errno.EIO))).isPositive();
+        }
+        for (int tries = 1; tries < 5; tries++) {
+            assertThat(failures.failed(directory, failure(Errno.ENOENT))).isPositive();
+        }
+        assertThat(failures.failed(directory, new SourceChangedException("c"))).isEqualTo(-1);
+    }
+
+    @Test
+    void whatWasGivenUp_isToldWithTheRemedy() {
+        assertThat(ListingFailures.givenUpLine(directory, failure(Errno.ENOENT)))
+                .isEqualTo(
+                        "cannot list directory c: No such file or directory; it is not tried again: unmount, and mount"
+                                + " again");
+        assertThat(ListingFailures.givenUp(directory, failure(Errno.ENOENT)))
+                .isInstanceOfSatisfying(
+                        SourceFailedException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOENT))
+                .hasMessage("c (not tried again: unmount, and mount again): No such file or directory");
     }
 
     @Test

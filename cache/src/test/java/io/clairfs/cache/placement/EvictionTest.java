@@ -13,7 +13,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -80,12 +82,8 @@ final class EvictionTest {
 
     @Test
     void lastCopies_eachGoesOnce_howeverManyThreadsNeedRoom() throws Exception {
-        residents.tell(new NowhereElse());
-        for (int sample = 0; sample < SAMPLES; sample++) {
-            SampleBuffer buffer = dataset.sample(sample);
-            assertThat(residents.keep(MEMORY, dataset.file(sample), buffer)).isTrue();
-            buffer.release();
-        }
+        residents.tell(new Elsewhere(_ -> false));
+        keepAll();
         Callable<Boolean> evicting = () -> {
             evictAll(Eviction.Worth.LAST_COPIES);
             return true;
@@ -102,8 +100,31 @@ final class EvictionTest {
         assertThat(eviction.mayFindLeftover(MEMORY)).isFalse();
     }
 
-    /** No other node has anything. */
-    private static final class NowhereElse implements ResidencyListener {
+    @Test
+    void replicaThatWasLetGo_goesBeforeTheLastCopies_howeverManyThereAre() {
+        int replica = dataset.file(SAMPLES - 1);
+        AtomicBoolean hasCopies = new AtomicBoolean();
+        residents.tell(new Elsewhere(file -> file == replica && hasCopies.get()));
+        keepAll();
+        evictAll(Eviction.Worth.LEFTOVERS);
+        assertThat(memory.samples()).as("no other node has any").isEqualTo(SAMPLES);
+        hasCopies.set(true);
+        eviction.spareLeftover(replica, MEMORY);
+        evictAll(Eviction.Worth.LEFTOVERS);
+        assertThat(evictions.get(replica)).isEqualTo(1);
+        assertThat(memory.samples()).isEqualTo(SAMPLES - 1);
+    }
+
+    private void keepAll() {
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            SampleBuffer buffer = dataset.sample(sample);
+            assertThat(residents.keep(MEMORY, dataset.file(sample), buffer)).isTrue();
+            buffer.release();
+        }
+    }
+
+    /** What other nodes have. */
+    private record Elsewhere(IntPredicate files) implements ResidencyListener {
         @Override
         public void kept(int tier, int file) {
             assertThat(tier).isEqualTo(MEMORY);
@@ -116,7 +137,7 @@ final class EvictionTest {
 
         @Override
         public boolean isElsewhere(int file) {
-            return false;
+            return files.test(file);
         }
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.SavedListings;
 import io.clairfs.cache.posix.Errno;
+import io.clairfs.cache.posix.FileStatus;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.ForwardingSource;
 import io.clairfs.cache.source.Source;
@@ -137,6 +138,41 @@ final class ViewTest extends ViewFixture {
             assertThatThrownBy(() -> node.read("twice"))
                     .isInstanceOf(SourceUnfitException.class)
                     .hasMessage("twice: its size was not known");
+        }
+    }
+
+    /** One of its files is another one whenever it is looked at. */
+    private static final class Changing extends ForwardingSource {
+        private final String path;
+        private final AtomicInteger looks = new AtomicInteger();
+
+        Changing(Source source, String path) {
+            super(source);
+            this.path = path;
+        }
+
+        @Override
+        public FileStatus status(byte[] file) throws SourceException {
+            FileStatus now = super.status(file);
+            if (!new String(file, UTF_8).equals(path)) {
+                return now;
+            }
+            long mtimeNs = now.mtimeNs() + looks.incrementAndGet();
+            return new FileStatus(now.mode(), now.uid(), now.gid(), now.size(), mtimeNs, now.inode(), now.ctimeNs());
+        }
+    }
+
+    // Promise V4
+    @Test
+    void fileThatChangesWheneverItIsLookedAt_costsNoOtherFileOfItsDirectory() throws Exception {
+        List<String> warnings = new ArrayList<>();
+        try (Changing source = new Changing(new DirectorySource(dataset), "twice");
+                DatasetTree tree = listed(source, times(2), SavedListings.none(), warnings::add);
+                Node node = new Node(source, tree)) {
+            assertThat(warnings).singleElement().asString().contains("twice changed", "until it is mounted again");
+            assertThat(tree.fileSize(file(tree, "twice"))).isEqualTo(5);
+            assertThat(node.read("plain")).isEqualTo("as it is");
+            assertThatThrownBy(() -> node.read("twice")).isInstanceOf(SourceChangedException.class);
         }
     }
 

@@ -54,8 +54,10 @@ record SampleParts(
         View view = view(context);
         SavedIndex saved =
                 new SavedIndex(config.indexCache(), config.source(), view, context.takeover() == null, errors::add);
-        Source source = context.started(new ChangeNotice(new DirectorySource(config.source()), saved::fileChanged));
-        DatasetTree tree = context.started(tree(context, source, view, saved));
+        Source listed = new DirectorySource(config.source());
+        Source source = context.started(new ChangeNotice(listed, saved::fileChanged));
+        // A file that changes while its header is read for the listing outdates nothing: it is examined again.
+        DatasetTree tree = context.started(tree(context, listed, view, saved));
         if (context.takeover() == null) {
             saved.saveWhenComplete(tree);
         }

@@ -7,8 +7,10 @@ import io.clairfs.fs.faulty.Fault;
 import io.clairfs.fs.faulty.FaultKind;
 import io.clairfs.fs.faulty.FaultSpec;
 import io.clairfs.fs.faulty.FaultyMount;
+import io.clairfs.fs.faulty.FileContent;
 import io.clairfs.fs.faulty.Request;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -127,6 +129,29 @@ class ListingFaultTest {
         String open =
                 "import errno, sys\ntry:\n open(sys.argv[1])\nexcept OSError as e:\n print(errno.errorcode[e.errno])";
         return fixture.python(open, mount.control("index"));
+    }
+
+    // Promise C5
+    @Test
+    @Execution(CONCURRENT)
+    void file_of_a_view_that_changes_before_its_header_is_read_costs_no_kept_listing() throws Exception {
+        Path cache = fixture.newDirectory("cache");
+        Fault hang = source.inject(
+                FaultSpec.of(FaultKind.HANG).on(Request.OPEN).at("c1/3.jpg").lasting(UNTIL_LIFTED));
+        LiveMount mount = fixture.mountAt(point, source.point(), "--view", "decode", "--index-cache", cache.toString());
+        Waiting.until("its header is asked for", () -> hang.struck() > 0);
+        FileContent _ = source.files().replace("c1/3.jpg", /* seed */ 7);
+        hang.lift();
+        mount.awaitReady();
+        Waiting.until("the listing is kept", () -> {
+            try (var files = Files.list(cache)) {
+                return files.anyMatch(file -> file.toString().endsWith(".index"));
+            }
+        });
+        assertThat(mount.status().at("/view/headers_read").asInt())
+                .as("that of one file was read twice")
+                .isEqualTo(CLASSES * EACH + 1);
+        assertThat(mount.lines("errors")).noneMatch(line -> line.contains("index"));
     }
 
     // Promise W3, J5

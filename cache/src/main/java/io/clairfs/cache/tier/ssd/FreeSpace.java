@@ -49,19 +49,24 @@ final class FreeSpace {
     }
 
     /** Whether {@code bytes} may be written without touching the reserve. */
-    synchronized boolean allows(long bytes) {
+    boolean allows(long bytes) {
+        return allows(bytes, 0);
+    }
+
+    /** The same when {@code removedBytes} of files have been removed. */
+    synchronized boolean allows(long bytes, long removedBytes) {
         long now = clock.getAsLong();
         if (!measured || now - measuredAtNs >= MEASURED_FOR_NS || writtenBytes >= MEASURED_FOR_BYTES) {
             measure(now);
         }
-        if (!isEnoughFor(bytes) && writtenBytes > 0) {
+        if (!isEnoughFor(bytes, removedBytes) && writtenBytes > 0) {
             measure(now);
         }
-        return isEnoughFor(bytes);
+        return isEnoughFor(bytes, removedBytes);
     }
 
-    private boolean isEnoughFor(long bytes) {
-        return freeBytes - writtenBytes - underWayBytes - inBlocks(bytes) >= reserveBytes;
+    private boolean isEnoughFor(long bytes, long removedBytes) {
+        return freeBytes + removedBytes - writtenBytes - underWayBytes - inBlocks(bytes) >= reserveBytes;
     }
 
     /** Bytes that a file or a write of {@code bytes} may take, in whole blocks and one more. */

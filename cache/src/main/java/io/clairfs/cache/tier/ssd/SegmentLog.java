@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The segments of one dataset and the sums over them: reserved room, live bytes, bytes on the disk.
  *
- * <p>Room is reserved under one lock and written to outside it. Files are made under the lock, once per segment. Bytes count from their
- * reservation until after their removal, so the disk never holds more than the capacity.
+ * <p>Room is reserved under one lock and written to outside it. Files are made under the lock, once per segment; so whoever asks for the sums
+ * takes no lock, and does not wait for a disk that hangs. Bytes count from their reservation until after their removal, so the disk never holds
+ * more than the capacity.
  */
 final class SegmentLog {
     /** A segment is at most this part of the capacity, so that a half-empty one wastes little of it. */
@@ -26,10 +27,10 @@ final class SegmentLog {
     private final Map<Integer, Segment> bySlot = new ConcurrentHashMap<>();
     private @Nullable Segment active;
     private int lastNumber;
-    private long diskBytes = TierDirectory.fixedBytes();
-    private long liveBytes;
-    private long pendingBytes;
-    private int liveSamples;
+
+    /** Changed under the lock. */
+    private volatile LogSums sums = LogSums.EMPTY;
+
     private volatile boolean mayBeFragmented;
 
     SegmentLog(TierDirectory directory, long capacityBytes) {
@@ -67,7 +68,7 @@ final class SegmentLog {
      */
     synchronized @Nullable Spot reserve(long size) throws PosixException {
         long need = size + IndexEntry.BYTES;
-        if (diskBytes + need > capacityBytes) {
+        if (sums.diskBytes() + need > capacityBytes) {
             return null;
         }
         Segment segment = active;
@@ -84,8 +85,7 @@ final class SegmentLog {
         segment.dataBytes += size;
         segment.pendingBytes += need;
         segment.writers++;
-        diskBytes += need;
-        pendingBytes += need;
+        sums = sums.reserved(need);
         return spot;
     }
 
@@ -126,7 +126,7 @@ final class SegmentLog {
         Segment segment = spot.segment;
         segment.writers--;
         segment.pendingBytes -= spot.diskBytes();
-        pendingBytes -= spot.diskBytes();
+        sums = sums.settled(spot.diskBytes());
         closeIfSettled(segment);
     }
 
@@ -189,9 +189,8 @@ final class SegmentLog {
         }
         segment.liveSamples += samples;
         segment.liveBytes += bytes;
-        liveSamples += samples;
-        liveBytes += bytes;
-        assert liveBytes >= 0 && segment.liveBytes >= 0 && segment.liveSamples >= 0 : "negative sum";
+        sums = sums.plusLive(samples, bytes);
+        assert sums.liveBytes() >= 0 && segment.liveBytes >= 0 && segment.liveSamples >= 0 : "negative sum";
     }
 
     /** Takes over a segment of an earlier mount. Returns false when its slot is not free. */
@@ -200,7 +199,7 @@ final class SegmentLog {
             return false;
         }
         lastNumber = Math.max(lastNumber, segment.number());
-        diskBytes += segment.diskBytes();
+        sums = sums.plusDisk(segment.diskBytes());
         return true;
     }
 
@@ -243,7 +242,7 @@ final class SegmentLog {
 
     /** Whether the live samples of the segment fit elsewhere now. */
     synchronized boolean hasRoomFor(Segment segment) {
-        return diskBytes + segment.liveBytes <= capacityBytes;
+        return sums.diskBytes() + segment.liveBytes <= capacityBytes;
     }
 
     /** Seals the active segment if it could be compacted then. Returns whether it did. */
@@ -261,9 +260,7 @@ final class SegmentLog {
         segment.delete();
         synchronized (this) {
             bySlot.remove(segment.slot());
-            diskBytes -= segment.diskBytes();
-            liveBytes -= segment.liveBytes;
-            liveSamples -= segment.liveSamples;
+            sums = sums.plusDisk(-segment.diskBytes()).plusLive(-segment.liveSamples, -segment.liveBytes);
             segment.liveBytes = 0;
             segment.liveSamples = 0;
             segment.entries = 0;
@@ -278,10 +275,10 @@ final class SegmentLog {
     }
 
     private synchronized void cutInBooks(Segment segment, int entry, long offset) {
-        diskBytes -= segment.diskBytes();
+        long before = segment.diskBytes();
         segment.entries = entry;
         segment.dataBytes = offset;
-        diskBytes += segment.diskBytes();
+        sums = sums.plusDisk(segment.diskBytes() - before);
     }
 
     /**
@@ -323,30 +320,32 @@ final class SegmentLog {
 
     /** Whether {@code bytes} more, entries included, fit now. */
     synchronized boolean hasRoom(long bytes) {
-        return diskBytes + bytes <= capacityBytes;
+        return sums.diskBytes() + bytes <= capacityBytes;
     }
 
     /** Whether a sample of {@code size} bytes would fit if all dead bytes were removed. */
     synchronized boolean couldFit(long size) {
-        return TierDirectory.fixedBytes() + liveBytes + pendingBytes + size + IndexEntry.BYTES <= capacityBytes;
+        LogSums now = sums;
+        long kept = TierDirectory.fixedBytes() + now.liveBytes() + now.pendingBytes();
+        return kept + size + IndexEntry.BYTES <= capacityBytes;
     }
 
     /** Bytes that compaction can remove, once no sample is being sent from their segments. */
-    synchronized long deadBytes() {
-        return diskBytes - TierDirectory.fixedBytes() - liveBytes - pendingBytes;
+    long deadBytes() {
+        return sums.deadBytes();
     }
 
     /** Bytes in the directory. */
-    synchronized long diskBytes() {
-        return diskBytes;
+    long diskBytes() {
+        return sums.diskBytes();
     }
 
     /** Bytes of the live samples and their entries. */
-    synchronized long liveBytes() {
-        return liveBytes;
+    long liveBytes() {
+        return sums.liveBytes();
     }
 
-    synchronized int liveSamples() {
-        return liveSamples;
+    int liveSamples() {
+        return sums.liveSamples();
     }
 }

@@ -112,14 +112,25 @@ public final class SsdTier implements Tier {
             long reserveBytes,
             LongSupplier clock,
             Consumer<String> errors,
-            long pinsEndWithinNs)
-            throws IOException {
+            long pinsEndWithinNs) {
+        this(directory, directory::freeBytes, capacityBytes, reserveBytes, clock, errors, pinsEndWithinNs);
+    }
+
+    /** {@code disk} measures what is free on the disk of {@code directory}. */
+    SsdTier(
+            TierDirectory directory,
+            FreeSpace.Measurement disk,
+            long capacityBytes,
+            long reserveBytes,
+            LongSupplier clock,
+            Consumer<String> errors,
+            long pinsEndWithinNs) {
         this.directory = directory;
         pins = new SegmentPins(pinsEndWithinNs);
         this.capacityBytes = capacityBytes;
         this.clock = clock;
         health = new MediumHealth(clock, errors);
-        freeSpace = new FreeSpace(directory::freeBytes, reserveBytes, clock);
+        freeSpace = new FreeSpace(disk, reserveBytes, clock);
         log = new SegmentLog(directory, capacityBytes);
         openFiles = new OpenFiles(directory, MOST_OPEN_FILES);
     }
@@ -244,6 +255,9 @@ public final class SsdTier implements Tier {
     private boolean makeRoomOnDisk(Compaction compaction, long bytes) {
         makingRoom.lock();
         try {
+            if (!freeSpace.allows(bytes, log.deadBytes())) {
+                return false; // others have to be evicted first: compaction alone would move samples in vain
+            }
             while (log.deadBytes() > 0 && health.mayWrite() && compaction.step()) {
                 freeSpace.changed();
                 if (freeSpace.take(bytes)) {
@@ -349,6 +363,12 @@ public final class SsdTier implements Tier {
     @Override
     public boolean isWritable() {
         return contents != null && health.mayWrite() && freeSpace.allows(0);
+    }
+
+    @Override
+    public boolean couldTake(long sampleBytes) {
+        long held = log.diskBytes() - TierDirectory.fixedBytes();
+        return contents != null && health.mayWrite() && freeSpace.allows(sampleBytes + ENTRY_BYTES, held);
     }
 
     @Override

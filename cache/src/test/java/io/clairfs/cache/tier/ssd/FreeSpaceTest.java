@@ -28,6 +28,14 @@ final class FreeSpaceTest {
     }
 
     @Test
+    void aDiskThatIsFull_hasRoomInPlaceOfWhatIsRemoved() {
+        freeBytes = RESERVE - 2 * BLOCK;
+        assertThat(space.allows(0)).isFalse();
+        assertThat(space.allows(SAMPLE, SAMPLE + 2 * BLOCK)).isFalse();
+        assertThat(space.allows(SAMPLE, SAMPLE + 3 * BLOCK)).isTrue();
+    }
+
+    @Test
     void aWriteThatFailed_takesNothing() {
         assertThat(space.take(SAMPLE)).isTrue();
         space.written(SAMPLE);
