@@ -13,6 +13,7 @@ import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.status.NodeTraffic;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,6 +95,7 @@ public final class JobRun {
             LongSupplier clockNs,
             long[] positions)
             throws InvalidSpecException {
+        requireFiles(index);
         this.spec = spec;
         this.index = index;
         this.staging = staging;
@@ -105,6 +107,20 @@ public final class JobRun {
         streams = new JobStreams(this, spec, start, orders, index, tree, staging, clockNs);
         follower = new TrainerFollower(spec, index, streams, usualLength, start.isInItsMiddle(), clockNs);
         lastEpoch = streams.epoch();
+    }
+
+    /**
+     * Refuses samples of which none has a file: no reader of such a job ever comes by the mount.
+     *
+     * @throws InvalidSpecException with the remedy
+     */
+    public static void requireFiles(SampleIndex index) throws InvalidSpecException {
+        int samples = index.size();
+        if (samples > 0 && IntStream.range(0, samples).allMatch(sample -> index.file(sample) == SampleIndex.NO_FILE)) {
+            throw new InvalidSpecException("none of its " + samples
+                    + " samples has its file in the source: they are links that lead out of it, or nowhere; mount the directory"
+                    + " that holds the files, or copy the files in place of the links");
+        }
     }
 
     private static PlannerOrders plannerOrders(JobSpec spec, SampleIndex index, EpochOrders orders) {
@@ -256,6 +272,7 @@ public final class JobRun {
     public synchronized void followByRequests() {
         followsRequests = true;
         streams.leaveTracers();
+        follower.expectTracers();
     }
 
     /** A reader had to ask for this file: it counts as read, in the stream that comes to it first, as does all that its trainer's loaders cannot still have before them. */

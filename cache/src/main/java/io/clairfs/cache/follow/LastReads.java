@@ -1,16 +1,22 @@
 package io.clairfs.cache.follow;
 
+import io.clairfs.cache.stage.StreamWindow;
 import java.util.Arrays;
 
 /**
  * The last reads of one stream, and which of them follow its order.
  *
  * <p>Loaders work on batches side by side, each batch in order. So a read that follows the order has a neighbour: another of the last reads
- * at most {@value #NEIGHBOUR} positions away. Not thread-safe.
+ * at most {@value #NEIGHBOUR} positions away. Where the window leaves tracers ({@link StreamWindow#leaveTracers}), hardly any other reads are
+ * seen of a trainer in order, so those of two tracers are neighbours, too, if no more than one lies between them. In another order few reads
+ * are at tracers. Not thread-safe.
  */
 final class LastReads {
     /** How far apart neighbours may be, positions. */
     static final int NEIGHBOUR = 2;
+
+    /** The same for tracers: one of them may go unseen. */
+    private static final int TRACER_NEIGHBOUR = 2 * StreamWindow.TRACER_EVERY;
 
     private final long[] sequences;
 
@@ -27,11 +33,25 @@ final class LastReads {
 
     private int orderlyCount;
 
+    /** Whether the window leaves tracers. */
+    private boolean tracers;
+
     /** None yet, of {@code memory} that are remembered. */
     LastReads(int memory) {
         sequences = new long[memory];
         close = new boolean[memory];
         orderly = new long[memory];
+    }
+
+    /** Reads of tracers are neighbours from now on. */
+    void expectTracers() {
+        tracers = true;
+    }
+
+    private boolean areNeighbours(long one, long other) {
+        long apart = Math.abs(one - other);
+        return apart <= NEIGHBOUR
+                || (tracers && apart <= TRACER_NEIGHBOUR && StreamWindow.isTracer(one) && StreamWindow.isTracer(other));
     }
 
     /** The next read, at this place. */
@@ -45,7 +65,7 @@ final class LastReads {
         next = at + 1 == sequences.length ? 0 : at + 1;
         remembered = Math.min(remembered + 1, sequences.length);
         for (int i = 0; i < remembered; i++) {
-            if (i != at && Math.abs(sequences[i] - sequence) <= NEIGHBOUR) {
+            if (i != at && areNeighbours(sequences[i], sequence)) {
                 markClose(i);
                 markClose(at);
             }
@@ -91,7 +111,7 @@ final class LastReads {
     /** Whether another of them is close to this place. */
     boolean hasNeighbour(long sequence) {
         for (int i = 0; i < remembered; i++) {
-            if (sequences[i] != sequence && Math.abs(sequences[i] - sequence) <= NEIGHBOUR) {
+            if (sequences[i] != sequence && areNeighbours(sequences[i], sequence)) {
                 return true;
             }
         }

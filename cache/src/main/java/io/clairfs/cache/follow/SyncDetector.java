@@ -75,6 +75,11 @@ final class SyncDetector {
         judged++;
     }
 
+    /** Most reads in order are of tracers from now on. */
+    void expectTracers() {
+        Arrays.stream(streams).forEach(LastReads::expectTracers);
+    }
+
     /** The last reads of a stream. */
     LastReads lastReads(int stream) {
         return streams[stream];

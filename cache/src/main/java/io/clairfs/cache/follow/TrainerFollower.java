@@ -57,6 +57,11 @@ final class TrainerFollower {
     /** The same, but no more than half of an epoch: what is farther may as well be another read in the same epoch. */
     private final int withinEpoch;
 
+    /** By so many positions the centres may lag behind. */
+    private int lag;
+
+    private final int memoryOfOne;
+
     /** Where the trainer's loaders are in each stream, as sequence numbers. */
     private final long[] centres;
 
@@ -91,11 +96,12 @@ final class TrainerFollower {
                 ? 0
                 : stepsOfEpoch - Math.ceilDiv(Math.max(0, usualLength - spec.skippedByTheLoader()), batch);
         startEpoch = spec.startEpoch();
-        int memoryOfOne = SyncDetector.memoryFor(usualLength);
+        memoryOfOne = SyncDetector.memoryFor(usualLength);
         int memory = SyncDetector.memoryOfAll(memoryOfOne, ranks);
         syncDetector = new SyncDetector(ranks, memoryOfOne);
         driftDetector = new EpochDriftDetector(spec, memory, goesOn);
         search = new TrainerSearch(memory);
+        lag = memory;
         times = new TrainingTimes(
                 batch * ranks,
                 spec.keys().containsKey("workers") ? Math.clamp((long) spec.window() * ranks, 0, Integer.MAX_VALUE) : 0,
@@ -123,6 +129,12 @@ final class TrainerFollower {
     /** Which steps the ranks were ready for together. */
     StepBalance balance() {
         return balance;
+    }
+
+    /** Reads are known by requests from now on, and windows leave tracers: the last reads reach far back. */
+    void expectTracers() {
+        syncDetector.expectTracers();
+        lag = Math.max(lag, memoryOfOne * StreamWindow.TRACER_EVERY / 2);
     }
 
     /** Whether reads follow the prediction, in the epoch that the job says. */
@@ -314,7 +326,7 @@ final class TrainerFollower {
 
     /** Whether the trainer's loaders may be there now. */
     private boolean isNear(int stream, StreamWindow.Slot slot) {
-        return distance(stream, slot) <= reach + search.memory(); // the centre lags behind by that
+        return distance(stream, slot) <= reach + lag;
     }
 
     /**

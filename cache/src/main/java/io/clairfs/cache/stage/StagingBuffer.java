@@ -74,12 +74,13 @@ public final class StagingBuffer {
 
     /**
      * The task of one thread to bring a sample into its place. Closing ends it in any case: the samples that had to leave have left, and
-     * the room of a sample that did not come is free.
+     * the room of a sample that did not come is free. Once the sample has come, the task is done: if it is lost before the task is closed,
+     * its place is another one's.
      */
     public final class Loading implements AutoCloseable {
         private final Place place;
         private final List<Place> leaving;
-        private final boolean mine;
+        private boolean mine;
 
         private Loading(Place place, List<Place> leaving, boolean mine) {
             this.place = place;
@@ -87,7 +88,7 @@ public final class StagingBuffer {
             this.mine = mine;
         }
 
-        /** Whether this thread has to bring the sample: no other does, and it is still wanted. */
+        /** Whether this thread has to bring the sample: no other does, and it is still wanted, and has not come. */
         public boolean isMine() {
             return mine;
         }
@@ -103,13 +104,18 @@ public final class StagingBuffer {
          * @return false when the sample has to be brought as a whole
          */
         public boolean mend(StagingArea.Parts from) throws IOException, SourceException {
-            return mine && StagingBuffer.this.mend(place, from);
+            boolean isMended = mine && StagingBuffer.this.mend(place, from);
+            if (isMended) {
+                mine = false;
+            }
+            return isMended;
         }
 
         /** Makes room, and puts the bytes into the staging area. Waits for readers of the leaving files and of this one. */
         public void stage(SampleBuffer buffer) throws IOException {
             dropLeaving();
             StagingBuffer.this.stage(place, buffer);
+            mine = false;
         }
 
         private void dropLeaving() {

@@ -37,8 +37,8 @@ public final class StreamWindow {
      */
     private static final int LEFT_AHEAD = 16;
 
-    /** Where reads are not reported, one position in so many is left unstaged, for the reader to ask for. */
-    private static final int TRACER_EVERY = 16;
+    /** Where reads are not reported, one position in so many is left unstaged, for the reader to ask for: a tracer. */
+    public static final int TRACER_EVERY = 16;
 
     private final AccessStream stream;
     private final SampleIndex index;
@@ -60,6 +60,9 @@ public final class StreamWindow {
 
     /** The first position behind the window, or the one after its last where the next epoch was not looked at yet. */
     private long tailPosition;
+
+    /** The last epoch in which a position in the window, or before it, has a file. */
+    private int lastWithFile;
 
     /** Positions whose samples were staged and lost, in the order of reading, whenever the loss was found. */
     private final LongRBTreeSet lost = new LongRBTreeSet();
@@ -118,6 +121,11 @@ public final class StreamWindow {
     /** Leaves some positions unstaged from now on: their requests tell where the trainer is. */
     public void leaveTracers() {
         tracers = true;
+    }
+
+    /** Whether the position with this number is one of these, in a window that leaves them. */
+    public static boolean isTracer(long sequence) {
+        return sequence % TRACER_EVERY == 0;
     }
 
     /** Why the next epoch's order is not ready though everything before it was read; else null. */
@@ -205,6 +213,7 @@ public final class StreamWindow {
         placedTo = head;
         tail = head;
         tailPosition = position;
+        lastWithFile = AccessStream.epoch(position) - (AccessStream.step(position) == 0 ? 1 : 0);
     }
 
     /**
@@ -223,7 +232,7 @@ public final class StreamWindow {
         }
         while (toStage < tail) {
             Slot slot = slot(toStage);
-            if (tracers && slot.sequence % TRACER_EVERY == 0) {
+            if (tracers && isTracer(slot.sequence)) {
                 toStage++;
                 continue;
             }
@@ -426,7 +435,8 @@ public final class StreamWindow {
 
     /**
      * Extends the window as far ahead as it should reach, but not beyond the end of an epoch. It stops before an epoch whose order is not
-     * ready; a later call goes on there.
+     * ready; a later call goes on there. Samples without a file are passed over unread, and epochs of them alone as empty ones are ({@link
+     * AccessStream#MOST_EMPTY}).
      *
      * @return whether it stopped at the end of this epoch
      */
@@ -435,8 +445,8 @@ public final class StreamWindow {
         boolean more = false;
         notReady = null;
         try {
-            while (!more && tail - Math.max(head, toStage) < RECOGNISED_AHEAD && tailPosition != AccessStream.END) {
-                tailPosition = stream.atOrAfter(tailPosition);
+            while (!more && hasToReachFarther() && tailPosition != AccessStream.END) {
+                tailPosition = atOrAfterTail();
                 more = tailPosition != AccessStream.END && AccessStream.epoch(tailPosition) > lastEpoch;
                 if (!more && tailPosition != AccessStream.END) {
                     append(index.file(stream.sample(tailPosition)));
@@ -449,9 +459,21 @@ public final class StreamWindow {
         return more;
     }
 
+    /** Whether the window should reach farther, beyond what is staged and, where little can be staged, beyond the trainer. */
+    private boolean hasToReachFarther() {
+        return tail - Math.max(head, toStage) < RECOGNISED_AHEAD && tail - head < mostAhead + RECOGNISED_AHEAD;
+    }
+
+    private long atOrAfterTail() throws InvalidSpecException {
+        long position = stream.atOrAfter(tailPosition);
+        boolean isReached = AccessStream.epoch(position) - lastWithFile <= AccessStream.MOST_EMPTY;
+        return isReached ? position : AccessStream.END;
+    }
+
     private void append(int file) {
         Slot slot = new Slot(tail, tailPosition, file);
         slot.read = file == SampleIndex.NO_FILE;
+        lastWithFile = slot.read ? lastWithFile : AccessStream.epoch(tailPosition);
         slots.append(slot, head);
         tail++;
         tailPosition++;

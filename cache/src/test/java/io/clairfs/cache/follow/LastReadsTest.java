@@ -39,6 +39,18 @@ final class LastReadsTest {
         assertThat(orderly()).containsExactly(3L, 4L);
     }
 
+    @Test
+    void readsOfTracers_areOrderlyWhereTheWindowLeavesThem_otherReadsSoFarApartAreNot() {
+        reads.add(160);
+        reads.add(176);
+        assertThat(orderly()).isEmpty();
+        reads.expectTracers();
+        for (long sequence : new long[] {192, 224, 300, 316, 400}) {
+            reads.add(sequence);
+        }
+        assertThat(orderly()).containsExactly(160L, 176L, 192L, 224L);
+    }
+
     /** Beside a list of all reads, of which each is looked at anew. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})

@@ -28,11 +28,15 @@ final class StagingBufferTest {
     private static void stage(StagingBuffer buffer, StagingBuffer.Place place, long bytes) throws IOException {
         try (StagingBuffer.Loading loading = buffer.load(place, List.of())) {
             if (loading.isMine()) {
-                SampleBuffer sample = SampleBuffer.allocate(bytes);
-                loading.stage(sample);
-                sample.release();
+                bring(loading, bytes);
             }
         }
+    }
+
+    private static void bring(StagingBuffer.Loading loading, long bytes) throws IOException {
+        SampleBuffer sample = SampleBuffer.allocate(bytes);
+        loading.stage(sample);
+        sample.release();
     }
 
     @Test
@@ -156,9 +160,7 @@ final class StagingBufferTest {
         try (StagingBuffer.Loading loading = buffer.load(place, List.of())) {
             assertThat(loading.isMine()).isTrue();
             buffer.release(place);
-            SampleBuffer sample = SampleBuffer.allocate(600);
-            loading.stage(sample);
-            sample.release();
+            bring(loading, 600);
         }
         assertThat(area.has(1)).isTrue();
         assertThat(buffer.usedBytes()).isEqualTo(600);
@@ -185,6 +187,50 @@ final class StagingBufferTest {
         assertThat(buffer.isStaged(1)).isTrue();
         assertThat(area.pushes()).isEqualTo(2);
         assertThat(buffer.usedBytes()).isEqualTo(600);
+    }
+
+    @Test
+    void sampleThatIsGone_beforeItsLoaderIsDone_isLeftToTheNextLoader() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        StagingBuffer.Place place = buffer.reserve(1, 600, drops);
+        assertThat(place).isNotNull();
+        StagingBuffer.Loading first = buffer.load(place, List.of());
+        bring(first, 600);
+        area.lose(1);
+        assertThat(buffer.isLost(place)).isTrue();
+        first.close();
+        assertThat(buffer.isToBeBroughtAgain(place)).isTrue();
+        assertThat(area.has(1)).as("what is left of it").isTrue();
+
+        StagingBuffer.Loading second = buffer.load(place, List.of());
+        bring(second, 600);
+        area.lose(1);
+        assertThat(buffer.isLost(place)).isTrue();
+        try (StagingBuffer.Loading third = buffer.load(place, List.of())) {
+            assertThat(third.isMine()).isTrue();
+            second.close();
+            assertThat(area.has(1)).as("what is left of it").isTrue();
+            bring(third, 600);
+        }
+        assertThat(buffer.isStaged(1)).isTrue();
+        assertThat(buffer.usedBytes()).isEqualTo(600);
+    }
+
+    @Test
+    void mendedSampleThatIsGoneAgain_beforeItsLoaderIsDone_isLeftToTheNextLoader() throws Exception {
+        Torn torn = new Torn();
+        StagingBuffer buffer = new StagingBuffer(torn, CAPACITY, 10);
+        StagingBuffer.Place place = buffer.reserve(1, 600, drops);
+        assertThat(place).isNotNull();
+        stage(buffer, place, 600);
+        torn.missing = List.of(new StagingArea.Part(0, 100));
+        assertThat(buffer.isLost(place)).isTrue();
+        try (StagingBuffer.Loading loading = buffer.load(place, List.of())) {
+            assertThat(loading.mend((offset, into) -> into.fill((byte) 7))).isTrue();
+            assertThat(buffer.isLost(place)).isTrue();
+        }
+        assertThat(buffer.isToBeBroughtAgain(place)).isTrue();
+        assertThat(torn.drops).isFalse();
     }
 
     @Test

@@ -49,13 +49,17 @@ public final class ConsumptionWatcher implements AutoCloseable {
     private static final int IDLE_LOOKS = 100;
 
     private static final int BUFFER_BYTES = 256 * 1024;
-    private static final int EVENT_BYTES = 16;
+
+    /** Those of an event without its name. */
+    static final int EVENT_BYTES = 16;
+
     private static final long LISTED_ALREADY_MS = 1_000;
 
     private final DatasetTree tree;
     private final byte[] mountPoint;
     private final Reader reader;
     private final OwnCloses ownCloses;
+    private final ReaderCloses readerCloses;
     private final @Nullable WatchQueue queue;
     /** Why there is no queue. */
     private final String noQueue;
@@ -74,14 +78,18 @@ public final class ConsumptionWatcher implements AutoCloseable {
 
     private final Worker worker;
 
-    /** Looks in a row that found nothing. Only the worker uses this and the next four fields. */
+    /** Looks in a row that found nothing. Only the worker uses this and the next five fields. */
     private int inVain;
 
     /** The name of the event that is handled. */
     private byte[] name = new byte[256];
 
     private final FoundEntries found = new FoundEntries();
+
+    /** The files of this look that readers closed: the first {@link #count}. */
     private int[] files = new int[1024];
+
+    private int count;
     private final MemorySegment buffer = Arena.ofAuto().allocate(BUFFER_BYTES, 8);
 
     /** Receives reports of reads. The watcher's worker calls it; it must not touch the mount. */
@@ -129,6 +137,7 @@ public final class ConsumptionWatcher implements AutoCloseable {
     ConsumptionWatcher(
             DatasetTree tree, Path mountPoint, Reader reader, ErrorLog errors, OwnCloses ownCloses, QueueMaker maker) {
         this.ownCloses = ownCloses;
+        readerCloses = new ReaderCloses(reader, ownCloses, buffer);
         this.tree = tree;
         this.mountPoint = mountPoint.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
         this.reader = reader;
@@ -244,7 +253,6 @@ public final class ConsumptionWatcher implements AutoCloseable {
             watched.clear();
             worker.end();
         } catch (SourceException | RuntimeException | Error e) {
-            ownCloses.forget();
             reader.reportsLost(); // those that this look took from the queue
             throw new IllegalStateException("reports of reads were lost", e);
         }
@@ -254,63 +262,50 @@ public final class ConsumptionWatcher implements AutoCloseable {
     private long drain(WatchQueue events) throws PosixException, SourceException {
         long look = ownCloses.lookBegins();
         long filled = events.read(buffer);
-        int count = 0;
+        boolean isEmptied = filled <= BUFFER_BYTES / 2;
+        count = 0;
         boolean lost = false;
-        for (long at = 0; at < filled; ) {
-            int watch = buffer.get(JAVA_INT, at);
-            int mask = buffer.get(JAVA_INT, at + 4);
-            int nameBytes = buffer.get(JAVA_INT, at + 12);
-            if ((mask & KernelCalls.IN_Q_OVERFLOW) != 0) {
-                lost = true;
-            } else if ((mask & KernelCalls.IN_IGNORED) != 0) {
-                forget(watch);
-            } else if ((mask & KernelCalls.IN_CLOSE_NOWRITE) != 0
-                    && (mask & KernelCalls.IN_ISDIR) == 0
-                    && nameBytes > 0) {
-                int file = file(watch, at + EVENT_BYTES, nameBytes);
-                if (file >= 0 && isRead(file, at, filled)) {
-                    if (count == files.length) {
-                        files = Arrays.copyOf(files, count * 2);
+        try {
+            for (long at = 0; at < filled; ) {
+                int watch = buffer.get(JAVA_INT, at);
+                int mask = buffer.get(JAVA_INT, at + 4);
+                int nameBytes = buffer.get(JAVA_INT, at + 12);
+                if ((mask & KernelCalls.IN_Q_OVERFLOW) != 0) {
+                    lost = true;
+                } else if ((mask & KernelCalls.IN_IGNORED) != 0) {
+                    forget(watch);
+                } else if ((mask & KernelCalls.IN_CLOSE_NOWRITE) != 0
+                        && (mask & KernelCalls.IN_ISDIR) == 0
+                        && nameBytes > 0) {
+                    int file = file(watch, at + EVENT_BYTES, nameBytes);
+                    if (file >= 0 && readerCloses.isRead(file, at, filled, isEmptied)) {
+                        add(file);
                     }
-                    files[count++] = file;
                 }
+                at += EVENT_BYTES + nameBytes;
             }
-            at += EVENT_BYTES + nameBytes;
+        } finally {
+            if (isEmptied) { // also forgets reports that were lost; those of the closes that it makes now are to come
+                ownCloses.emptied(look);
+            }
         }
-        if (filled <= BUFFER_BYTES / 2) {
-            ownCloses.emptied(look);
+        if (isEmptied) {
+            readerCloses.emptied(this::add);
         }
         if (count > 0) {
             reader.read(files, count);
         }
         if (lost) {
-            ownCloses.forget();
             reader.reportsLost();
         }
         return filled;
     }
 
-    /**
-     * Whether the event at {@code at} is the close of a reader. Of two closes of a file by this process and by a reader who had asked for it, the second is
-     * the reader's: that reader may have asked after the first.
-     */
-    private boolean isRead(int file, long at, long filled) {
-        if (reader.isAsked(file) && ownCloses.isAwaited(file) && comesAgain(at, filled)) {
-            return !ownCloses.take(file);
+    private void add(int file) {
+        if (count == files.length) {
+            files = Arrays.copyOf(files, count * 2);
         }
-        return reader.takeAsked(file) || !ownCloses.take(file);
-    }
-
-    /** Whether the file of the event at {@code at} is closed once more behind it. */
-    private boolean comesAgain(long at, long filled) {
-        long bytes = (long) EVENT_BYTES + buffer.get(JAVA_INT, at + 12);
-        for (long next = at + bytes; next < filled; next += (long) EVENT_BYTES + buffer.get(JAVA_INT, next + 12)) {
-            if (next + bytes <= filled
-                    && MemorySegment.mismatch(buffer, at, at + bytes, buffer, next, next + bytes) < 0) {
-                return true;
-            }
-        }
-        return false;
+        files[count++] = file;
     }
 
     private void forget(int watch) {

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 
 /**
  * The files that this process closes itself, so that their reports are not taken for reads. The kernel queues the report before the close returns, unless it
- * merges it with an equal one before it, or the directory is not watched. So an entry is forgotten once the queue was emptied by a look that began after the close:
- * a later report of the file is a reader's.
+ * merges it with an equal one before it, the queue has overflowed, or the directory is not watched. So an entry is forgotten once the queue was emptied by a look
+ * that began after the close: a later report of the file is a reader's.
  *
  * <p>While the queue is looked at every few milliseconds, a close waits for the end of the next look: right behind that of a reader it would be merged
  * with it, and the read would be lost. Thread-safe; nothing is closed under its lock.
@@ -95,7 +95,7 @@ final class OwnCloses {
         return ++looks;
     }
 
-    /** The look of this number has handled all that was in the queue. */
+    /** The look of this number has taken all that was in the queue. */
     void emptied(long look) {
         List<Waiting> due;
         synchronized (this) {
@@ -131,10 +131,5 @@ final class OwnCloses {
             closing.put(file, new Closing(taken.count - 1, taken.sinceNs, taken.look));
         }
         return taken != null; // however late: the process may have stood still
-    }
-
-    /** Forgets all of them: reports were lost, perhaps theirs. */
-    synchronized void forget() {
-        closing.clear();
     }
 }

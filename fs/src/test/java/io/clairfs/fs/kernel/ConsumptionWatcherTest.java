@@ -1,5 +1,6 @@
 package io.clairfs.fs.kernel;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,7 +11,6 @@ import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.status.ErrorLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -28,10 +28,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 final class ConsumptionWatcherTest {
-    private static final long GENEROUS_S = 60;
+    private static final long GENEROUS_S = ChangedQueue.GENEROUS_S;
 
     @TempDir
     Path directory;
@@ -72,120 +74,45 @@ final class ConsumptionWatcherTest {
         }
     };
 
-    /** A queue whose watch is in use, and reported, before whoever made it knows its number. */
-    private record Hasty(WatchQueue queue, Path file, CountDownLatch reported, Semaphore waits) implements WatchQueue {
+    /** Tells {@link #reader} of reads, and knows when reports were lost. */
+    private final class Losing implements ConsumptionWatcher.Reader {
+        final Semaphore lost = new Semaphore(0);
+
+        /** Whether it fails at the next close, and whether at the next read that it is told of. */
+        private boolean failsAtClose;
+
+        private boolean failsAtRead;
+
+        Losing(boolean failsAtClose, boolean failsAtRead) {
+            this.failsAtClose = failsAtClose;
+            this.failsAtRead = failsAtRead;
+        }
+
+        void awaitLoss() throws InterruptedException {
+            assertThat(lost.tryAcquire(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+        }
+
         @Override
-        public int watch(byte[] path, int events) throws PosixException {
-            int number = queue.watch(path, events);
-            try {
-                Files.readAllBytes(file);
-                assertThat(reported.await(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
+        public boolean isAsked(int file) {
+            if (failsAtClose) {
+                failsAtClose = false;
+                throw new IllegalStateException("broken");
             }
-            return number;
+            return false;
         }
 
         @Override
-        public long read(MemorySegment into) throws PosixException {
-            long n = queue.read(into);
-            if (n > 0) {
-                reported.countDown();
+        public void read(int[] files, int count) {
+            if (failsAtRead) {
+                failsAtRead = false;
+                throw new IllegalStateException("broken");
             }
-            return n;
+            reader.read(files, count);
         }
 
         @Override
-        public void await() throws PosixException {
-            waits.release();
-            queue.await();
-        }
-
-        @Override
-        public void wake() throws PosixException {
-            queue.wake();
-        }
-
-        @Override
-        public void close() {
-            queue.close();
-        }
-    }
-
-    /**
-     * A queue in which there is always something, so that the watcher never rests: an event that concerns no file.
-     *
-     * @param looks counts the looks at it that have begun
-     */
-    private record Restless(WatchQueue queue, Semaphore looks) implements WatchQueue {
-        private static final int EVENT_BYTES = 16;
-
-        /** Waits until what is to be closed at the end of the next look is closed, and its report is in the queue. */
-        void awaitCloses() throws InterruptedException {
-            looks.drainPermits();
-            // The first may be one that had begun before; the second ends with the closes, and then the third begins.
-            assertThat(looks.tryAcquire(3, GENEROUS_S, TimeUnit.SECONDS)).isTrue();
-        }
-
-        @Override
-        public int watch(byte[] path, int events) throws PosixException {
-            return queue.watch(path, events);
-        }
-
-        @Override
-        public long read(MemorySegment into) throws PosixException {
-            looks.release();
-            long n = queue.read(into);
-            if (n == 0) {
-                into.asSlice(0, EVENT_BYTES).fill((byte) 0);
-            }
-            return n == 0 ? EVENT_BYTES : n;
-        }
-
-        @Override
-        public void await() {
-            throw new AssertionError("it has nothing to wait for");
-        }
-
-        @Override
-        public void wake() throws PosixException {
-            queue.wake();
-        }
-
-        @Override
-        public void close() {
-            queue.close();
-        }
-    }
-
-    /** A queue that is looked at only when the test lets it. */
-    private record Held(WatchQueue queue, Semaphore looks) implements WatchQueue {
-        @Override
-        public int watch(byte[] path, int events) throws PosixException {
-            return queue.watch(path, events);
-        }
-
-        @Override
-        public long read(MemorySegment into) throws PosixException {
-            looks.acquireUninterruptibly();
-            return queue.read(into);
-        }
-
-        @Override
-        public void await() throws PosixException {
-            queue.await();
-        }
-
-        @Override
-        public void wake() throws PosixException {
-            queue.wake();
-        }
-
-        @Override
-        public void close() {
-            queue.close();
+        public void reportsLost() {
+            lost.release();
         }
     }
 
@@ -212,6 +139,23 @@ final class ConsumptionWatcherTest {
         return watcher;
     }
 
+    private static ConsumptionWatcher.QueueMaker scripted(Semaphore looks, ChangedQueue.Look... first) {
+        return () -> new ChangedQueue.Scripted(
+                new ChangedQueue.Held(WatchQueue.open(), looks), List.of(first).iterator());
+    }
+
+    private static int open(Path file) throws PosixException {
+        return Posix.openAt(Posix.AT_FDCWD, file.toString().getBytes(UTF_8), Posix.O_RDONLY);
+    }
+
+    private static void readAll(Path file) {
+        try {
+            Files.readAllBytes(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private @Nullable Integer next() throws InterruptedException {
         return read.poll(GENEROUS_S, TimeUnit.SECONDS);
     }
@@ -219,7 +163,7 @@ final class ConsumptionWatcherTest {
     @Test
     void readsThatComeBeforeTheWatchIsKnownByItsNumber_areNotLost() throws Exception {
         ConsumptionWatcher.QueueMaker maker =
-                () -> new Hasty(WatchQueue.open(), first, new CountDownLatch(1), new Semaphore(0));
+                () -> new ChangedQueue.Hasty(WatchQueue.open(), first, new CountDownLatch(1), new Semaphore(0));
         try (ConsumptionWatcher _ = watch(reader, maker)) {
             Files.readAllBytes(second);
             assertThat(next()).isZero();
@@ -230,7 +174,8 @@ final class ConsumptionWatcherTest {
     @Test
     void watcherThatNobodyGaveWorkForAWhile_sleeps_andIsWokenByTheNextRead_andByTheEnd() throws Exception {
         Semaphore waits = new Semaphore(0);
-        ConsumptionWatcher.QueueMaker maker = () -> new Hasty(WatchQueue.open(), first, new CountDownLatch(1), waits);
+        ConsumptionWatcher.QueueMaker maker =
+                () -> new ChangedQueue.Hasty(WatchQueue.open(), first, new CountDownLatch(1), waits);
         try (ConsumptionWatcher _ = watch(reader, maker)) {
             assertThat(next()).isZero();
             waits.acquire();
@@ -260,7 +205,7 @@ final class ConsumptionWatcherTest {
     @Test
     void closeOfAReaderWhoHadToAsk_isReportedInItsTurn_thoughThisProcessHadClosedTheFileBefore() throws Exception {
         Semaphore looks = new Semaphore(0);
-        try (ConsumptionWatcher _ = watch(reader, () -> new Held(WatchQueue.open(), looks))) {
+        try (ConsumptionWatcher _ = watch(reader, () -> new ChangedQueue.Held(WatchQueue.open(), looks))) {
             ownCloses.closing(0);
             Files.readAllBytes(first);
             Files.readAllBytes(second);
@@ -277,12 +222,12 @@ final class ConsumptionWatcherTest {
 
     @Test
     void closeOfAReaderWhoReadFromThePageCache_isReported_thoughThisProcessClosesTheFileRightBehind() throws Exception {
-        Restless queue = new Restless(WatchQueue.open(), new Semaphore(0));
+        ChangedQueue.Restless queue = new ChangedQueue.Restless(WatchQueue.open(), new Semaphore(0));
         try (ConsumptionWatcher _ = watch(reader, () -> queue)) {
             Files.readAllBytes(second);
             assertThat(next()).isEqualTo(1);
             for (int i = 0; i < 20; i++) {
-                int own = Posix.openAt(Posix.AT_FDCWD, first.toString().getBytes(UTF_8), Posix.O_RDONLY);
+                int own = open(first);
                 Files.readAllBytes(first);
                 ownCloses.close(0, own);
                 assertThat(next()).isZero();
@@ -312,28 +257,94 @@ final class ConsumptionWatcherTest {
 
     @Test
     void readerThatFailsOnce_hasLostReports_andIsToldOfTheNextRead() throws Exception {
-        Semaphore lost = new Semaphore(0);
-        ConsumptionWatcher.Reader failing = new ConsumptionWatcher.Reader() {
-            @Override
-            public void read(int[] files, int count) {
-                if (files[0] == 0) {
-                    throw new IllegalStateException("broken");
-                }
-                reader.read(files, count);
-            }
-
-            @Override
-            public void reportsLost() {
-                lost.release();
-            }
-        };
+        Losing failing = new Losing(false, true);
         try (ConsumptionWatcher _ = watch(failing, WatchQueue::open)) {
             Files.readAllBytes(first);
-            assertThat(lost.tryAcquire(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+            failing.awaitLoss();
             Files.readAllBytes(second);
             assertThat(next()).isEqualTo(1);
         }
         assertThat(errors.lines()).hasSize(1);
+    }
+
+    @Test
+    void closeThatWaitsWhenTheQueueOverflows_isNotReported_andAReadOfAFileWhoseReportWasLostIs() throws Exception {
+        int own = open(first);
+        ChangedQueue.Look closes = (queue, into) -> {
+            long n = queue.read(into);
+            ownCloses.close(0, own); // at the end of the next look
+            ownCloses.closing(1);
+            ownCloses.closed(1); // its report is lost
+            return n;
+        };
+        ChangedQueue.Look overflows = (_, into) -> {
+            into.asSlice(0, ConsumptionWatcher.EVENT_BYTES).fill((byte) 0);
+            into.set(JAVA_INT, 4, KernelCalls.IN_Q_OVERFLOW);
+            return ConsumptionWatcher.EVENT_BYTES;
+        };
+        Semaphore looks = new Semaphore(0);
+        Losing losing = new Losing(false, false);
+        try (ConsumptionWatcher _ = watch(losing, scripted(looks, closes, overflows))) {
+            looks.release(1_000_000);
+            losing.awaitLoss();
+            Files.readAllBytes(second);
+            assertThat(next()).as("after no report of the first").isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest(name = "before all reports were looked at: {0}")
+    @ValueSource(booleans = {false, true})
+    void closeThatWaitsWhenAReaderFails_isNotReported_andAReadOfAFileWhoseReportWasLostIs(boolean early)
+            throws Exception {
+        int own = open(first);
+        ChangedQueue.Look closes = (queue, into) -> {
+            long n = queue.read(into);
+            ownCloses.close(0, own); // at the end of the next look
+            if (early) {
+                ownCloses.closing(1);
+                ownCloses.closed(1); // its report is not looked at
+            }
+            return n;
+        };
+        ChangedQueue.Look fails = (queue, into) -> {
+            readAll(second);
+            return queue.read(into);
+        };
+        Semaphore looks = new Semaphore(0);
+        Losing failing = new Losing(early, !early);
+        try (ConsumptionWatcher _ = watch(failing, scripted(looks, closes, fails))) {
+            looks.release(1_000_000);
+            failing.awaitLoss();
+            Files.readAllBytes(second);
+            assertThat(next()).as("after no report of the first").isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest(name = "reported as one: {0}")
+    @ValueSource(booleans = {false, true})
+    void closeOfAReaderWhoHadToAsk_isReportedOnce_thoughThisProcessHadClosedTheFile_andMoreWaitsThanOneLookTakes(
+            boolean asOne) throws Exception {
+        ChangedQueue.Look full = (queue, into) -> {
+            into.asSlice(queue.read(into)).fill((byte) 0); // events that concern no file
+            return into.byteSize();
+        };
+        Semaphore looks = new Semaphore(0);
+        try (ConsumptionWatcher _ = watch(reader, scripted(looks, full))) {
+            ownCloses.closing(0);
+            Files.readAllBytes(first);
+            Files.readAllBytes(second);
+            asked.add(0);
+            looks.release();
+            assertThat(next()).isEqualTo(1);
+            if (!asOne) {
+                Files.readAllBytes(first);
+            }
+            looks.release(1_000_000);
+            assertThat(next()).isZero();
+            assertThat(asked).isEmpty();
+            Files.readAllBytes(second);
+            assertThat(next()).as("after one report of the first").isEqualTo(1);
+        }
     }
 
     @Test

@@ -76,13 +76,10 @@ final class OwnClosesTest {
     }
 
     @Test
-    void reportThatComesLate_isTaken_andThoseThatWereLostAreForgotten() {
+    void reportThatComesLate_isTaken() {
         closes.closing(7);
         clock.addAndGet(TimeUnit.SECONDS.toNanos(30));
         assertThat(closes.take(7)).as("the process stood still").isTrue();
-        closes.closing(8);
-        closes.forget();
-        assertThat(closes.take(8)).isFalse();
     }
 
     @Test

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.AccessStream;
@@ -216,6 +217,7 @@ public final class JobControl implements ControlFile {
     private void check(JobSpec spec) throws RejectedException, UnavailableException {
         try {
             SampleIndex index = indexes.of(spec.subset());
+            JobRun.requireFiles(index);
             Sampler sampler = spec.sampler(index);
             if (looks.ofOrder(spec.orderFile(), index.size(), () -> readsNothing(spec, sampler))) {
                 throw new InvalidSpecException("its ranks here would read no sample: "
