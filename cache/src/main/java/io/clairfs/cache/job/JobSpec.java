@@ -84,6 +84,11 @@ public record JobSpec(
         return Keys.parse(NUMBER.matcher(text).matches() ? "seed=" + text : text);
     }
 
+    /** The ranks of the whole run, of a job's line. No file that the line names is read. */
+    public static int worldOf(String line) throws InvalidSpecException {
+        return world(Keys.parse(line));
+    }
+
     private static int world(Keys keys) throws InvalidSpecException {
         return keys.integer("world", 1, 1, MOST_RANKS);
     }

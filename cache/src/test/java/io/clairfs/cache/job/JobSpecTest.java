@@ -21,6 +21,12 @@ final class JobSpecTest {
     }
 
     @Test
+    void world_isTold_thoughAFileThatTheLineNamesIsNotThere() throws InvalidSpecException {
+        assertThat(JobSpec.worldOf("name=a sampler=torch-state state=/nowhere/state world=8"))
+                .isEqualTo(8);
+    }
+
+    @Test
     void ranks_notSaid_areAllOfTheWorld() throws InvalidSpecException {
         JobSpec spec = JobSpec.parse("seed=1 world=4");
         assertThat(spec.firstRank()).isZero();

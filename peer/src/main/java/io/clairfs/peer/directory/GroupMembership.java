@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * This node's membership in the group: the other nodes, the jobs, and which node holds which sample.
  *
  * <p>Life cycle: {@link #open} joins once, which takes seconds, and starts the directory's one thread. {@code PeerGroup} opens it after the transfer
- * client, and closes it before. When two halves of the group merge, this node gets a new id and listens under it.
+ * client, and closes it before. When two halves of the group merge, this node gets a new id and listens under it; if that fails, it {@link #hasEnded}.
  *
  * <p>Locks: its only lock is held while the list of members changes; that of {@link HeldElsewhere} is taken inside. Publishing, refreshing and calls
  * of listeners after a change happen on the directory's thread, without it. Reads take no lock and make no network call.
@@ -60,14 +60,19 @@ public final class GroupMembership implements AutoCloseable {
     private volatile Map<UUID, Node> byId = Map.of();
 
     private GroupMembership(
-            ClusterConfig config, HazelcastInstance hazelcast, MemberNames names, Node.Introduction self, int samples) {
+            ClusterConfig config,
+            HazelcastInstance hazelcast,
+            MemberNames names,
+            Node.Introduction self,
+            int samples,
+            JobStates states) {
         this.config = config;
         this.hazelcast = hazelcast;
         this.names = names;
         thread = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("clairfs-directory").factory());
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        jobs = new Jobs(hazelcast, self);
+        jobs = new Jobs(hazelcast, self, states);
         heldHere = new HeldHere(samples, new SecureRandom().nextLong());
         heldElsewhere = new HeldElsewhere(samples);
         exchange = new HoldingsExchange(hazelcast, heldHere, heldElsewhere, signs, samples, config.times());
@@ -81,19 +86,26 @@ public final class GroupMembership implements AutoCloseable {
      * @throws IOException if the address is not available, none of the members has one, or no group can be joined
      */
     public static GroupMembership open(ClusterConfig config, Node.Introduction self, int samples) throws IOException {
-        return openAsking(InetAddress::getAllByName, config, self, samples);
+        return open(config, self, samples, new JobStates());
+    }
+
+    /** The same again after the membership before has ended; {@code states} are the jobs' last changes that were seen in it. */
+    public static GroupMembership open(ClusterConfig config, Node.Introduction self, int samples, JobStates states)
+            throws IOException {
+        return openAsking(InetAddress::getAllByName, config, self, samples, states);
     }
 
     /** The same with names looked up by {@code servers}. */
     static GroupMembership openAsking(
-            NameLookup.Servers servers, ClusterConfig config, Node.Introduction self, int samples) throws IOException {
+            NameLookup.Servers servers, ClusterConfig config, Node.Introduction self, int samples, JobStates states)
+            throws IOException {
         MemberNames names = MemberNames.of(config, servers);
         names.lookUp();
         if (names.addresses().isEmpty() && !names.waiting().isEmpty()) {
             throw new IOException("cannot take part in the group at " + config.bind()
                     + ": no address is known for any of " + String.join(", ", names.waiting()));
         }
-        return open(config, () -> HazelcastSettings.of(config, self, names), names, self, samples);
+        return open(config, () -> HazelcastSettings.of(config, self, names), names, self, samples, states);
     }
 
     /** The same with Hazelcast's settings by the caller. */
@@ -101,17 +113,22 @@ public final class GroupMembership implements AutoCloseable {
             throws IOException {
         MemberNames names = MemberNames.of(config, InetAddress::getAllByName);
         names.lookUp();
-        return open(config, settings, names, self, samples);
+        return open(config, settings, names, self, samples, new JobStates());
     }
 
     private static GroupMembership open(
-            ClusterConfig config, Supplier<Config> settings, MemberNames names, Node.Introduction self, int samples)
+            ClusterConfig config,
+            Supplier<Config> settings,
+            MemberNames names,
+            Node.Introduction self,
+            int samples,
+            JobStates states)
             throws IOException {
         SteadyClock.install();
         for (int attempt = 1; ; attempt++) {
             long start = System.nanoTime();
             try {
-                return join(config, settings.get(), names, self, samples);
+                return join(config, settings.get(), names, self, samples, states);
             } catch (RuntimeException e) { // Hazelcast's own exceptions, and plain ones
                 long tookSeconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
                 boolean hung = e instanceof OperationTimeoutException || tookSeconds >= HazelcastSettings.JOIN_SECONDS;
@@ -125,17 +142,22 @@ public final class GroupMembership implements AutoCloseable {
     }
 
     private static GroupMembership join(
-            ClusterConfig config, Config settings, MemberNames names, Node.Introduction self, int samples) {
+            ClusterConfig config,
+            Config settings,
+            MemberNames names,
+            Node.Introduction self,
+            int samples,
+            JobStates states) {
         HazelcastInstance hazelcast = HazelcastInstanceFactory.newHazelcastInstance(
                 settings,
                 null,
                 new GroupNodeContext(config.encryptionKey(), HazelcastSettings.handshakeSeconds(config.times())));
         GroupMembership directory = null;
         try {
-            directory = new GroupMembership(config, hazelcast, names, self, samples);
+            directory = new GroupMembership(config, hazelcast, names, self, samples, states);
             directory.begin();
             return directory;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (directory != null) {
                 directory.terminate();
             }
@@ -280,6 +302,14 @@ public final class GroupMembership implements AutoCloseable {
     /** Says which other nodes hold a sample. */
     public HeldElsewhere heldElsewhere() {
         return heldElsewhere;
+    }
+
+    /**
+     * Whether this node is out of the group for good, though nobody has closed this: Hazelcast ends where the merge of two halves fails, or memory
+     * runs out. What this says of the group is then what it knew last.
+     */
+    public boolean hasEnded() {
+        return !hazelcast.getLifecycleService().isRunning();
     }
 
     /** Leaves the group in an orderly way; takes a few seconds at most. */

@@ -14,9 +14,17 @@ import org.jspecify.annotations.Nullable;
  * <p>Jobs that have ended are remembered as well, the last of them, so that a node that still runs one does not start it again. Its lock is held for moments,
  * and no other lock is taken inside.
  */
-final class JobStates {
+public final class JobStates {
+    /** Of each job that two halves of a group may have had. */
+    private static final int MOST = 2 * Jobs.MOST_JOBS;
+
     private final int most;
     private final Map<String, JobState> last = new HashMap<>();
+
+    /** Nothing was seen yet. A member that joins a group again remembers what it has seen before. */
+    public JobStates() {
+        this(MOST);
+    }
 
     /** Remembers so many jobs, of which those that ended first are forgotten. */
     JobStates(int most) {

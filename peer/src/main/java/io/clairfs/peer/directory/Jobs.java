@@ -43,10 +43,7 @@ public final class Jobs {
     private static final char ABOUT = ' ';
 
     /** Of jobs in the group, those included that have ended. */
-    private static final int MOST_JOBS = 1_000;
-
-    /** Each half of a group may have had that many. */
-    private static final int MOST_REMEMBERED = 2 * MOST_JOBS;
+    static final int MOST_JOBS = 1_000;
 
     private static final int MOST_NAME_LENGTH = 64;
     private static final int MOST_LINES_LENGTH = 64 << 10;
@@ -55,11 +52,12 @@ public final class Jobs {
     private final String about;
     private final ReplicatedMap<String, String> lines;
     private final ReplicatedMap<String, String> ranks;
-    private final JobStates states = new JobStates(MOST_REMEMBERED);
+    private final JobStates states;
     private final List<Consumer<Map<String, Job>>> listeners = new CopyOnWriteArrayList<>();
     private volatile Map<String, Job> known = Map.of();
 
-    Jobs(HazelcastInstance hazelcast, Node.Introduction self) {
+    Jobs(HazelcastInstance hazelcast, Node.Introduction self, JobStates states) {
+        this.states = states;
         this.self = self.name();
         about = HexFormat.of().formatHex(self.about());
         lines = hazelcast.getReplicatedMap(LINES);

@@ -44,7 +44,8 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
      *
      * @param leastBytes in flight from one peer, however little was measured
      * @param startBytes in flight from one peer before anything was measured
-     * @param mostBytes in flight from one peer, however much was measured; also what a server may owe one connection
+     * @param mostBytes in flight from one peer, however much was measured; also what a server may promise one connection of samples that it brings, and
+     *     as much of samples that it makes; a sample more at most
      * @param unsentBytes of answers that wait in one connection's send queue; a sample more at most
      * @param allPeersBytes in flight from all peers together, divided among those that are asked now; each has the least
      *     window in any case

@@ -99,6 +99,13 @@ final class DirectoryConnectionsTest {
         }
     }
 
+    // Promise G14
+    @Test
+    @Execution(CONCURRENT)
+    void handshake_mayTakeTwentySeconds() {
+        assertThat(HazelcastSettings.handshakeSeconds(DirectoryTimes.DEFAULT)).isEqualTo(20);
+    }
+
     /** Hazelcast drops what it sends to a member before it is connected, such as parts of the maps that the new member waits for. */
     @Test
     @Execution(CONCURRENT)

@@ -140,7 +140,8 @@ final class GroupJoinTest {
                 servers,
                 new ClusterConfig(members.dataset(), members.secret(), bind, found, QUICK),
                 self(number),
-                SAMPLES);
+                SAMPLES,
+                new JobStates());
         members.add(directory);
         return directory;
     }

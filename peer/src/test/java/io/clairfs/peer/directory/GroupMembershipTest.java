@@ -95,6 +95,50 @@ final class GroupMembershipTest {
         assertThat(a.node(other.id())).isSameAs(other);
     }
 
+    /** As Hazelcast does by itself where two halves of a group cannot merge. */
+    @Test
+    @Execution(CONCURRENT)
+    void memberThatEndsByItself_isKnownToHaveEnded_andMayComeBack() throws Exception {
+        GroupMembership a = members.open(0);
+        GroupMembership b = members.open(1);
+        eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
+        assertThat(b.hasEnded()).isFalse();
+        b.hazelcast().getLifecycleService().terminate();
+        assertThat(b.hasEnded()).isTrue();
+        assertThat(a.hasEnded()).isFalse();
+        eventually(() -> a.nodes().size() == 1);
+        b.close();
+        GroupMembership back = members.open(1);
+        eventually(() -> a.nodes().size() == 2 && back.nodes().size() == 2);
+        assertThat(back.hasEnded()).isFalse();
+    }
+
+    /** As a node of which the half of the group has ended, and that joins the other half. */
+    @Test
+    @Execution(CONCURRENT)
+    void memberThatComesBack_remembersWhatItHasSeenOfJobs() throws Exception {
+        JobStates states = new JobStates();
+        GroupMembership before = openWith(states);
+        untilTold(() -> before.jobs().put("stopped", "seed=7"));
+        untilTold(() -> before.jobs().remove("stopped"));
+        untilTold(() -> before.jobs().put("changed", "seed=8"));
+        before.hazelcast().getLifecycleService().terminate();
+        before.close();
+
+        GroupMembership back = openWith(states);
+        assertThat(back.jobs().now().stopped()).containsExactly("stopped");
+        untilTold(() -> back.jobs().putBack("stopped", "seed=7"));
+        untilTold(() -> back.jobs().putBack("changed", "seed=1"));
+        assertThat(back.jobs().now().running().values()).containsExactly(new Job("changed", "seed=8", Map.of()));
+    }
+
+    private GroupMembership openWith(JobStates states) throws IOException {
+        GroupMembership member = GroupMembership.open(
+                members.config(0, members.secret()), DirectoryMembers.self(0), DirectoryMembers.SAMPLES, states);
+        members.add(member);
+        return member;
+    }
+
     @Test
     @Execution(CONCURRENT)
     void idleMember_isNotWokenForWhatNothingHereUses() throws Exception {

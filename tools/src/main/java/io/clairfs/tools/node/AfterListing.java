@@ -70,7 +70,15 @@ record AfterListing(
         steps.run("keeping the jobs", control.restarts()::keepJobsFromNowOn);
         PeerGroup group = samples.group();
         if (group != null) {
-            steps.run("joining the group of nodes", () -> joinAtLast(group, takeover));
+            steps.run("joining the group of nodes", () -> stayInGroup(group, takeover));
+        }
+    }
+
+    /** Joins the group, and joins it again when this node has dropped out of it, until the mount ends. */
+    private void stayInGroup(PeerGroup group, @Nullable Takeover takeover) throws Exception {
+        joinAtLast(group, takeover);
+        while (group.awaitLoss(mount.prefetcher()::tiersChanged)) {
+            joinAtLast(group, null);
         }
     }
 
@@ -87,7 +95,7 @@ record AfterListing(
                     first.runOnItsPorts(() -> join(group));
                 }
                 return;
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 String reason = String.valueOf(e.getMessage());
                 if (told.size() < MOST_REASONS && told.add(reason)) {
                     context.errors().add("did not join the group, samples come from the source: " + reason);

@@ -60,8 +60,9 @@ public sealed interface ServeResult {
 
     /**
      * The answer comes later, if possible by the request's deadline. A result that comes too late, or after the connection is
-     * gone, is released. It must not be another {@code Later}, and it must be completed in the end, with a failure if need
-     * be: until then its size counts against the bytes that may be promised to the connection.
+     * gone, is released. It must not be another {@code Later}, and it should be completed in the end, with a failure if need
+     * be: until then, or until the request expires or is cancelled, its size counts against the bytes that may be promised to
+     * the connection.
      */
     record Later(CompletionStage<? extends ServeResult> result) implements ServeResult {}
 }

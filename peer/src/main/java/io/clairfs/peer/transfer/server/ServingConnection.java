@@ -5,6 +5,7 @@ import io.clairfs.peer.transfer.Frames;
 import io.clairfs.peer.transfer.TransferLimits;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.epoll.EpollChannelOption;
@@ -17,7 +18,6 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Requests wait here, not in the connection's send queue: a sample is served only when there is room to send it, so a slow
  * reader holds up to one queue's worth of samples and no more. Answers that come later are written as they come; while
- * too many bytes are promised, nothing else is asked of the service.
+ * too many bytes are promised ({@link RequestQueue}), nothing else is asked of the service.
  *
  * <p>Life cycle: {@link TransferServer} adds it to the channel after the handshake, and it ends with the channel. It closes the channel after
  * garbage, a stall or an error. All its state belongs to the channel's event loop, so it has no lock, and nothing here may block. The service is
@@ -40,18 +40,18 @@ final class ServingConnection extends ByteToMessageDecoder {
     private static final int TICK_MS = 20;
     private static final int COPY_BYTES = 64 << 10;
 
-    /** Answers without bytes of samples that a peer may leave unread. */
-    private static final long MOST_ANSWERS_UNSENT = 4 << 20;
+    /** Answers without a sample that a peer may leave unread: those to requests that it cancels are bounded by nothing else. */
+    private static final int MOST_ANSWERS_UNSENT = 32 << 10;
 
     private static final String TOO_MUCH = "more requests than it takes answers to";
 
     private final SampleService service;
     private final TransferLimits limits;
     private final ServeCounters counters;
-    private final ArrayDeque<Asked> queue = new ArrayDeque<>();
+    private final RequestQueue queue;
     private final IntObjectHashMap<Asked> open = new IntObjectHashMap<>();
     private @Nullable Future<?> tick;
-    private long promisedBytes;
+    private int answersUnsent;
     private boolean encrypted;
     /** Whether a reply is being written. Nothing else may be written then: nothing may come between its header and its bytes. */
     private boolean replying;
@@ -60,23 +60,7 @@ final class ServingConnection extends ByteToMessageDecoder {
         this.service = service;
         this.limits = limits;
         this.counters = counters;
-    }
-
-    /** A request that has no answer yet. */
-    private static final class Asked {
-        final int id;
-        final int sample;
-        final long bytes;
-        final long deadlineNs;
-        final boolean toMake;
-
-        Asked(int id, int sample, long bytes, long deadlineNs, boolean toMake) {
-            this.id = id;
-            this.sample = sample;
-            this.bytes = bytes;
-            this.deadlineNs = deadlineNs;
-            this.toMake = toMake;
-        }
+        queue = new RequestQueue(limits.windows().mostBytes());
     }
 
     @Override
@@ -210,9 +194,7 @@ final class ServingConnection extends ByteToMessageDecoder {
         }
         channel.config()
                 .setOption(EpollChannelOption.TCP_CORK, true); // headers travel with what follows, file or memory
-        while (channel.isActive()
-                && channel.isWritable()
-                && promisedBytes < limits.windows().mostBytes()) {
+        while (channel.isActive() && channel.isWritable()) {
             Asked asked = queue.poll();
             if (asked == null) {
                 break;
@@ -248,22 +230,18 @@ final class ServingConnection extends ByteToMessageDecoder {
             return;
         }
         if (result instanceof ServeResult.Later later) {
-            // What is still to be made waits within the service's own bound, and holds back nothing that is there
-            // already.
-            long promised = asked.toMake ? 0 : Math.clamp(asked.bytes, 0, limits.largestSampleBytes());
-            promisedBytes += promised;
+            queue.promise(asked, Math.clamp(asked.bytes, 0, limits.largestSampleBytes()));
             later.result()
                     .whenComplete((ServeResult then, Throwable error) ->
-                            answerLater(ctx, asked, promised, error == null ? then : null));
+                            answerLater(ctx, asked, error == null ? then : null));
         } else {
             answer(ctx, asked, result);
         }
     }
 
-    private void answerLater(ChannelHandlerContext ctx, Asked asked, long promised, @Nullable ServeResult result) {
+    private void answerLater(ChannelHandlerContext ctx, Asked asked, @Nullable ServeResult result) {
         try {
             ctx.executor().execute(() -> {
-                promisedBytes -= promised;
                 try {
                     answerNow(ctx, asked, result);
                 } catch (Throwable t) { // the loop would only log it, and the peer wait
@@ -306,70 +284,92 @@ final class ServingConnection extends ByteToMessageDecoder {
             }
             case ServeResult.NotHere _ -> {
                 counters.notHere.increment();
-                head(ctx, Frames.NOT_HERE, 0, 0, asked, 0, 0);
+                writeWithoutSample(ctx, asked, Frames.NOT_HERE, 0);
             }
             case ServeResult.Held held
             when held.size() != asked.bytes || held.size() > limits.largestSampleBytes() -> {
                 held.release();
                 fail(ctx, asked, Failure.SIZE);
             }
-            case ServeResult.Memory memory -> write(ctx, asked, memory);
-            case ServeResult.Stored stored -> write(ctx, asked, stored);
+            case ServeResult.Memory memory -> given(ctx, asked, write(ctx, asked, memory));
+            case ServeResult.Stored stored -> given(ctx, asked, write(ctx, asked, stored));
         }
     }
 
     private void fail(ChannelHandlerContext ctx, Asked asked, Failure reason) {
         counters.failed.increment();
-        head(ctx, Frames.FAILED, reason.ordinal(), 0, asked, 0, 0);
+        writeWithoutSample(ctx, asked, Frames.FAILED, reason.ordinal());
     }
 
-    private void write(ChannelHandlerContext ctx, Asked asked, ServeResult.Memory result) {
-        served(ctx, asked, result.size(), result.sample().crc32c(), Frames.brought(result.broughtNs()));
-        if (result.size() == 0) {
-            result.release();
+    private void writeWithoutSample(ChannelHandlerContext ctx, Asked asked, int type, int reason) {
+        queue.free(asked);
+        answersUnsent++;
+        head(ctx, type, reason, 0, asked, 0, 0).addListener(_ -> answersUnsent--);
+    }
+
+    /** A request was answered with a sample, whose last bytes are sent when {@code written} is done. */
+    private void given(ChannelHandlerContext ctx, Asked asked, ChannelFuture written) {
+        if (asked.toMake) {
+            written.addListener(_ -> {
+                queue.free(asked);
+                serveQueue(ctx);
+            });
         } else {
-            ctx.write(new ServedBytes(result));
+            queue.free(asked);
         }
     }
 
-    private void write(ChannelHandlerContext ctx, Asked asked, ServeResult.Stored result) {
-        served(ctx, asked, result.size(), result.crc32c(), 0);
+    private ChannelFuture write(ChannelHandlerContext ctx, Asked asked, ServeResult.Memory result) {
+        ChannelFuture head =
+                served(ctx, asked, result.size(), result.sample().crc32c(), Frames.brought(result.broughtNs()));
         if (result.size() == 0) {
             result.release();
-        } else if (encrypted) {
-            copy(ctx, result);
-        } else {
-            counters.sentFromFile.increment();
-            ctx.write(new ServedFile(result));
+            return head;
         }
+        return ctx.write(new ServedBytes(result));
     }
 
-    private void served(ChannelHandlerContext ctx, Asked asked, long bytes, int crc, int brought) {
+    private ChannelFuture write(ChannelHandlerContext ctx, Asked asked, ServeResult.Stored result) {
+        ChannelFuture head = served(ctx, asked, result.size(), result.crc32c(), 0);
+        if (result.size() == 0) {
+            result.release();
+            return head;
+        }
+        if (encrypted) {
+            return copy(ctx, result);
+        }
+        counters.sentFromFile.increment();
+        return ctx.write(new ServedFile(result));
+    }
+
+    private ChannelFuture served(ChannelHandlerContext ctx, Asked asked, long bytes, int crc, int brought) {
         counters.served.increment();
         counters.servedBytes.add(bytes);
-        head(ctx, Frames.DATA, 0, brought, asked, bytes, crc);
+        return head(ctx, Frames.DATA, 0, brought, asked, bytes, crc);
     }
 
-    private static void head(
+    private static ChannelFuture head(
             ChannelHandlerContext ctx, int type, int reason, int brought, Asked asked, long bytes, int crc) {
         ByteBuf head = ctx.alloc().directBuffer(Frames.REPLY_HEAD_BYTES);
         Frames.writeReply(head, type, reason, brought, asked.id, asked.sample, bytes, crc);
-        ctx.write(head);
+        return ctx.write(head);
     }
 
     /** Writes a stored sample from memory, because TLS encrypts in this process. */
-    private static void copy(ChannelHandlerContext ctx, ServeResult.Stored result) {
+    private static ChannelFuture copy(ChannelHandlerContext ctx, ServeResult.Stored result) {
         try {
             long at = result.offset();
             long end = at + result.size();
+            ChannelFuture last = ctx.newSucceededFuture();
             while (at < end) {
                 int length = (int) Math.min(COPY_BYTES, end - at);
-                ctx.write(piece(ctx, result, at, length));
+                last = ctx.write(piece(ctx, result, at, length));
                 at += length;
             }
+            return last;
         } catch (IOException e) {
             LOG.log(Level.ERROR, "a stored sample cannot be read: " + e.getMessage());
-            ctx.close();
+            return ctx.close();
         } finally {
             result.release();
         }
@@ -417,21 +417,24 @@ final class ServingConnection extends ByteToMessageDecoder {
                 .filter(asked -> asked.deadlineNs - now < 0)
                 .toList();
         for (Asked asked : expired) {
-            open.remove(asked.id);
-            queue.remove(asked);
-            fail(ctx, asked, Failure.DEADLINE);
+            if (open.remove(asked.id)
+                    == asked) { // else it was answered meanwhile: what is written may let the queue go on
+                queue.remove(asked);
+                fail(ctx, asked, Failure.DEADLINE);
+            }
         }
         ctx.flush();
         if (owesTooMuch(ctx)) {
             LOG.log(Level.WARNING, ctx.channel().remoteAddress() + ": " + TOO_MUCH + ": disconnected");
             ctx.close();
+        } else if (!expired.isEmpty()) {
+            serveQueue(ctx); // what they were promised is free for others
         }
     }
 
-    /** Whether the other side asks on and takes no answers. */
+    /** Whether the other side asks on and takes no answers. Of samples it owes no more than it asked for, and one that takes none has stalled. */
     private boolean owesTooMuch(ChannelHandlerContext ctx) {
-        return ctx.channel().isActive() // Netty says of a closed one that nothing makes it writable
-                && ctx.channel().bytesBeforeWritable() > limits.windows().mostBytes() + MOST_ANSWERS_UNSENT;
+        return ctx.channel().isActive() && answersUnsent > MOST_ANSWERS_UNSENT;
     }
 
     /** Two idle periods in a row with unsent bytes mean that the other side has taken nothing for a whole one. */

@@ -45,6 +45,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Head and bytes of a reply stay together, however little the way out takes at a time. */
@@ -120,11 +121,92 @@ final class ServingConnectionTest {
 
     /** A request for one sample, as it comes. */
     private ByteBuf request(int id, int sample, int deadlineUs) {
+        return request(Frames.REQUEST, id, sample, sizes[sample], deadlineUs);
+    }
+
+    private static ByteBuf request(int type, int id, int sample, long bytes, int deadlineUs) {
         ByteBuf request = Unpooled.buffer();
-        request.writeByte(Frames.REQUEST).writeByte(0).writeShort(1);
-        request.writeInt(id).writeInt(sample).writeLong(sizes[sample]).writeInt(deadlineUs);
+        request.writeByte(type).writeByte(0).writeShort(1);
+        request.writeInt(id).writeInt(sample).writeLong(bytes).writeInt(deadlineUs);
         Frames.seal(request, 0);
         return request;
+    }
+
+    private static ByteBuf cancel(int id) {
+        ByteBuf cancel = Unpooled.buffer();
+        cancel.writeByte(Frames.CANCEL).writeByte(0).writeShort(1).writeInt(id);
+        Frames.seal(cancel, 0);
+        return cancel;
+    }
+
+    /** A service that gives and makes a sample of three at once, and the others when the test says so. */
+    private SampleService slow(List<CompletableFuture<ServeResult>> later) {
+        return new SampleService() {
+            @Override
+            public ServeResult serve(int sample, long bytes, long deadlineNs) {
+                if (sample % 3 == 0) {
+                    return ServingConnectionTest.this.serve(sample);
+                }
+                CompletableFuture<ServeResult> promise = new CompletableFuture<>();
+                later.add(promise);
+                return new ServeResult.Later(promise);
+            }
+
+            @Override
+            public ServeResult make(int sample, long bytes, long deadlineNs) {
+                return serve(sample, bytes, deadlineNs);
+            }
+        };
+    }
+
+    /** Reads the head of a reply, and the bytes of its sample if it has one. */
+    private void assertReply(EmbeddedChannel channel, int type, int id) {
+        ByteBuf head = channel.readOutbound();
+        assertThat(head).as("a reply to request %d", id).isNotNull();
+        assertThat((int) head.getByte(0)).isEqualTo(type);
+        assertThat(head.getInt(4)).isEqualTo(id);
+        int sample = head.getInt(8);
+        head.release();
+        if (type == Frames.DATA) {
+            ByteBuf bytes = channel.readOutbound();
+            assertThat(Frames.crc(bytes, bytes.readerIndex(), sizes[sample])).isEqualTo(crcs[sample]);
+            bytes.release();
+        }
+    }
+
+    /** As where the source does not answer the node that is to bring the sample. */
+    @ParameterizedTest
+    @CsvSource({"1,true", "1,false", "4,true", "4,false"})
+    void bytesPromisedToARequestThatEnds_areFreeOnce_andHoldBackNoOtherKind(int type, boolean isCancelled) {
+        int most = 1 << 20;
+        int otherType = type == Frames.MAKE ? Frames.REQUEST : Frames.MAKE;
+        int patientUs = 60_000_000;
+        List<CompletableFuture<ServeResult>> later = new ArrayList<>();
+        TransferLimits narrow = PATIENT.withWindows(1 << 16, 1 << 16, most, most);
+        EmbeddedChannel channel = new EmbeddedChannel();
+        channel.freezeTime();
+        channel.pipeline().addLast(new ServingConnection(slow(later), narrow, new ServeCounters()));
+        channel.writeInbound(request(type, 1, 4, most, isCancelled ? patientUs : 0));
+        channel.writeInbound(request(type, 2, 3, sizes[3], patientUs));
+        assertThat(channel.outboundMessages()).as("no more may be promised").isEmpty();
+        if (isCancelled) {
+            channel.writeInbound(cancel(1));
+        } else {
+            channel.advanceTimeBy(1, TimeUnit.SECONDS);
+            long _ = channel.runScheduledPendingTasks();
+        }
+        assertReply(channel, Frames.FAILED, 1);
+        assertReply(channel, Frames.DATA, 2);
+
+        channel.writeInbound(request(type, 3, 5, most, patientUs));
+        later.getFirst().complete(ServeResult.NOT_HERE); // of the first, long after its end
+        channel.runPendingTasks();
+        channel.writeInbound(request(type, 4, 3, sizes[3], patientUs));
+        assertThat(channel.outboundMessages()).as("no more may be promised").isEmpty();
+        channel.writeInbound(request(otherType, 5, 3, sizes[3], patientUs));
+        assertReply(channel, Frames.DATA, 5);
+        assertThat(channel.outboundMessages()).isEmpty();
+        channel.finishAndReleaseAll();
     }
 
     @Test

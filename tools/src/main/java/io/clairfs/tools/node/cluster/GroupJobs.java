@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * the join is told after it. While there is untold news, the jobs of the other nodes are not followed, because they might be older. News that no
  * member has taken is told again, and so is what the group has lost.
  *
- * <p>Life cycle: {@link PeerGroup} makes it, begins it when this node has joined, and closes it before the node leaves.
+ * <p>Life cycle: {@link PeerGroup} makes it, begins it when this node has joined, and closes it before the node leaves. After {@link #leave} it begins again.
  *
  * <p>Locks: its lock guards the untold news and the worker. It comes after those of {@code JobTable} and {@link PeerGroup}, and no other lock is
  * taken inside. The worker follows the group without it.
@@ -59,9 +59,8 @@ public final class GroupJobs implements AutoCloseable {
     private final Semaphore changes = new Semaphore(0);
     private volatile String self;
     private @Nullable Worker worker;
-    private boolean closed;
 
-    /** Whether a join has failed, so that the group has gone on without this node for a while. */
+    /** Whether the group has gone on without this node for a while. */
     private boolean alone;
 
     /**
@@ -117,6 +116,23 @@ public final class GroupJobs implements AutoCloseable {
         alone = true;
     }
 
+    /** This node is out of the group, which is the same as a join that failed. It interrupts nothing: a job that is being started runs on here. */
+    void leave() {
+        Worker ending = ended();
+        joinFailed();
+        if (ending != null) {
+            ending.end();
+            wake();
+            ending.close();
+        }
+    }
+
+    private synchronized @Nullable Worker ended() {
+        Worker ending = worker;
+        worker = null;
+        return ending;
+    }
+
     private List<News> offers() {
         Map<String, News> last = new LinkedHashMap<>();
         untold.forEach(news -> last.put(news.name(), news));
@@ -125,19 +141,24 @@ public final class GroupJobs implements AutoCloseable {
                 .forEach(each -> errors.add("job " + each.name()
                         + " was stopped here before this node was in the group: stop it again if the group runs it"));
         return last.values().stream()
-                .filter(Started.class::isInstance)
-                .map(Started.class::cast)
-                .<News>map(each -> new Offered(each.name(), each.line()))
+                .<News>mapMulti((each, offers) -> {
+                    switch (each) {
+                        case Started(String name, String line) -> offers.accept(new Offered(name, line));
+                        case Offered untilNow -> offers.accept(untilNow);
+                        case Lost _, Stopped _ -> {}
+                    }
+                })
                 .toList();
     }
 
     /** Starts to tell and to follow, after this node has joined. {@code every} is called about once a second. */
     synchronized void begin(Jobs jobs, Follower follower, Runnable every) {
-        if (worker == null && !closed) {
+        if (worker == null) {
             if (alone) {
                 List<News> offers = offers();
                 untold.clear();
                 untold.addAll(offers);
+                alone = false;
             }
             worker = new Worker("group-jobs", () -> tellAndFollow(jobs, follower, every), errors).start();
         }
@@ -222,11 +243,7 @@ public final class GroupJobs implements AutoCloseable {
 
     @Override
     public void close() {
-        Worker ending;
-        synchronized (this) {
-            closed = true;
-            ending = worker;
-        }
+        Worker ending = ended();
         if (ending != null) {
             ending.end();
             ending.interrupt();

@@ -128,7 +128,7 @@ final class GroupReport {
     private static Status.GroupJob job(Job job, List<Node> nodes) {
         int world;
         try {
-            world = JobSpec.parse(job.lines(), Ranks.NONE).world();
+            world = JobSpec.worldOf(job.lines());
         } catch (InvalidSpecException e) {
             return new Status.GroupJob(job.name(), job.ranks(), "", "");
         }

@@ -13,13 +13,13 @@ import io.clairfs.peer.Secret;
 import io.clairfs.peer.directory.ClusterConfig;
 import io.clairfs.peer.directory.DirectoryTimes;
 import io.clairfs.peer.directory.GroupMembership;
+import io.clairfs.peer.directory.JobStates;
 import io.clairfs.peer.directory.Node;
 import io.clairfs.peer.rails.Rails;
 import io.clairfs.peer.transfer.Credentials;
 import io.clairfs.peer.transfer.TransferLimits;
 import io.clairfs.peer.transfer.TransferThreads;
 import io.clairfs.peer.transfer.TransferTls;
-import io.clairfs.peer.transfer.client.Peer;
 import io.clairfs.peer.transfer.client.TransferClient;
 import io.clairfs.peer.transfer.server.TransferServer;
 import io.clairfs.tools.OpenParts;
@@ -27,12 +27,13 @@ import io.clairfs.tools.config.ModelFile;
 import io.clairfs.tools.node.config.GroupConfig;
 import io.clairfs.tools.node.status.Status;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,15 +44,15 @@ import org.jspecify.annotations.Nullable;
  * holds it, or else from its home, which fetches it from the source if it has not done so yet. So each sample that some node keeps is read from
  * the source once in the whole group.
  *
- * <p>Life cycle: the daemon makes it, joins it when the listing is complete, again if that failed, and closes it. {@link #close} closes the parts of
- * {@link #join} in the reverse order.
+ * <p>Life cycle: the daemon makes it, joins it when the listing is complete, again if that failed or {@link #awaitLoss} says so, and closes it. {@link
+ * #close} closes the parts of {@link #join} in the reverse order.
  *
- * <p>Locks: its lock is held while it joins and closes; those of planning and {@link GroupJobs} are taken inside. Fetches, reports of residents
+ * <p>Locks: its lock is held while it joins, leaves and closes; those of planning and {@link GroupJobs} are taken inside. Fetches, reports of residents
  * and status read one volatile field and take no lock. The lock on the dataset's tree guards the numbers of the files and comes last.
  */
 public final class PeerGroup implements PeerFetch, ResidencyListener, AutoCloseable {
+    private static final Logger LOG = System.getLogger(PeerGroup.class.getName());
     private static final int TRANSFER_THREADS = 2;
-    private static final int MOST_CONNECTED_EARLY = 32;
 
     /** The bound of a fetch from peers: this time plus that of its bytes at the slowest rate. */
     private static final long ANSWER_WITHIN_MS = 2_000;
@@ -61,24 +62,32 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
     /** How long {@link #close} waits for a join that is under way, which closes what it has made by itself. */
     private static final long LONGEST_CLOSE_MS = 2_000;
 
+    /** Between two looks whether this node is still in the group. */
+    private static final long LOOK_EVERY_MS = 1_000;
+
     private final ModelFile model;
     private final long mostMs;
     private final DatasetTree tree;
     private final Admission admission;
+    private final ErrorLog errors;
     private final GroupJobs jobs;
+
+    /** It outlives a membership that has ended by itself: a job that was stopped or changed in it is not taken back. */
+    private final JobStates states = new JobStates();
+
     private final TransferLimits limits;
     private final OpenParts parts = new OpenParts("the group");
     private final PeerPlaces places = new PeerPlaces();
     private volatile GroupConfig config;
     private volatile @Nullable Joined joined;
 
-    /** Why this node has not joined; null while it may still join. */
+    /** Why this node has not joined, or is not in the group any more; null while it may still join. */
     private volatile @Nullable String trouble;
 
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    /** Whether {@link #join} is under way, which may take half a minute and holds the lock. */
-    private volatile boolean joining;
+    /** Whether this node joins or leaves. {@link #join} may take half a minute and holds the lock. */
+    private volatile boolean changing;
 
     private @Nullable FileNumbers numbers;
 
@@ -102,6 +111,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
             long mostMs) {
         this.mostMs = mostMs;
         limits = TransferLimits.DEFAULT.withAllPeers(fromPeersBytes);
+        this.errors = errors;
         jobs = new GroupJobs(config.nodeName(), errors);
         this.config = config;
         this.model = model;
@@ -118,10 +128,12 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
      * @throws IOException with one line of reason; the mount then goes on alone, and this may be called again
      */
     public void join(SampleServer server, GroupJobs.Follower follower, Runnable changed) throws IOException {
-        joining = true;
+        changing = true;
         try {
             joinOnce(server, follower, changed);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException
+                | RuntimeException
+                | Error e) { // memory may be short: the next try finds nothing of this one
             joined = null;
             parts.close(); // the ports are free for the next try
             boolean isNews = trouble == null;
@@ -132,7 +144,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
             }
             throw e;
         } finally {
-            joining = false;
+            changing = false;
         }
     }
 
@@ -163,7 +175,8 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         GroupMembership directory = GroupMembership.open(
                 cluster,
                 new Node.Introduction(config.nodeName(), config.transferAddresses(), facts().bytes()),
-                numbers.count());
+                numbers.count(),
+                states);
         parts.add(directory);
         if (isClosed()) {
             return; // who closes this waits for the lock, and closes the parts
@@ -176,8 +189,7 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         admission.residents().tell(this);
         admission.residents().tellAll();
         directory.onNodesChange(_ -> {
-            forgetWhoLeft(directory, client);
-            connectEarly(directory, client);
+            GroupPeers.follow(directory, client);
             changed.run();
         });
         directory.jobs().onChange(_ -> {
@@ -197,6 +209,50 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         return closed.await(mostMs, TimeUnit.MILLISECONDS);
     }
 
+    /**
+     * Waits while this node is in the group. The directory may end by itself, where two halves of the group could not merge or memory ran out. Then
+     * this node goes on alone, and is to {@link #join} again.
+     *
+     * @param changed as for {@link #join}
+     * @return whether this node is out of the group; false if this is closed
+     */
+    public boolean awaitLoss(Runnable changed) throws InterruptedException {
+        while (!awaitClose(LOOK_EVERY_MS)) {
+            Joined now = joined;
+            if (now != null && now.directory.hasEnded()) {
+                try {
+                    leave();
+                    changed.run();
+                } catch (RuntimeException | Error e) { // it is out of the group all the same
+                    LOG.log(Level.WARNING, "leaving the group", e);
+                }
+                return !isClosed();
+            }
+        }
+        return false;
+    }
+
+    private void leave() {
+        changing = true;
+        try {
+            leaveOnce();
+        } finally {
+            changing = false;
+        }
+    }
+
+    private synchronized void leaveOnce() {
+        if (isClosed()) {
+            return;
+        }
+        trouble = "left the group, for its directory ended on this node by itself: joins again";
+        joined = null;
+        errors.add("left the group, for its directory ended on this node by itself (the log says why):"
+                + " joins again, and samples come from the source meanwhile");
+        jobs.leave();
+        parts.close();
+    }
+
     private boolean isClosed() {
         return closed.getCount() == 0;
     }
@@ -207,24 +263,6 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
             BitSet near = here.processorsNear(config.rails().get(rail));
             if (!near.isEmpty()) {
                 threads.keepOn(rail, near);
-            }
-        }
-    }
-
-    /** Uses the members of this moment, which may differ from those of the change. */
-    private static void forgetWhoLeft(GroupMembership directory, TransferClient client) {
-        client.keepOnly(directory.nodes().stream().map(Node::transferAddresses).collect(Collectors.toSet()));
-    }
-
-    /** Connects to the other nodes of a small group before they are needed. */
-    private static void connectEarly(GroupMembership directory, TransferClient client) {
-        List<Node> nodes = directory.nodes();
-        if (nodes.size() <= MOST_CONNECTED_EARLY) {
-            for (Node node : nodes) {
-                Peer peer = node.self() ? null : client.peer(node.transferAddresses());
-                if (peer != null) {
-                    peer.connectEarly();
-                }
             }
         }
     }
@@ -328,12 +366,12 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         return GroupReport.of(config.nodeName(), now == null ? null : now.directory, trouble, admission.plan());
     }
 
-    /** Waits for a join that is under way no longer than moments: the mount is still to be ended. */
+    /** Waits for a join or leave that is under way no longer than moments: the mount is still to be ended. */
     @Override
     public void close() {
         closed.countDown();
         joined = null;
-        if (!joining) {
+        if (!changing) {
             closeParts();
             return;
         }

@@ -124,6 +124,25 @@ final class GroupJobsNewsTest {
     }
 
     @Test
+    void jobThatWasWrittenWhileOutOfTheGroup_isOfferedAgain_whereTheNextMembershipEndsBeforeItIsTold()
+            throws Exception {
+        JobSpec spec = JobSpec.parse("name=train seed=7");
+        GroupMembership ended = member();
+        ended.close();
+        try (GroupMembership second = member();
+                GroupJobs group = new GroupJobs("here", errors)) {
+            group.joinFailed();
+            group.started(spec);
+            group.begin(ended.jobs(), _ -> Map.of(), () -> {}); // nothing can be told
+            group.leave();
+            assertThat(group.hasUntold()).isTrue();
+            group.begin(second.jobs(), _ -> Map.of(), rounds::release);
+            untilTold(group);
+            assertThat(second.jobs().now().running()).containsOnlyKeys("train");
+        }
+    }
+
+    @Test
     void jobThatTheGroupDoesNotKnow_isToldAgain() throws Exception {
         JobSpec spec = JobSpec.parse("name=train seed=7");
         try (GroupMembership member = member();
