@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threads take samples in the order of the job, across the ends of batches and epochs, as long as slots are free. A batch is sent when it and all
  * before it are finished. A trainer that goes elsewhere begins a new turn: batches of earlier turns are no longer filled, and their slots become free, in
- * the feeder those that were not sent, by the trainer those that were.
+ * the feeder those that were not sent, by the trainer those that were. Where the order of an epoch cannot be read, the trainer gets the batches before it,
+ * then the reason.
  *
  * <p>Thread-safe. The order of an epoch is read by the thread that needs it first, outside the lock.
  */
@@ -53,8 +54,12 @@ final class BatchQueue {
     private boolean readingOrder;
     private int threads;
     private boolean done;
+    /** Why the order of an epoch cannot be read: the trainer is told behind the batches of the orders before it. */
+    private @Nullable IOException ending;
+
     private boolean closed;
     private @Nullable IOException failure;
+    private boolean isTold;
 
     BatchQueue(
             MountedJob job, Orders orders, FeedOptions options, BatchRing ring, Outlet trainer, FeedFigures figures) {
@@ -164,7 +169,12 @@ final class BatchQueue {
                 readingOrder = false;
                 notifyAll();
             } else if (read == null) {
-                fail(why);
+                done = true;
+                ending = why;
+                if (why != null && !unsent.isEmpty()) { // which may take as long as the mount does not answer
+                    ring.publish("samples that are still being read, and then: " + why.getMessage());
+                }
+                endBehindAllBatches();
             } else {
                 ring.publish("");
                 begin(read);
@@ -207,6 +217,16 @@ final class BatchQueue {
         }
         publish();
         messages.forEach(this::send);
+        endBehindAllBatches();
+    }
+
+    private void endBehindAllBatches() {
+        IOException why = ending;
+        if (why != null && unsent.isEmpty() && !closed) {
+            send(new ToTrainer.Failed(String.valueOf(why.getMessage())));
+            isTold = !closed;
+            fail(why);
+        }
     }
 
     private ToTrainer message(Assembly batch) {
@@ -252,6 +272,7 @@ final class BatchQueue {
         step = newEpoch < 0 ? job.startStep(options.batch()) : newStep;
         order = null;
         done = false;
+        ending = null;
         current = null;
         for (Assembly batch : unsent) {
             batch.abandon();
@@ -283,5 +304,10 @@ final class BatchQueue {
     /** Waits for nothing: why the work ended, or null. */
     synchronized @Nullable IOException failure() {
         return failure;
+    }
+
+    /** Whether the outlet was given, behind all batches, why the work ended. */
+    synchronized boolean isTold() {
+        return isTold;
     }
 }

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param threads that read and decode
  * @param labels where labels come from
  * @param onDevice where a copy of each batch goes, or null
+ * @param asked what becomes of a file and of its batch, as the user put it
  */
 public record FeedOptions(
         int batch,
@@ -21,11 +22,17 @@ public record FeedOptions(
         int slots,
         int threads,
         Labels labels,
-        @Nullable OnDevice onDevice) {
+        @Nullable OnDevice onDevice,
+        String asked) {
     public FeedOptions {
         if (batch < 1 || threads < 1) {
             throw new IllegalArgumentException("batch " + batch + ", threads " + threads + ": both must be positive");
         }
+    }
+
+    /** What makes batches what they are beside their form, in words: that of two feeders is the same where both were started alike. */
+    String wording() {
+        return asked + "\n" + labels + "\n" + dropLast;
     }
 
     /** A device that gets a copy of each batch, and what becomes of it there; null: nothing. */

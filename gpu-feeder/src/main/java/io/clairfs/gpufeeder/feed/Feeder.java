@@ -75,17 +75,26 @@ public final class Feeder {
         }
         int epochs = job.epochs() == JobSpec.UNLIMITED ? -1 : job.epochs();
         BatchRing ring = BatchRing.make(layout(), job.startEpoch(), firstStep(), epochs);
+        ring.describeOrigin(digest(job.keys()), digest(options.wording()));
         List<Thread> threads = new ArrayList<>();
         try (DeviceOutlet device = openDevice(ring, trainer)) {
             BatchQueue.Outlet outlet = device == null ? trainer::send : device;
             BatchQueue queue = new BatchQueue(job, samples::order, options, ring, outlet, figures);
             if (device != null) {
                 threads.add(device.thread());
-                device.onFailure(queue::fail);
+                device.onFailure(why -> deviceFailed(why, queue, trainer));
             }
             serve(trainer, ring, queue, threads);
         } finally {
             free(ring, threads);
+        }
+    }
+
+    /** Nothing more is copied. What the queue had given the outlet last does not arrive either, so it is told here. */
+    static void deviceFailed(IOException why, BatchQueue queue, TrainerConnection trainer) {
+        queue.fail(why);
+        if (queue.isTold()) {
+            tell(trainer, why);
         }
     }
 
@@ -196,7 +205,7 @@ public final class Feeder {
             queue.fail(new FeedException("a bug of the feeder: " + e, e));
         }
         IOException failure = queue.failure();
-        if (failure != null && thread == 0) {
+        if (failure != null && thread == 0 && !queue.isTold()) {
             tell(trainer, failure);
         }
     }
@@ -233,6 +242,12 @@ public final class Feeder {
         mixed = (mixed ^ mixed >>> 30) * 0xbf58476d1ce4e5b9L;
         mixed = (mixed ^ mixed >>> 27) * 0x94d049bb133111ebL;
         return mixed ^ mixed >>> 31;
+    }
+
+    /** Of a text of which a trainer learns only whether another is the same. Never zero, which says nothing. */
+    private static long digest(String text) {
+        long digest = fnv(text);
+        return digest == 0 ? 1 : digest;
     }
 
     /** FNV-1a, of a seed as it is written: some are longer than 64 bits. */

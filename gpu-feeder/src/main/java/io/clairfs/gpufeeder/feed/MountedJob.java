@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -153,6 +154,14 @@ public final class MountedJob {
             Line now = line(reader.readNow(JOBS, arena), reader.path(JOBS), name(), new ArrayList<>());
             return now != null && !now.equals(line);
         }
+    }
+
+    /** Every key of the job's line but the ranks. Other keys are another job, as {@link #isReplaced} sees it. */
+    String keys() {
+        return line.all().entrySet().stream()
+                .map(each -> each.getKey() + "=" + each.getValue())
+                .sorted()
+                .collect(Collectors.joining("\n"));
     }
 
     /** Whether the dataset is mounted, whether the mount's control files answer or not. */

@@ -21,6 +21,7 @@ public final class BatchRing implements AutoCloseable {
     private static final byte[] MAGIC = "CLAIRFED".getBytes(UTF_8);
     private static final int VERSION = 1;
     private static final int MOST_DIMENSIONS = 16;
+    private static final long ORIGIN = 104;
     private static final long EXTENTS = 128;
     private static final long DEVICE = 256;
     private static final int NOTE_BYTES = 1024;
@@ -77,6 +78,18 @@ public final class BatchRing implements AutoCloseable {
         content.set(JAVA_LONG, 80, firstStep);
         content.set(JAVA_LONG, 88, epochs);
         content.set(JAVA_LONG, 96, ProcessHandle.current().pid());
+    }
+
+    /**
+     * Says whose batches these are. A trainer whose feeder was killed goes on with the next one only where that says the same. Zero, as in the rings of
+     * older feeders, says nothing.
+     *
+     * @param job a digest of the job
+     * @param options a digest of what was asked of the feeder
+     */
+    public void describeOrigin(long job, long options) {
+        content.set(JAVA_LONG, ORIGIN, job);
+        content.set(JAVA_LONG, ORIGIN + Long.BYTES, options);
     }
 
     /**

@@ -13,7 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +34,7 @@ final class BatchQueueTest {
     private static final int SLOTS = 3;
     private static final int BATCH = 4;
     private static final int THREADS = 3;
+    private static final long LOOK_EVERY_MS = 10;
     private static final SampleFormat FORMAT = new SampleFormat(ElementType.UINT8, List.of(1));
 
     @TempDir
@@ -45,7 +48,7 @@ final class BatchQueueTest {
         Files.createDirectories(root.resolve(".clairfs"));
         Files.writeString(root.resolve(".clairfs/job"), "name=train seed=1 start_epoch=1 epochs=" + EPOCHS + "\n");
         MountedJob job = MountedJob.find(root, "train", 0);
-        FeedOptions options = new FeedOptions(BATCH, false, SLOTS, THREADS, new FeedOptions.None(), null);
+        FeedOptions options = new FeedOptions(BATCH, false, SLOTS, THREADS, new FeedOptions.None(), null, "raw");
         return new BatchQueue(job, orders, options, ring, outlet, new FeedFigures());
     }
 
@@ -188,6 +191,88 @@ final class BatchQueueTest {
             assertThat(thread.join(java.time.Duration.ofNanos(TimeUnit.SECONDS.toNanos(30))))
                     .isTrue();
             assertThat(queue.failure()).hasMessage("gone");
+        }
+    }
+
+    /** All epochs before the third have the same two samples; the order of that one cannot be read. */
+    private static int[] orderBeforeTheThird(int epoch) throws FeedException {
+        if (epoch == 2) {
+            throw new FeedException("gone");
+        }
+        return new int[] {5, 6};
+    }
+
+    /** Waits until a thread has nothing more to do. */
+    private static void awaitRest(Thread thread) throws InterruptedException {
+        while (thread.isAlive() && thread.getState() != Thread.State.WAITING) {
+            Thread.sleep(LOOK_EVERY_MS);
+        }
+    }
+
+    @Test
+    void an_order_that_is_gone_is_told_behind_the_batches_that_other_threads_still_fill() throws Exception {
+        try (BatchRing ring = ring()) {
+            List<ToTrainer> sent = Collections.synchronizedList(new ArrayList<>());
+            BatchQueue queue = queue(sent::add, ring, BatchQueueTest::orderBeforeTheThird);
+            queue.seek(1, 1, 0);
+            BatchQueue.Task held = Objects.requireNonNull(queue.take(0));
+            Thread other = worker(1, queue, new Random(1));
+            awaitRest(other);
+            assertThat(sent).containsExactly(new ToTrainer.Epoch(1, 1, 1));
+            assertThat(queue.failure()).isNull();
+            queue.finish(held, null);
+            other.join();
+            assertThat(sent)
+                    .containsExactly(
+                            new ToTrainer.Epoch(1, 1, 1),
+                            new ToTrainer.Batch(0, 1, 1, 0, 2),
+                            new ToTrainer.Failed("gone"));
+            assertThat(queue.failure()).hasMessage("gone");
+            assertThat(queue.isTold()).isTrue();
+        }
+    }
+
+    @Test
+    void a_trainer_that_goes_elsewhere_before_it_is_told_of_an_order_that_is_gone_goes_on() throws Exception {
+        try (BatchRing ring = ring()) {
+            List<ToTrainer> sent = Collections.synchronizedList(new ArrayList<>());
+            BatchQueue queue = queue(sent::add, ring, BatchQueueTest::orderBeforeTheThird);
+            queue.seek(1, 1, 0);
+            BatchQueue.Task held = Objects.requireNonNull(queue.take(0));
+            Thread other = worker(1, queue, new Random(1));
+            awaitRest(other);
+            queue.seek(2, 0, 0);
+            other.join();
+            queue.finish(held, null);
+            assertThat(sent)
+                    .containsExactly(
+                            new ToTrainer.Epoch(1, 1, 1),
+                            new ToTrainer.Epoch(2, 0, 1),
+                            new ToTrainer.Batch(1, 2, 0, 0, 2),
+                            new ToTrainer.Epoch(2, 1, 1),
+                            new ToTrainer.Batch(2, 2, 1, 0, 2),
+                            new ToTrainer.Failed("gone"));
+        }
+    }
+
+    @Test
+    void a_device_that_fails_behind_an_order_that_is_gone_is_told_at_once_and_otherwise_by_a_thread() throws Exception {
+        ToTrainer later = new ToTrainer.Done(1, 0);
+        for (int asked : new int[] {2, 1}) {
+            try (TrainerEnd trainer = new TrainerEnd();
+                    BatchRing ring = ring()) {
+                BatchQueue queue = queue(_ -> {}, ring, BatchQueueTest::orderBeforeTheThird);
+                if (asked == 2) {
+                    Thread thread = worker(0, queue, new Random(1));
+                    queue.seek(1, asked, 0);
+                    thread.join();
+                }
+                Feeder.deviceFailed(new FeedException("no copy"), queue, trainer.feeder());
+                trainer.feeder().send(later);
+                assertThat(trainer.receive()).isEqualTo(asked == 2 ? new ToTrainer.Failed("no copy") : later);
+                assertThat(queue.failure()).hasMessage(asked == 2 ? "gone" : "no copy");
+                assertThat(queue.isTold()).isEqualTo(asked == 2);
+            }
         }
     }
 

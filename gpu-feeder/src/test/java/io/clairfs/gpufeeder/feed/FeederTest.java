@@ -68,7 +68,7 @@ final class FeederTest {
         Files.writeString(root.resolve(".clairfs/job"), "name=train seed=1\n");
         Files.writeString(root.resolve(".clairfs/sample/train/all"), "a/1\nb/2\n");
         MountedJob job = MountedJob.find(root, "train", 0);
-        FeedOptions options = new FeedOptions(10, false, 2, 1, new FeedOptions.Directories(), null);
+        FeedOptions options = new FeedOptions(10, false, 2, 1, new FeedOptions.Directories(), null, "raw");
         JobSamples samples = JobSamples.read(job, options.labels(), 0);
         RawDecoding decoding = new RawDecoding(new SampleFormat(ElementType.UINT8, List.of(100)), 0);
         Feeder feeder = new Feeder(job, samples, decoding, options, () -> 10_000);
@@ -88,7 +88,7 @@ final class FeederTest {
             Files.write(root.resolve(sample), new byte[1]);
         }
         MountedJob job = MountedJob.find(mount.reader(), "train", 0);
-        FeedOptions options = new FeedOptions(1, false, 2, 1, new FeedOptions.None(), null);
+        FeedOptions options = new FeedOptions(1, false, 2, 1, new FeedOptions.None(), null, "raw");
         JobSamples samples = JobSamples.read(job, options.labels(), 0);
         HeldUp decoding = new HeldUp();
         Feeder feeder = new Feeder(job, samples, decoding, options, () -> Long.MAX_VALUE, 1);

@@ -97,9 +97,11 @@ final class MountedJobTest {
         JobSamples samples = JobSamples.read(job, new FeedOptions.None(), 0);
         mount.write(PretendedMount.JOBS, "name=train epochs=2 seed=1 ranks=0 world=4\n".getBytes(UTF_8));
         assertThat(job.isReplaced()).isFalse();
+        assertThat(job().keys()).isEqualTo(job.keys());
         assertThat(samples.order(1)).containsExactly(1, 0);
         mount.write(PretendedMount.JOBS, "name=train seed=1 world=4 epochs=90\n".getBytes(UTF_8));
         assertThat(job.isReplaced()).isTrue();
+        assertThat(job().keys()).isNotEqualTo(job.keys());
         assertThatThrownBy(() -> samples.order(1))
                 .isInstanceOf(FeedException.class)
                 .hasMessageContaining("the job 'train' was replaced");

@@ -36,6 +36,10 @@ final class BatchRingTest {
             assertThat(seen.getLong(32)).isEqualTo(7 * 9 * 4);
             assertThat(seen.getLong(72)).isEqualTo(2);
             assertThat(seen.getLong(88)).isEqualTo(90);
+            assertThat(seen.getLong(104)).as("nothing is said of the job").isZero();
+            ring.describeOrigin(-5, 7);
+            assertThat(seen.getLong(104)).isEqualTo(-5);
+            assertThat(seen.getLong(112)).isEqualTo(7);
             assertThat(seen.getLong(136)).isEqualTo(9);
             int slot = (int) LAYOUT.slot(2);
             assertThat(slot % 4096).isZero();

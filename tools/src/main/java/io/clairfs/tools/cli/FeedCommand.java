@@ -50,8 +50,11 @@ final class FeedCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private String name;
 
-    @Option(names = "--rank", paramLabel = "R", defaultValue = "0", description = "Counted from 0; default: 0.")
-    private int rank;
+    @Option(
+            names = "--rank",
+            paramLabel = "R",
+            description = "Counted from 0; default: $RANK, or 0 where it is not set.")
+    private @Nullable Integer rank;
 
     @Option(names = "--batch", paramLabel = "N", description = "Samples of a batch; default: that of the job.")
     private @Nullable Integer batch;
@@ -135,8 +138,23 @@ final class FeedCommand implements Callable<Integer> {
         }
     }
 
+    /** As clairfs_feed.py has it. What the environment says is of no interest where a rank is given. */
+    private int rank() {
+        if (rank != null) {
+            return rank;
+        }
+        String ofEnvironment = System.getenv("RANK");
+        try {
+            return ofEnvironment == null ? 0 : Integer.parseInt(ofEnvironment);
+        } catch (NumberFormatException _) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "RANK is '" + ofEnvironment + "' in the environment, which is no number: give --rank R");
+        }
+    }
+
     private MountedJob job() throws IOException, CommandFailedException, InterruptedException {
-        return MountedJob.find(MountCheck.real(new ControlClient(mountPoint).root()), name, rank);
+        return MountedJob.find(MountCheck.real(new ControlClient(mountPoint).root()), name, rank());
     }
 
     private Feeder feeder(MountedJob job) throws IOException, CommandFailedException, InterruptedException {
@@ -153,8 +171,12 @@ final class FeedCommand implements Callable<Integer> {
                 job,
                 samples,
                 decoding,
-                new FeedOptions(size, dropLast, slots, all, from, onDevice(decoding, size)),
+                new FeedOptions(size, dropLast, slots, all, from, onDevice(decoding, size), asked()),
                 () -> MachineMemory.now().availableBytes());
+    }
+
+    private String asked() {
+        return onDevice == null ? decode : decode + " " + onDevice;
     }
 
     private FeedOptions.@Nullable OnDevice onDevice(Decoding decoding, int size)
@@ -174,27 +196,31 @@ final class FeedCommand implements Callable<Integer> {
         }
     }
 
+    /** A job, and what feeds it. */
+    private record Feeding(MountedJob job, Feeder feeder) {}
+
+    private Feeding feeding() throws IOException, CommandFailedException, InterruptedException {
+        MountedJob job = job();
+        return new Feeding(job, feeder(job));
+    }
+
     /** One trainer after another, until the job is gone. */
     private int serveAll() throws IOException, CommandFailedException, InterruptedException {
-        MountedJob job = job();
-        Feeder feeder = feeder(job);
+        Feeding feeding = feeding();
+        MountedJob job = feeding.job();
         try (FeedAddress address = FeedAddress.listen(job.mountPoint().toString(), job.name(), job.rank())) {
             System.err.println("clairfs: feeds rank " + job.rank() + " of the job '" + job.name() + "' at "
-                    + job.mountPoint() + " through a ring of " + feeder.layout().bytes() / 1_000_000
+                    + job.mountPoint() + " through a ring of "
+                    + feeding.feeder().layout().bytes() / 1_000_000
                     + " MB" + (device == null ? "" : ", on " + device + " too") + "; waits for Feed(\""
                     + job.mountPoint()
                     + "\", job=\"" + job.name() + "\", command=None" + (device == null ? "" : ", device=...") + ")");
             JobWatch watch = new JobWatch(job);
             do {
-                if (isReplaced(job)) {
-                    System.err.println("clairfs: the job '" + job.name() + "' was replaced; feeds the new one");
-                    job = job();
-                    feeder = feeder(job);
-                }
-                serveNext(address, feeder);
+                feeding = serveNext(address, feeding);
             } while (watch.goesOn());
         }
-        System.err.println("clairfs: " + feeder.figures().text());
+        System.err.println("clairfs: " + feeding.feeder().figures().text());
         return Main.DONE;
     }
 
@@ -202,17 +228,40 @@ final class FeedCommand implements Callable<Integer> {
         try {
             return job.isReplaced();
         } catch (IOException restarting) {
-            return false; // looked at again soon
+            return false; // looked at again before an order is fed
         }
     }
 
-    private static void serveNext(FeedAddress address, Feeder feeder) throws IOException, InterruptedException {
+    /** Returns what feeds the trainer after this one: the same, unless another job has taken the place of its own. */
+    private Feeding serveNext(FeedAddress address, Feeding before) throws InterruptedException {
+        Feeding now = before;
         try (TrainerConnection trainer = address.accept(LOOK_MS)) {
             if (trainer != null) {
-                serve(trainer, feeder);
+                now = upToDate(before, trainer);
+                serve(trainer, now.feeder());
             }
         } catch (IOException e) {
             System.err.println("clairfs: " + e.getMessage()); // the next trainer may do better
+        }
+        return now;
+    }
+
+    /** Looks when the trainer is there: it may have come right behind a new job. One that cannot be fed is told why. */
+    private Feeding upToDate(Feeding before, TrainerConnection trainer) throws IOException, InterruptedException {
+        if (!isReplaced(before.job())) {
+            return before;
+        }
+        try {
+            Feeding now = feeding();
+            System.err.println("clairfs: the job '" + now.job().name() + "' was replaced; feeds the new one");
+            return now;
+        } catch (IOException e) {
+            Feeder.tell(trainer, e);
+            throw e;
+        } catch (CommandFailedException e) {
+            IOException why = new IOException(e.getMessage(), e);
+            Feeder.tell(trainer, why);
+            throw why;
         }
     }
 

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -357,31 +358,19 @@ final class FeedTest {
     }
 
     @Test
-    void a_batch_that_cannot_be_copied_to_a_device_gives_its_slot_back() throws Exception {
-        mount.job("name=full seed=2 epochs=1 batch=16 subset=train");
-        List<String> lines = train("""
-                import contextlib, types
-                from clairfs_feed import _Ahead
-                class Refused:
-                    def to(self, device, non_blocking):
-                        raise RuntimeError("CUDA out of memory")
-                def there(_):
-                    return contextlib.nullcontext()
-                torch = types.SimpleNamespace(cuda=types.SimpleNamespace(device=there, stream=there, Stream=object, Event=object))
-                with feed(job="full", decode="raw,dtype=uint8,shape=132", slots=2, timeout_s=60) as f:
-                    f.pin = lambda: False
-                    loader = types.SimpleNamespace(_feed=f, _torch=torch, _device="cuda", _tensors=lambda arrays: [Refused()])
-                    ahead, refused = _Ahead(loader, iter(f)), 0
-                    while True:
-                        try:
-                            next(ahead)
-                        except StopIteration:
-                            break
-                        except RuntimeError as e:
-                            assert str(e) == "CUDA out of memory", e
-                            refused += 1
-                    print(refused)
-                """);
-        assertThat(lines).as("all batches of the epoch, through two slots").containsExactly("7");
+    void a_command_that_is_given_no_rank_takes_that_of_its_environment() throws Exception {
+        mount.job("name=ranks seed=1 epochs=1 batch=4 subset=train");
+        assertThat(feedWhereRankIs("7").complainedWith(1)).contains("rank 7 is none of the job 'ranks'");
+        assertThat(feedWhereRankIs("first").complainedWith(2)).contains("RANK is 'first'", "give --rank R");
+        assertThat(feedWhereRankIs("first", "--rank", "5").complainedWith(1)).contains("rank 5 is none of the job");
+    }
+
+    private static Ended feedWhereRankIs(String rank, String... options) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(Clairfs.command(
+                "feed", mount.point().toString(), "--job", "ranks", "--decode", "raw,dtype=uint8,shape=132"));
+        command.addAll(List.of(options));
+        Map<String, String> environment = new TreeMap<>(FIXTURE.environment());
+        environment.put("RANK", rank);
+        return Ended.run(command, environment);
     }
 }

@@ -16,8 +16,14 @@ public final class FeederReports {
     private static final long KEPT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final LongSupplier clockNs;
-    /** By the feeder's process. */
-    private final Map<String, Map<Long, Timed>> jobs = new HashMap<>();
+    /** By the job's name. */
+    private final Map<String, Map<Key, Timed>> jobs = new HashMap<>();
+
+    /** A feeder. The number of its process alone is not enough: in containers all may have the same. */
+    private record Key(int rank, long pid) {
+        private static final Comparator<Key> ORDER =
+                Comparator.comparingInt(Key::rank).thenComparingLong(Key::pid);
+    }
 
     private record Timed(Status.Feeder report, long atNs) {}
 
@@ -29,8 +35,8 @@ public final class FeederReports {
     /** Takes the report of a feeder of one of the job's ranks here. */
     public synchronized void add(JobSpec spec, Status.Feeder report) {
         removeOld();
-        jobs.computeIfAbsent(spec.name(), _ -> new TreeMap<>())
-                .put(report.pid(), new Timed(report, clockNs.getAsLong()));
+        jobs.computeIfAbsent(spec.name(), _ -> new TreeMap<>(Key.ORDER))
+                .put(new Key(report.rank(), report.pid()), new Timed(report, clockNs.getAsLong()));
     }
 
     /** Of the feeders of a job, by rank. */
@@ -38,7 +44,6 @@ public final class FeederReports {
         removeOld();
         return jobs.getOrDefault(spec.name(), Map.of()).values().stream()
                 .map(Timed::report)
-                .sorted(Comparator.comparingInt(Status.Feeder::rank))
                 .toList();
     }
 

@@ -58,7 +58,7 @@ _LAST_WORDS_S = 2.0
 
 _TO_TRAINER = struct.Struct("<IIqqqqq")
 _FROM_TRAINER = struct.Struct("<IIqqqq")
-_HEADER = struct.Struct("<8sIIqqqqqII8sqqqq")
+_HEADER = struct.Struct("<8sIIqqqqqII8sqqqqQQ")
 _MAGIC = b"CLAIRFED"
 _VERSION = 1
 _EXTENTS = 128
@@ -128,6 +128,7 @@ class Feed:
         self._hold = hold
         self._owner = os.getpid()
         self._link = None
+        self._feeds = None
         self._turn = 0
         self._steps = {}
         self._waited_s = 0.0
@@ -262,21 +263,38 @@ class Feed:
     def _connect(self, turn, epoch, step):
         """Reaches a feeder, and begins a turn at a batch."""
         while True:
-            self._link = _Started(self) if self._command else _Attached(self)
-            self._ready.clear()
-            self._held.clear()
-            self._begin(turn, epoch, step)
             try:
+                self._link = _Started(self) if self._command else _Attached(self)
+                self._ready.clear()
+                self._held.clear()
+                self._begin(turn, epoch, step)
                 if self._link.await_hello(self.timeout_s):
+                    self._require_same()
                     break
                 self._lost()
             except BaseException:
                 self._closed = True
-                self._link.close()
+                if self._link is not None:
+                    self._link.close()
                 self._device = None
                 raise
         if self._pin_wanted:
             self._pinned = _Pinned.of(self._link)
+
+    def _require_same(self):
+        """A feeder that takes the place of one that is gone has to go on with its batches, of which the script has read some."""
+        now = self._link.feeds
+        if self._feeds is None:
+            self._feeds = now
+        job, options = ({now[key], self._feeds[key]} - {0} for key in ("job", "options"))  # older feeders say 0
+        if len(job) > 1:
+            raise FeedError("clairfs: the job '%s' was replaced while its feeder was started again: make the Feed again" % self.job)
+        form = ["%s=%s in place of %s" % (key, now[key], self._feeds[key]) for key in ("batch", "shape", "dtype", "slots") if now[key] != self._feeds[key]]
+        if form or len(options) > 1:
+            raise FeedError(
+                "clairfs: the feeder of the job '%s' was started again with %s: start it as before, and make the Feed again"
+                % (self.job, ", ".join(form) or "another --decode, --on-device, --labels or --drop-last")
+            )
 
     def _go(self, epoch, step):
         """Begins a new turn at a batch. What was sent before is given back unread."""
@@ -345,7 +363,7 @@ class Feed:
 
     def _give_back(self, held):
         link, slot, waited_s = held
-        if link is self._link:
+        if link is self._link and not self._closed:
             link.release(slot, lambda: link.send(_FREE, slot, nanoseconds=int(waited_s * 1e9)))
 
     def _keep(self):
@@ -494,7 +512,7 @@ class _Ahead:
     def __init__(self, loader, batches):
         self._feed, self._torch, self._device = loader._feed, loader._torch, loader._device
         self._tensors, self._batches = loader._tensors, batches
-        self._ahead = self._failure = None
+        self._ahead = self._following = self._taken = self._failure = None
         with self._torch.cuda.device(self._device):
             self._feed.pin()
             self._stream = self._torch.cuda.Stream()
@@ -506,17 +524,18 @@ class _Ahead:
         if self._ahead is None:
             self._raise()
             self._ahead = self._begin()
+        if self._following is None and self._failure is None:
+            try:
+                self._following = self._begin()  # an interrupt of this, or of what follows, leaves the present batch to the next call
+            except Exception as e:  # it is of the next batch; this one is good
+                self._failure = e
         copies, copied, give_back = self._ahead
-        self._ahead = None
-        try:
-            self._ahead = self._begin()
-        except Exception as e:  # it is of the next batch; this one is good
-            self._failure = e
         current = self._torch.cuda.current_stream(self._device)
         current.wait_event(copied)
         for tensor in copies:
             tensor.record_stream(current)  # its memory is not reused before the script's kernels have read it
         copied.synchronize()
+        self._ahead, self._following = self._following, None
         give_back()
         return copies
 
@@ -527,25 +546,31 @@ class _Ahead:
             raise failure
 
     def _begin(self):
-        arrays = next(self._batches)
-        give_back = self._feed._keep()
+        if self._taken is None:
+            arrays = next(self._batches)
+            self._taken = arrays, self._feed._keep()
+        arrays, give_back = self._taken  # an interrupt leaves it to the next call
         cuda = self._torch.cuda
         try:
             with cuda.device(self._device), cuda.stream(self._stream):
                 copies = tuple(tensor.to(self._device, non_blocking=True) for tensor in self._tensors(arrays))
                 copied = cuda.Event()
                 copied.record(self._stream)
-        except BaseException:  # such as too little memory there, after which a script may go on with the next batch
+        except Exception:  # such as too little memory there, after which a script may go on with the next batch
+            self._taken = None
             give_back()
             raise
+        self._taken = None
         return copies, copied, give_back
 
     def __del__(self):
-        ahead = getattr(self, "_ahead", None)
-        if ahead is not None:
-            self._ahead = None
-            ahead[1].synchronize()
-            ahead[2]()
+        for begun in (self.__dict__.get("_ahead"), self.__dict__.get("_following")):
+            if begun is not None:
+                begun[1].synchronize()
+                begun[2]()
+        taken = self.__dict__.get("_taken")
+        if taken is not None:
+            taken[1]()
 
 
 class _Pinned:
@@ -673,9 +698,9 @@ class _Link:
         return self.feed._device is None or self._open_device()
 
     def _read_header(self, size):
-        (magic, version, self.slots, slot_bytes, first, _, labels, indices, batch, dimensions, typestr, start_epoch, start_step, self.epochs, self.pid) = (
-            _HEADER.unpack_from(self.memory)
-        )
+        header = _HEADER.unpack_from(self.memory)
+        magic, version, self.slots, slot_bytes, first, _, labels, indices, batch, dimensions, typestr = header[:11]
+        start_epoch, start_step, self.epochs, self.pid, job, options = header[11:]
         if magic != _MAGIC or version != _VERSION:
             raise FeedError("clairfs: the feeder speaks version %d of the ring, this clairfs_feed.py %d: take that of the mount's .clairfs/python" % (version, _VERSION))
         self.bytes = size
@@ -683,6 +708,7 @@ class _Link:
         self.batch = batch
         self.shape = struct.unpack_from("<%dq" % dimensions, self.memory, _EXTENTS)
         self.dtype = numpy.dtype(typestr.rstrip(b"\0").decode())
+        self.feeds = {"job": job, "options": options, "batch": batch, "shape": self.shape, "dtype": self.dtype, "slots": self.slots}
         self._slots = []
         for slot in range(self.slots):
             at = first + slot * slot_bytes

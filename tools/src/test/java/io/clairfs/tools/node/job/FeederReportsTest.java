@@ -27,4 +27,12 @@ final class FeederReportsTest {
         nowNs += TimeUnit.SECONDS.toNanos(6);
         assertThat(reports.of(spec)).isEmpty();
     }
+
+    @Test
+    void feedersOfTwoRanksInContainers_areTwoThoughTheirProcessesHaveOneNumber() throws Exception {
+        JobSpec spec = JobSpec.parse("seed=1 world=2");
+        reports.add(spec, feeder(1, 1, 10));
+        reports.add(spec, feeder(1, 0, 20));
+        assertThat(reports.of(spec)).containsExactly(feeder(1, 0, 20), feeder(1, 1, 10));
+    }
 }
