@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Waits until descriptors are readable: {@code poll}. */
+/** Waits until descriptors are readable, or looks whether one has failed: {@code poll}. */
 public final class Readiness {
     /** In place of a timeout: no limit. */
     public static final int FOREVER = -1;
@@ -36,7 +36,21 @@ public final class Readiness {
         return poll(POLLPRI, timeoutMs, descriptor);
     }
 
+    /** Whether the kernel says of a descriptor that it is of no more use, as of the device of a FUSE connection that has ended. Waits for nothing. */
+    public static boolean hasFailed(int descriptor) throws PosixException {
+        int ready;
+        do {
+            ready = ready((short) 0, 0, descriptor); // failures are told without being asked for
+        } while (ready < 0);
+        return ready > 0;
+    }
+
     private static boolean poll(short event, int timeoutMs, int... descriptors) throws PosixException {
+        return ready(event, timeoutMs, descriptors) != 0;
+    }
+
+    /** How many of the descriptors are ready; negative after a signal. */
+    private static int ready(short event, int timeoutMs, int... descriptors) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment polled = arena.allocate((long) descriptors.length * POLLFD_BYTES, 4);
             for (int i = 0; i < descriptors.length; i++) {
@@ -47,7 +61,7 @@ public final class Readiness {
             if (ready < 0 && NativeCall.errno() != Errno.EINTR) {
                 throw new PosixException("poll", NativeCall.errno());
             }
-            return ready != 0;
+            return ready;
         }
     }
 }

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.ProcessIdentity;
+import io.clairfs.cache.posix.Readiness;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -19,6 +20,9 @@ import java.nio.file.Path;
  * files, where these are mounted, and root can by force.
  */
 public final class FuseConnection {
+    /** In place of a device where nothing is mounted. */
+    public static final String NONE = "none";
+
     private static final Logger LOG = System.getLogger(FuseConnection.class.getName());
     private static final Path CONNECTIONS = Path.of("/sys/fs/fuse/connections");
     private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
@@ -48,7 +52,18 @@ public final class FuseConnection {
         return device.substring(device.indexOf(':') + 1);
     }
 
-    /** The device of the newest mount at {@code point}, such as {@code 0:57}, or {@code none}. Its minor number is the connection's. */
+    /**
+     * Whether a session is what is mounted at {@code point}. The kernel gives the number of a mount that was taken away to the next one, perhaps at the same
+     * place, but only after it has ended the connection. So that is looked at last.
+     *
+     * @param number the device of the session's mount, as {@link #device(Path)} told it
+     * @param descriptor the session's
+     */
+    public static boolean isMounted(Path point, String number, int descriptor) throws IOException {
+        return !number.equals(NONE) && number.equals(device(point)) && !Readiness.hasFailed(descriptor);
+    }
+
+    /** The device of the newest mount at {@code point}, such as {@code 0:57}, or {@link #NONE}. Its minor number is the connection's. */
     public static String device(Path point) throws IOException {
         return device(point, Files.readString(MOUNTS, ISO_8859_1));
     }
@@ -65,6 +80,6 @@ public final class FuseConnection {
                 .filter(fields -> fields[POINT].equals(new String(escaped.getBytes(UTF_8), ISO_8859_1)))
                 .reduce((_, newest) -> newest)
                 .map(fields -> fields[DEVICE])
-                .orElse("none");
+                .orElse(NONE);
     }
 }

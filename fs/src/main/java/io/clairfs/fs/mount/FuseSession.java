@@ -50,7 +50,7 @@ public final class FuseSession extends MountedSession {
     /** As {@link #mount}, for a process that the supervisor of another has started: no watchdog ends this session. */
     public static FuseSession mountSupervised(
             Path point, List<String> options, FuseCallbacks callbacks, ErrnoTable errnos) throws IOException {
-        return beginSupervised(() -> start(point, options, callbacks, errnos));
+        return beginSupervised(() -> start(point, options, callbacks, errnos), null);
     }
 
     /**

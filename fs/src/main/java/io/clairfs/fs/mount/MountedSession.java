@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -72,29 +73,35 @@ public abstract class MountedSession implements AutoCloseable {
 
     /** Starts a session while no other starts, and checks that it works. */
     protected static <S extends MountedSession> S begin(Start<S> start) throws IOException {
-        return begin(start, true);
+        return begin(start, true, null);
     }
 
-    /** As {@link #begin}, for a session that a supervisor of another process holds: no watchdog may end it when this process dies. */
-    protected static <S extends MountedSession> S beginSupervised(Start<S> start) throws IOException {
-        return begin(start, false);
+    /**
+     * As {@link #begin}, for a session that a supervisor of another process holds: no watchdog may end it when this process dies.
+     *
+     * @param number the device of its mount as in /proc/self/mountinfo; null if it is the one at the mount point
+     */
+    protected static <S extends MountedSession> S beginSupervised(Start<S> start, @Nullable String number)
+            throws IOException {
+        return begin(start, false, number);
     }
 
-    private static <S extends MountedSession> S begin(Start<S> start, boolean watched) throws IOException {
+    private static <S extends MountedSession> S begin(Start<S> start, boolean watched, @Nullable String number)
+            throws IOException {
         STARTING.lock();
         try {
             S session = start.start();
             SESSIONS.add(session);
-            take(session, watched);
+            take(session, watched, number);
             return session;
         } finally {
             STARTING.unlock();
         }
     }
 
-    private static void take(MountedSession session, boolean watched) throws IOException {
+    private static void take(MountedSession session, boolean watched, @Nullable String number) throws IOException {
         try {
-            session.device = FuseConnection.device(session.point());
+            session.device = number != null ? number : FuseConnection.device(session.point());
             if (watched) {
                 session.watch();
             }
@@ -130,7 +137,7 @@ public abstract class MountedSession implements AutoCloseable {
 
     private void watch() {
         try {
-            Watchdog.Watch fresh = Watchdog.over(point, FuseConnection.device(point));
+            Watchdog.Watch fresh = Watchdog.over(point, number());
             watch = fresh;
             var _ = ended.whenComplete((_, _) -> fresh.close());
         } catch (IOException | OutOfMemoryError e) {
@@ -146,12 +153,29 @@ public abstract class MountedSession implements AutoCloseable {
      */
     protected Supervisor supervise(Path directory, int restarts) throws IOException {
         try {
-            return Supervisor.start(point, channel, FuseConnection.device(point), directory, restarts);
+            return Supervisor.start(point, channel, number(), directory, restarts);
         } catch (IOException | OutOfMemoryError e) {
             if (watch == null) {
                 watch();
             }
             throw e;
+        }
+    }
+
+    private String number() {
+        return Objects.requireNonNull(device, "known when the session has begun");
+    }
+
+    /** Whether this session is what is mounted at its mount point: it was not taken away, with or without another in its place. */
+    public final boolean isMounted() throws IOException {
+        String mine = device;
+        if (mine == null || !channel.enter()) {
+            return false;
+        }
+        try {
+            return FuseConnection.isMounted(point, mine, channel.number());
+        } finally {
+            channel.leave();
         }
     }
 
@@ -226,8 +250,7 @@ public abstract class MountedSession implements AutoCloseable {
     }
 
     private void detach() throws IOException {
-        String mine = device;
-        if (mine == null || mine.equals(FuseConnection.device(point))) {
+        if (device == null || isMounted()) {
             Fusermount.detach(point);
         }
     }

@@ -18,6 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A small process that keeps a mount's connection to the kernel open, and starts the mount's process again when that dies.
@@ -39,12 +41,42 @@ public final class Supervisor implements AutoCloseable {
     private static final String BEGIN = "script=$1; shift; setpriv --pdeathsig URG true 2>/dev/null &&"
             + " exec setpriv --pdeathsig URG /bin/sh -c \"$script\" told \"$@\"; exec /bin/sh -c \"$script\" look \"$@\"";
 
+    /** What the script is given. */
+    private static final List<Pattern> ARGUMENTS = List.of("[0-9]+", "[0-9]+:[0-9]+", "/.*", "/.*", "[0-9]+").stream()
+            .map(argument -> Pattern.compile(argument, Pattern.DOTALL))
+            .toList();
+
+    private static final int NUMBER = 1;
+    private static final int POINT = 2;
+
     private final int line;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private boolean closed;
 
     private Supervisor(int line) {
         this.line = line;
+    }
+
+    /**
+     * The mount that a supervisor keeps.
+     *
+     * @param point the path of its mount point
+     * @param number its device as in /proc/self/mountinfo
+     */
+    public record Kept(String point, String number) {}
+
+    /** What a process keeps that has these arguments, its name first; null if it is no supervisor. */
+    public static @Nullable Kept keptBy(List<String> arguments) {
+        int first = arguments.size() - ARGUMENTS.size();
+        if (first < 0) {
+            return null;
+        }
+        for (int i = 0; i < ARGUMENTS.size(); i++) {
+            if (!ARGUMENTS.get(i).matcher(arguments.get(first + i)).matches()) {
+                return null;
+            }
+        }
+        return new Kept(arguments.get(first + POINT), arguments.get(first + NUMBER));
     }
 
     /**
@@ -57,14 +89,7 @@ public final class Supervisor implements AutoCloseable {
      */
     static Supervisor start(Path point, SharedDescriptor device, String number, Path directory, int restarts)
             throws IOException {
-        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", BEGIN, "sh"));
-        command.add(Watchdog.script("connection.sh") + Watchdog.script("supervisor.sh"));
-        command.addAll(List.of(
-                Long.toString(ProcessHandle.current().pid()),
-                number,
-                point.toString(),
-                directory.toString(),
-                Integer.toString(restarts)));
+        List<String> command = command(point, number, directory, restarts);
         int[] ends = SocketPair.open();
         int nothing = -1;
         Supervisor supervisor = new Supervisor(ends[0]);
@@ -92,6 +117,19 @@ public final class Supervisor implements AutoCloseable {
         }
     }
 
+    /** The command that becomes the supervisor of this process. */
+    static List<String> command(Path point, String number, Path directory, int restarts) throws IOException {
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", BEGIN, "sh"));
+        command.add(Watchdog.script("connection.sh") + Watchdog.script("supervisor.sh"));
+        command.addAll(List.of(
+                Long.toString(ProcessHandle.current().pid()),
+                number,
+                point.toString(),
+                directory.toString(),
+                Integer.toString(restarts)));
+        return command;
+    }
+
     private void run(List<String> command, int... descriptors) throws IOException {
         List<String> environment = System.getenv().entrySet().stream()
                 .map(variable -> variable.getKey() + "=" + variable.getValue())
@@ -116,6 +154,11 @@ public final class Supervisor implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while starting the supervisor", e);
         }
+    }
+
+    /** Whether it waits no more: it was closed, or killed. */
+    public boolean hasEnded() {
+        return ended.isDone();
     }
 
     /** Says that the mount ends. A second call does nothing. */

@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A mount whose requests this process takes from the kernel itself. A read-only tree that never changes needs a dozen of the protocol's operations
@@ -86,21 +87,32 @@ public final class ProtocolSession extends MountedSession {
     /**
      * Goes on with the session of a process that has died. {@code filesystem} must have the same numbers as that one's.
      *
+     * <p>By now another mount may be in its place: see {@link #isMounted}.
+     *
      * @param device the session's descriptor, which this process has inherited
+     * @param number the device of its mount as in /proc/self/mountinfo; null if nobody says, and it is the one that is mounted now
      * @param predecessor the number of that process, some threads of which may not have ended yet
      */
     public static ProtocolSession takeOver(
+            Path point,
+            int device,
+            @Nullable String number,
+            NodeFilesystem filesystem,
+            ErrnoTable errnos,
+            long predecessor)
+            throws IOException {
+        return beginSupervised(() -> goOn(point, device, filesystem, errnos, predecessor), number);
+    }
+
+    private static ProtocolSession goOn(
             Path point, int device, NodeFilesystem filesystem, ErrnoTable errnos, long predecessor) throws IOException {
-        return beginSupervised(() -> {
-            SharedDescriptor channel = new SharedDescriptor(Posix.duplicate(device));
-            Posix.close(device);
-            RequestDispatcher dispatcher =
-                    new RequestDispatcher(filesystem, errnos, channel, new CompletableFuture<>());
-            RequestThreads threads = new RequestThreads("fuse-request", channel, dispatcher::dispatch, MOST_THREADS);
-            threads.start();
-            UnansweredRequests.begin(channel, predecessor);
-            return new ProtocolSession(point, threads.ended(), channel, dispatcher, true);
-        });
+        SharedDescriptor channel = new SharedDescriptor(Posix.duplicate(device));
+        Posix.close(device);
+        RequestDispatcher dispatcher = new RequestDispatcher(filesystem, errnos, channel, new CompletableFuture<>());
+        RequestThreads threads = new RequestThreads("fuse-request", channel, dispatcher::dispatch, MOST_THREADS);
+        threads.start();
+        UnansweredRequests.begin(channel, predecessor);
+        return new ProtocolSession(point, threads.ended(), channel, dispatcher, true);
     }
 
     /** Whether the kernel lets another process go on with the session: Linux 6.9 or newer. */

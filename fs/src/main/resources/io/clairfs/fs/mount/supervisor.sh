@@ -49,16 +49,38 @@ count_restarts() {
     printf '%s%s\n' "$kept" "$now" >"$times"
 }
 
+# Whether the mount was taken away: the kernel gives its number to the next one, perhaps at the same mount point. The table is looked at ten times a second,
+# and a shell reads byte by byte, so it is searched by grep. One that is there elsewhere still has its number.
+look_for_mount() {
+    grep -q " $device " /proc/self/mountinfo 2>/dev/null
+    [ $? != 1 ] || gone=1
+}
+
+is_still_mounted() {
+    [ -z "$gone" ] && is_mounted "$device" "$point"
+}
+
+# Whether the connection has ended: then the mount was taken away, and what has its number is another. Nobody may read the device after this, for it takes a
+# request from the kernel if there is one. The device is read without waiting.
+is_over() {
+    LC_ALL=C dd bs=64k count=1 <&3 2>&1 >/dev/null | grep -q 'No such device'
+}
+
 give_up() {
+    if is_over; then
+        say "$1; the connection of $point had ended before"
+        forget
+        exit 0
+    fi
     say "$1; readers of $point get an error. Unmount it and mount it again"
-    is_mounted "$device" "$point" && abort "$device" "$point"
+    is_still_mounted && abort "$device" "$point"
     forget
     exit 1
 }
 
 # Removes what a restart would have needed.
 forget() {
-    for file in restart restart.before mount listing jobs program upgrade restarts lock; do
+    for file in restart restart.before mount listing jobs ranks program upgrade restarts lock; do
         rm -f -- "$directory/$file"
     done
     rm -f -- "$directory"/*.new
@@ -91,6 +113,7 @@ restart() {
     naps=0
     until has_ended "$child"; do
         nap
+        look_for_mount
         naps=$((naps + 1))
         if [ $naps -gt $((30 * moment)) ]; then # a minute
             say "process $child did not take over $point within a minute, and is killed"
@@ -112,7 +135,8 @@ main() {
     fi
     dead=$process
     failed=0
-    while is_mounted "$device" "$point"; do
+    gone=
+    while is_still_mounted; do
         take_turn "$dead" || exit 0
         if [ -e "$directory/upgrade" ]; then
             rm -f -- "$directory/upgrade"

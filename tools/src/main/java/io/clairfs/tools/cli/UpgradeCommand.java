@@ -85,8 +85,9 @@ final class UpgradeCommand implements Callable<Integer> {
             return new RestartDirectory(Path.of(client.read("upgrade").strip()));
         } catch (NoSuchFileException | CommandFailedException e) {
             throw new CommandFailedException("the process of this mount cannot be replaced in use: it was mounted with"
-                    + " --restarts 0 or -f, is still listing its dataset, is of an older version, or Linux is older"
-                    + " than 6.9; clairfs umount " + client.root() + ", and mount it again");
+                    + " --restarts 0 or -f, is still listing its dataset, is of an older version, its"
+                    + " supervisor was killed, or Linux is older than 6.9; clairfs umount " + client.root()
+                    + ", and mount it again");
         }
     }
 

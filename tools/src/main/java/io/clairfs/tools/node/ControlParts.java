@@ -24,6 +24,7 @@ import io.clairfs.tools.node.job.FeederReports;
 import io.clairfs.tools.node.job.Indexes;
 import io.clairfs.tools.node.job.JobTable;
 import io.clairfs.tools.node.job.LoaderReports;
+import io.clairfs.tools.node.restart.AnnouncedRanks;
 import io.clairfs.tools.node.restart.Restarts;
 import io.clairfs.tools.node.restart.SavedMount;
 import io.clairfs.tools.node.restart.Takeover;
@@ -103,6 +104,7 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
                                 prefetcher.jobs())),
                 context.clock());
         goOn(context, samples, jobs, restarts, sessions);
+        seedFinder.begin(); // it looks at the jobs, so they go on first
         context.started(sessions.add(mounted(context, mount, control)));
         return new ControlParts(indexes, jobs, restarts);
     }
@@ -148,7 +150,9 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
             context.lateSteps()
                     .run(
                             "going on with the jobs",
-                            () -> takeover.jobs(context.errors()::add).forEach(jobs::goOn));
+                            () -> jobs.goOn(
+                                    takeover.jobs(context.errors()::add),
+                                    AnnouncedRanks.read(takeover.directory(), context.errors()::add)));
         }
     }
 
@@ -158,8 +162,10 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
         List<String> options = options(context.config());
         return takeover == null
                 ? FuseSession.mount(mount.controlPoint().path(), options, control, mount.errnos())
-                : takeover.replaceControlFiles(() ->
-                        FuseSession.mountSupervised(mount.controlPoint().path(), options, control, mount.errnos()));
+                : takeover.replaceControlFiles(
+                        mount.session(),
+                        () -> FuseSession.mountSupervised(
+                                mount.controlPoint().path(), options, control, mount.errnos()));
     }
 
     private static List<String> options(MountConfig config) {

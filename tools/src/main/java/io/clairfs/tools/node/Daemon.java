@@ -5,6 +5,7 @@ import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.mount.MountCheck;
 import io.clairfs.tools.node.restart.RestartDirectory;
 import io.clairfs.tools.node.restart.Takeover;
+import io.clairfs.tools.node.restart.UnmountedException;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -51,6 +52,9 @@ public final class Daemon implements AutoCloseable {
         this.config = config;
         ProgramLock.hold();
         try {
+            if (takeover != null) {
+                takeover.requireMounted();
+            }
             DaemonContext context = DaemonContext.of(config, takeover, parts);
             SampleParts samples = SampleParts.start(context);
             MountParts mount = MountParts.start(context, samples, sessions);
@@ -61,7 +65,8 @@ public final class Daemon implements AutoCloseable {
             AfterListing afterwards = new AfterListing(context, samples, mount, control, sessions);
             Thread.ofPlatform().daemon().name("indexer").start(() -> afterwards.run(() -> isListed = true));
         } catch (IOException | RuntimeException | Error e) {
-            if (takeover == null) { // else the mount stays, for the process that the supervisor starts next
+            // A mount that is still there stays, for the process that the supervisor starts next.
+            if (takeover == null || e instanceof UnmountedException) {
                 close();
             }
             throw e;

@@ -8,7 +8,6 @@ import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.fs.kernel.ConsumptionWatcher;
 import io.clairfs.fs.kernel.PageCache;
 import io.clairfs.fs.mount.ErrnoTable;
-import io.clairfs.fs.mount.MountException;
 import io.clairfs.fs.protocol.ProtocolSession;
 import io.clairfs.fs.read.ReadAccounting;
 import io.clairfs.fs.read.ReadReports;
@@ -16,7 +15,6 @@ import io.clairfs.fs.read.ReadRequests;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.limits.DescriptorLimit;
 import io.clairfs.tools.node.mount.ControlPoint;
-import io.clairfs.tools.node.mount.MountCheck;
 import io.clairfs.tools.node.restart.Takeover;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -69,9 +67,14 @@ record MountParts(
                 takeover == null
                         ? ProtocolSession.mount(config.mountPoint(), options(config), mount, errnos)
                         : ProtocolSession.takeOver(
-                                config.mountPoint(), Takeover.DEVICE, mount, errnos, takeover.predecessor())));
-        if (takeover != null && !MountCheck.isOurs(config.mountPoint())) {
-            throw new MountException(config.mountPoint() + " was unmounted meanwhile");
+                                config.mountPoint(),
+                                Takeover.DEVICE,
+                                takeover.number(),
+                                mount,
+                                errnos,
+                                takeover.predecessor())));
+        if (takeover != null) {
+            takeover.requireMounted(session);
         }
         PageCache pages = context.started(
                 new PageCache(samples.tree(), config.mountPoint(), session.channel(), descriptorsForStaging()));

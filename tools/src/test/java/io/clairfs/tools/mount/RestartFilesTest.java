@@ -2,6 +2,7 @@ package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.tools.TorchStates;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -91,6 +92,24 @@ final class RestartFilesTest extends RestartFixture {
         assertThat(fixture.processes()).isEmpty();
     }
 
+    // Promise D2
+    @Test
+    void jobThatCannotGoOn_isNotKeptForAFurtherDaemon() throws Exception {
+        makeDataset();
+        Path state = fixture.directory().resolve("state");
+        TorchStates.write(state);
+        LiveMount mount = mount(dataset, 3);
+        mount.job("name=listed subset=train sampler=torch-state epochs=9 state=" + state);
+        awaitKept(mount, "jobs", "name=listed ");
+        Files.delete(state);
+        killAndAwaitNext(mount, mount.pid());
+
+        assertThat(mount.lines("errors")).anyMatch(line -> line.contains("is lost") && line.contains("name=listed "));
+        Waiting.until("no job is kept", () -> kept(mount, "jobs").isEmpty());
+        assertThat(mount.status().path("jobs").isEmpty()).isTrue();
+        fixture.clairfs("umount", mount.point()).succeeded();
+    }
+
     // Promise D1
     @Test
     void whereTheHomeIsFull_killedDaemonsAreStartedAgainAllTheSame() throws Exception {
@@ -113,7 +132,11 @@ final class RestartFilesTest extends RestartFixture {
             }
             LiveMount mount = mount(dataset, 10);
             home.fillUpTo(0);
-            long next = killAndAwaitNext(mount, mount.pid());
+            long first = mount.pid();
+            ProcessHandle.of(first).orElseThrow().destroyForcibly();
+            assertThat(fixture.clairfs("mount", dataset, mount.point()).complainedWith(1))
+                    .contains("busy");
+            long next = mount.awaitNext(first);
             if (!fromTheBeginning) {
                 Waiting.until(
                         "it says so",

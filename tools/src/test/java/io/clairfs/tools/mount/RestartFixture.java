@@ -63,9 +63,42 @@ abstract class RestartFixture {
         return mount.awaitNext(pid);
     }
 
+    /** What the next daemon of a mount is started by. */
+    static Path restartScript(LiveMount mount) throws IOException {
+        return Path.of(mount.read("upgrade").strip()).resolve("restart");
+    }
+
+    /** Has the next daemon of a mount begin only when a command has ended. */
+    static void delayNext(LiveMount mount, String command) throws IOException {
+        Path script = restartScript(mount);
+        Files.writeString(script, command + "\n" + Files.readString(script));
+    }
+
+    /** Has the next daemon of a mount begin only when a file is there. */
+    static void delayNextUntil(Path isThere, LiveMount mount) throws IOException {
+        delayNext(mount, "until [ -e '" + isThere + "' ]; do sleep 0.05; done");
+    }
+
     /** The exit code of a program that reads a sample, and what it complained of. */
     Ended cat(LiveMount mount, int sample) throws IOException, InterruptedException {
         return Ended.run(List.of("cat", mount.point() + "/train/cat/" + sample + ".jpg"), Map.of("LC_ALL", "C"));
+    }
+
+    /** Until a file for the next daemon of a mount has this text. */
+    void awaitKept(LiveMount mount, String file, String text) throws Exception {
+        Waiting.until(
+                text + " is kept for the next daemon", () -> kept(mount, file).contains(text));
+    }
+
+    /** A file for the next daemon of a mount; empty while there is none. */
+    String kept(LiveMount mount, String file) throws IOException {
+        for (Path each : restartDirectories()) {
+            Path kept = each.resolve(file);
+            if (each.toString().contains(mount.point().getFileName() + "@") && Files.exists(kept)) {
+                return Files.readString(kept);
+            }
+        }
+        return "";
     }
 
     List<Path> restartDirectories() throws IOException {

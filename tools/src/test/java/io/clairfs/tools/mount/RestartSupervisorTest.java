@@ -2,12 +2,16 @@ package io.clairfs.tools.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.fs.mount.FuseConnection;
+import io.clairfs.tools.node.config.StateDirectory;
+import io.clairfs.tools.node.mount.RestartProcesses;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -16,6 +20,8 @@ import org.junit.jupiter.api.Timeout;
 /** When a supervisor starts a killed daemon again, and when it does not. */
 @Timeout(1200)
 final class RestartSupervisorTest extends RestartFixture {
+    private static final int LONG_ENOUGH_TO_REMOVE_IT_S = 5;
+
     // Promise D1
     @Test
     void mountBesideADaemonThatIsBeingStarted_isRefused_andTheMountGoesOn() throws Exception {
@@ -28,6 +34,56 @@ final class RestartSupervisorTest extends RestartFixture {
                 .contains("busy");
         assertThat(cat(mount, 1).succeeded()).isNotEmpty();
         assertThat(fixture.logs()).contains("starting it again");
+        fixture.clairfs("umount", mount.point()).succeeded();
+    }
+
+    /** As where the user's home is full. */
+    // Promise D1
+    @Test
+    void mountBesideADaemonThatIsBeingStartedFromATemporaryDirectory_isRefusedToo() throws Exception {
+        makeDataset();
+        Path point = fixture.newDirectory("point");
+        Path home = Files.createDirectories(fixture.directory().resolve("clairfs"));
+        Files.createFile(home.resolve(StateDirectory.uniqueNameOf(point) + ".restart")); // no directory can be there
+        LiveMount mount = fixture.mountAt(point, dataset, "--memory", "4MiB", "--staging", "8MiB", "--restarts", "5");
+        mount.awaitSupervisor();
+        Path go = fixture.directory().resolve("go");
+        delayNextUntil(go, mount);
+        ProcessHandle daemon = ProcessHandle.of(mount.pid()).orElseThrow();
+        daemon.destroyForcibly();
+        ProcessEnd.await(daemon, 120);
+
+        Process another = fixture.start("another", Clairfs.command("mount", dataset.toString(), point.toString()));
+        boolean hasEnded = another.waitFor(LONG_ENOUGH_TO_REMOVE_IT_S, TimeUnit.SECONDS);
+        assertThat(hasEnded).as("it waits for the next daemon").isFalse();
+        Files.createFile(go);
+        assertThat(another.waitFor()).isEqualTo(1);
+        assertThat(Files.readString(fixture.directory().resolve("another.err"))).contains("busy");
+        assertThat(cat(mount, 1).succeeded()).isNotEmpty();
+        ProcessHandle.of(mount.pid()).orElseThrow().destroyForcibly();
+        assertThat(fixture.clairfs("status", point).succeeded())
+                .as("a command waits for the next daemon")
+                .contains("620 samples");
+        fixture.clairfs("umount", point).succeeded();
+        assertThat(fixture.processes()).isEmpty();
+    }
+
+    // Promise D1
+    @Tag("exhaustive")
+    @Test
+    void mountBesideADaemonThatIsBeingStartedForAMinute_isRefused_andTheMountGoesOn() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 9);
+        Path go = fixture.directory().resolve("go");
+        delayNextUntil(go, mount);
+        ProcessHandle daemon = ProcessHandle.of(mount.pid()).orElseThrow();
+        daemon.destroyForcibly();
+        ProcessEnd.await(daemon, 120);
+
+        assertThat(fixture.clairfs("mount", dataset, mount.point()).complainedWith(1))
+                .contains("busy");
+        Files.createFile(go);
+        assertThat(cat(mount, 1).succeeded()).isNotEmpty();
         fixture.clairfs("umount", mount.point()).succeeded();
     }
 
@@ -174,5 +230,92 @@ final class RestartSupervisorTest extends RestartFixture {
                 "nothing is left",
                 () -> fixture.processes().isEmpty() && fixture.mounts().isEmpty());
         assertThat(mount.point()).isEmptyDirectory();
+    }
+
+    /** The daemon that is being started ends at once when it is told to, and by then the next one is there. */
+    // Promise D4
+    @Test
+    void umountBesideDaemonsThatAreBeingStarted_leavesNothing() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 1_000);
+        Path looks = fixture.directory().resolve("looks-like-a-daemon");
+        Files.writeString(looks, """
+                trap '(trap - TERM; while :; do sleep 0.1; done) & exit' TERM
+                : >"$0.is-there"
+                while :; do sleep 0.1; done
+                """);
+        Files.writeString(
+                restartScript(mount),
+                "exec bash -c 'exec -a /none/java bash \"$0\" io.clairfs.tools.cli.Main mount \"$@\"' '" + looks
+                        + "' \"$@\" -f '" + mount.point() + "'\n");
+        String number = FuseConnection.device(mount.point());
+        ProcessHandle daemon = ProcessHandle.of(mount.pid()).orElseThrow();
+        daemon.destroyForcibly();
+        ProcessEnd.await(daemon, 120);
+        Waiting.until("one is being started", () -> Files.exists(Path.of(looks + ".is-there")));
+
+        fixture.clairfs("umount", mount.point()).succeeded();
+        assertThat(fixture.mounts()).isEmpty();
+        assertThat(fixture.processes()).isEmpty();
+        assertThat(RestartProcesses.of(mount.point(), number)).isEmpty();
+        assertThat(restartDirectories()).isEmpty();
+        assertThat(mount.point()).isEmptyDirectory();
+    }
+
+    // Promise D4
+    @Test
+    void mountInThePlaceOfOneWhoseDaemonIsBeingStarted_isLeftAlone() throws Exception {
+        requireNextMountIsLeftAlone(false);
+    }
+
+    /** Then the connection of the mount that was taken away lives on. */
+    // Promise D4
+    @Tag("exhaustive")
+    @Test
+    void mountInThePlaceOfOneThatIsInUseAndWhoseDaemonIsBeingStarted_isLeftAlone() throws Exception {
+        requireNextMountIsLeftAlone(true);
+    }
+
+    private void requireNextMountIsLeftAlone(boolean isFirstInUse) throws Exception {
+        makeDataset();
+        LiveMount first = mount(dataset, 9);
+        Path point = first.point();
+        Path go = fixture.directory().resolve("go");
+        delayNextUntil(go, first);
+        if (isFirstInUse) {
+            fixture.start(
+                    "reader",
+                    List.of("sh", "-c", "exec 9<'" + point.resolve("train/cat/1.jpg") + "'; echo; exec sleep 600"));
+            Waiting.until("a file is open", () -> Files.size(fixture.said("reader")) > 0);
+        }
+        ProcessHandle daemon = ProcessHandle.of(first.pid()).orElseThrow();
+        List<ProcessHandle> supervisors = daemon.children().toList();
+        daemon.destroyForcibly();
+        ProcessEnd.await(daemon, 120);
+        Waiting.until(
+                "the next one is being started",
+                () -> !RestartProcesses.takingOver(point).isEmpty());
+        Ended.run(List.of("fusermount", "-u", "-z", point.toString()), Map.of()).succeeded();
+        Path source = fixture.newDirectory("source");
+        Files.writeString(source.resolve("file"), "of the next mount");
+        LiveMount next = fixture.mountAt(point, source, "--memory", "4MiB", "--staging", "4MiB", "--restarts", "9");
+        next.awaitSupervisor();
+        long pid = next.pid();
+
+        Files.createFile(go);
+        Waiting.until(
+                "the processes of the first mount have ended",
+                () -> supervisors.stream().noneMatch(ProcessHandle::isAlive)
+                        && RestartProcesses.takingOver(point).isEmpty());
+        assertThat(next.pid()).isEqualTo(pid);
+        assertThat(point.resolve("file")).hasContent("of the next mount");
+        assertThat(fixture.mounts()).hasSize(2);
+        assertThat(restartScript(next)).exists();
+        assertThat(restartDirectories()).as("what was kept of the first mount").isEmpty();
+        long _ = killAndAwaitNext(next, pid);
+        assertThat(point.resolve("file")).hasContent("of the next mount");
+        fixture.clairfs("umount", point).succeeded();
+        assertThat(fixture.mounts()).isEmpty();
+        assertThat(fixture.processes()).isEmpty();
     }
 }

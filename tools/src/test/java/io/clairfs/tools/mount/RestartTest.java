@@ -170,17 +170,7 @@ final class RestartTest extends RestartFixture {
 
     /** Until the next daemon would know the job of this seed. */
     private void awaitKept(LiveMount mount, int seed) throws Exception {
-        Waiting.until("the job is kept for the next daemon", () -> {
-            for (Path each : restartDirectories()) {
-                Path jobs = each.resolve("jobs");
-                if (each.toString().contains(mount.point().getFileName() + "@")
-                        && Files.exists(jobs)
-                        && Files.readString(jobs).contains(" seed=" + seed + " ")) {
-                    return true;
-                }
-            }
-            return false;
-        });
+        awaitKept(mount, "jobs", " seed=" + seed + " ");
     }
 
     @Tag("exhaustive")
@@ -262,6 +252,8 @@ final class RestartTest extends RestartFixture {
         for (LiveMount node : group.nodes()) {
             node.await("planned", s -> s.at("/group/plan").asString().equals("made"));
         }
+        first.job("name=later ranks=1");
+        awaitKept(first, "ranks", "later 1\n");
         awaitKept(first, 3);
         killAndAwaitNext(first, first.pid());
         first.await(
@@ -270,6 +262,7 @@ final class RestartTest extends RestartFixture {
                         && s.at("/group/plan").asString().equals("made")
                         && s.at("/jobs/0/name").asString().equals("both"));
         assertThat(first.status().at("/jobs/0/ranks").asString()).isEqualTo("0");
+        assertThat(first.read("job")).contains("name=later ranks=1");
         for (int i = 0; i < SAMPLES / 2; i++) {
             String name = "train/dog/" + i + ".jpg";
             assertThat(Files.mismatch(first.point().resolve(name), dataset.resolve(name)))

@@ -140,4 +140,29 @@ final class UpgradeRefusedTest extends RestartFixture {
         assertThat(fixture.processes()).isEmpty();
         assertThat(restartDirectories()).isEmpty();
     }
+
+    // Promise D9
+    @Test
+    void mountWhoseSupervisorWasKilled_isNotUpgraded_forNobodyWouldStartTheNextDaemon() throws Exception {
+        LiveMount mount =
+                mountWith(UnaryOperator.identity(), "--memory", "4MiB", "--staging", "8MiB", "--restarts", "1");
+        long pid = mount.pid();
+        List<ProcessHandle> supervisors =
+                ProcessHandle.of(pid).orElseThrow().children().toList();
+        assertThat(supervisors).isNotEmpty();
+        supervisors.forEach(ProcessHandle::destroyForcibly);
+        Waiting.until(
+                "the daemon knows",
+                () -> !Files.exists(mount.control("upgrade"))
+                        || Ended.run(List.of("cat", mount.control("upgrade").toString()), Map.of())
+                                        .exit()
+                                != 0);
+
+        assertThat(fixture.clairfs("upgrade", mount.point()).complainedWith(1))
+                .contains("clairfs umount " + mount.point());
+        assertThat(mount.pid()).as("the daemon goes on").isEqualTo(pid);
+        assertThat(cat(mount, 1).succeeded()).isNotEmpty();
+        fixture.clairfs("umount", mount.point()).succeeded();
+        assertThat(fixture.processes()).isEmpty();
+    }
 }

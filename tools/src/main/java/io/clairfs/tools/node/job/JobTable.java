@@ -78,6 +78,9 @@ public final class JobTable {
     /** The job that no user wrote, while it runs. */
     private volatile @Nullable JobSpec found;
 
+    /** Jobs of users whose trainer had left them for the one that was found, when the process before this one died. */
+    private final Set<JobSpec> leftBefore = ConcurrentHashMap.newKeySet();
+
     /** A table without jobs; {@code clockNs} is as {@link System#nanoTime}. */
     public JobTable(
             Indexes indexes, Prefetcher prefetcher, @Nullable GroupJobs group, ErrorLog errors, LongSupplier clockNs) {
@@ -162,7 +165,7 @@ public final class JobTable {
      */
     public boolean beginFound(JobSpec spec, int[] read) {
         for (JobRun run : prefetcher.jobs()) {
-            if (isWritten(run) && prefetcher.searchNow(run)) {
+            if (isWritten(run) && !isLeft(run) && prefetcher.searchNow(run)) {
                 return false;
             }
         }
@@ -217,7 +220,20 @@ public final class JobTable {
      */
     public boolean isWrittenFollowed() {
         return waiting.stream().anyMatch(spec -> !spec.equals(found))
-                || prefetcher.jobs().stream().anyMatch(run -> isWritten(run) && !run.isLost());
+                || prefetcher.jobs().stream().anyMatch(run -> isWritten(run) && isFollowed(run));
+    }
+
+    /** A job that was left before this process began has to be seen to be lost before it can be seen to be followed again. */
+    private boolean isFollowed(JobRun run) {
+        if (run.isLost()) {
+            leftBefore.remove(run.spec());
+            return false;
+        }
+        return !isLeft(run) || (found == null && run.hasBegun());
+    }
+
+    private boolean isLeft(JobRun run) {
+        return leftBefore.contains(run.spec());
     }
 
     private boolean isWritten(JobRun run) {
@@ -253,8 +269,26 @@ public final class JobTable {
         return all;
     }
 
-    /** Goes on with a job of the process before this one. The group is not told: it knows the job. */
-    public synchronized void goOn(UnfinishedJob job) {
+    /** The ranks that read here of jobs that are still to come, by job. */
+    public Map<String, Ranks> announced() {
+        Map<String, Ranks> now = ranksHere();
+        now.keySet().removeAll(started.keySet());
+        return now;
+    }
+
+    /**
+     * Goes on with the jobs of the process before this one, and with the ranks of those that are still to come. The group is not told: it knows
+     * the jobs.
+     */
+    public synchronized void goOn(List<UnfinishedJob> unfinished, Map<String, Ranks> announced) {
+        announced.forEach(ranksHere::putIfAbsent);
+        if (unfinished.stream().anyMatch(UnfinishedJob::isFound)) {
+            unfinished.stream().filter(job -> !job.isFound()).forEach(job -> leftBefore.add(job.spec()));
+        }
+        unfinished.forEach(this::goOn);
+    }
+
+    private void goOn(UnfinishedJob job) {
         JobSpec spec = job.spec();
         if (!job.isFound() && (spec.ranks().count() > 0 || spec.keys().containsKey("ranks"))) {
             ranksHere.put(spec.name(), spec.ranks());
@@ -406,7 +440,11 @@ public final class JobTable {
             if (said != null && !ranksHere.containsKey(job.name())) {
                 ranksHere.put(job.name(), Ranks.parse(said)); // announced by this node before it was mounted again
             }
-            JobSpec wanted = JobSpec.parse(job.lines(), ranksHere.getOrDefault(job.name(), Ranks.NONE));
+            Ranks here = ranksHere.getOrDefault(job.name(), Ranks.NONE);
+            if (before != null && isOf(before, job) && before.ranks().equals(here)) {
+                return; // it is not read anew: a file that it names may be gone by now
+            }
+            JobSpec wanted = JobSpec.parse(job.lines(), here);
             if (!isSame(before, wanted)) {
                 start(wanted);
             }
@@ -414,11 +452,17 @@ public final class JobTable {
             if (before == null && isNews(job.name(), noAnswer)) {
                 errors.add("job " + job.name() + " is still to be started: " + noAnswer.getMessage());
             }
-        } catch (InvalidSpecException e) {
-            if (!Ranks.NONE.equals(ranksHere.put(job.name(), Ranks.NONE))) {
+        } catch (
+                InvalidSpecException
+                        e) { // of a job that is known the ranks were changed, and who changed them was told
+            if (!isOf(before, job) && !Ranks.NONE.equals(ranksHere.put(job.name(), Ranks.NONE))) {
                 errors.add("job " + job.name() + ": no rank reads here: " + e.getMessage());
             }
         }
+    }
+
+    private static boolean isOf(@Nullable JobSpec one, Job job) {
+        return one != null && one.lineForAll().equals(job.lines());
     }
 
     /** Trainings over the same samples have to be told apart by the reports of reads. */

@@ -33,7 +33,7 @@ public final class MountCheck {
      * Refuses a mount that cannot work; removes the mount that a killed daemon left at the mount point.
      *
      * @param isBeingStarted whether the process of the mount at a mount point is being started again, which is waited for, unless the mount
-     *     refuses this user
+     *     refuses this user. As long as it is, the mount is not removed
      */
     public static void check(Path source, Path mountPoint, Predicate<Path> isBeingStarted) throws IOException {
         checkSource(source);
@@ -146,9 +146,9 @@ public final class MountCheck {
     }
 
     /**
-     * Whether no daemon serves the mount at {@code mountPoint}; its control files are always live. A daemon that hangs is not dead, nor is one that
-     * answers another user alone, or whose control files are not to be seen from here. One that was killed, and that the kernel keeps from ending, is
-     * dead and does not answer either.
+     * Whether no daemon serves the mount at {@code mountPoint}, and none will; its control files are always live. A daemon that hangs is not dead, nor is
+     * one that answers another user alone, or whose control files are not to be seen from here. One that was killed, and that the kernel keeps from ending,
+     * is dead and does not answer either. Before one that is being started has control files it may serve readers for long.
      */
     private static boolean isDead(Path mountPoint, Predicate<Path> isBeingStarted) throws IOException {
         Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
@@ -156,8 +156,10 @@ public final class MountCheck {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RESTART_TIMEOUT_MS);
         while (answer instanceof ControlRead.Answer.Refused refused
                 && !refused.isOfPermission()
-                && isBeingStarted.test(mountPoint)
-                && System.nanoTime() < deadline) {
+                && isBeingStarted.test(mountPoint)) {
+            if (System.nanoTime() > deadline) {
+                return false;
+            }
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(RESTART_POLL_MS));
             answer = ControlRead.read(status, ANSWER_TIMEOUT_MS);
         }
@@ -167,7 +169,8 @@ public final class MountCheck {
                 refused.isOfDeadMount()
                         || (!refused.isOfPermission()
                                 && MountProcess.of(mountPoint).isEmpty());
-            case ControlRead.Answer.Silence _ -> MountProcess.of(mountPoint).isEmpty();
+            case ControlRead.Answer.Silence _ ->
+                MountProcess.of(mountPoint).isEmpty() && !isBeingStarted.test(mountPoint);
         };
     }
 }

@@ -11,11 +11,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 /** The process that serves a mount, as /proc shows it, for mounts that do not answer. */
 public final class MountProcess {
     private static final long RESOLVE_TIMEOUT_MS = 2_000;
-    private static final Path PROC = Path.of("/proc");
+    static final Path PROC = Path.of("/proc");
     private static final String PROGRAM = "io.clairfs.tools.cli.Main";
     private static final String COMMAND = "mount";
     private static final String JAVA = "/java";
@@ -35,12 +36,22 @@ public final class MountProcess {
 
     /** The other processes of this program that serve {@code mountPoint}; normally one. This one may be about to serve it. */
     public static List<Long> of(Path mountPoint) {
+        return others(process -> serves(process, mountPoint));
+    }
+
+    /** Those of {@link #of} that have made a mount, or are about to: they do not go on with that of a process that died. */
+    public static List<Long> making(Path mountPoint) {
+        return others(process -> serves(process, mountPoint) && makes(process));
+    }
+
+    /** The other processes of which {@code so} holds for their directories in /proc. */
+    static List<Long> others(Predicate<Path> so) {
         long own = ProcessHandle.current().pid();
         List<Long> found = new ArrayList<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(PROC, "[0-9]*")) {
             for (Path process : all) {
                 long pid = Long.parseLong(process.getFileName().toString());
-                if (pid != own && serves(process, mountPoint)) {
+                if (pid != own && so.test(process)) {
                     found.add(pid);
                 }
             }
@@ -61,17 +72,7 @@ public final class MountProcess {
 
     /** Whether another process was given {@code path}, as an argument or behind the {@code =} of one. */
     public static boolean isNamed(Path path) {
-        String own = Long.toString(ProcessHandle.current().pid());
-        try (DirectoryStream<Path> all = Files.newDirectoryStream(PROC, "[0-9]*")) {
-            for (Path process : all) {
-                if (!process.endsWith(own) && names(process, path.toString())) {
-                    return true;
-                }
-            }
-        } catch (IOException unreadable) {
-            return false;
-        }
-        return false;
+        return !others(process -> names(process, path.toString())).isEmpty();
     }
 
     private static boolean names(Path process, String path) {
@@ -104,6 +105,15 @@ public final class MountProcess {
         }
     }
 
+    private static boolean makes(Path process) {
+        try {
+            List<String> arguments = arguments(process);
+            return arguments.contains(PROGRAM) && arguments.stream().noneMatch(RestartProcesses::isToTakeOver);
+        } catch (IOException gone) {
+            return false;
+        }
+    }
+
     /** Whether one of these paths leads to {@code mountPoint}. One that leads to a source that does not answer is waited for a moment only. */
     private static boolean isReally(List<Path> paths, Path mountPoint) {
         CompletableFuture<Boolean> found = new CompletableFuture<>();
@@ -119,7 +129,8 @@ public final class MountProcess {
                 .join();
     }
 
-    private static List<String> arguments(Path process) throws IOException {
+    /** What a process was started with, its name first, and an empty word at the end. That has one that is gone alone. */
+    static List<String> arguments(Path process) throws IOException {
         return Arrays.asList(Files.readString(process.resolve("cmdline"), UTF_8).split("\0", -1));
     }
 

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.clairfs.tools.node.config.StateDirectory;
 import io.clairfs.tools.node.mount.MountProcess;
+import io.clairfs.tools.node.mount.RestartProcesses;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -20,8 +21,8 @@ import java.util.stream.Collectors;
 
 /**
  * The directory that a supervisor and the process that takes over read, for one mount. Its files: {@code restart} (a shell script that becomes
- * that process), {@code mount} ({@link SavedMount}), {@code listing} (the numbered tree), {@code jobs} ({@link SavedJobs}), {@code restarts} (the supervisor's
- * record), {@code program} (that of an upgrade), {@code upgrade} (that this process ends for one), {@code restart.before} (the script before an upgrade,
+ * that process), {@code mount} ({@link SavedMount}), {@code listing} (the numbered tree), {@code jobs} ({@link SavedJobs}),
+ * {@code ranks} ({@link AnnouncedRanks}), {@code restarts} (the supervisor's record), {@code program} (that of an upgrade), {@code upgrade} (that this process ends for one), {@code restart.before} (the script before an upgrade,
  * until the new program has taken over), and {@code lock} ({@link RestartLock}).
  *
  * <p>Only its user may enter it: a process is started from it.
@@ -35,7 +36,7 @@ public record RestartDirectory(Path path) {
 
     /**
      * Makes a new one for the mount at {@code mountPoint}, beside the mount's log, or in a temporary directory: where the user has no home, or while a
-     * process that served an earlier mount there still lives.
+     * process that served an earlier mount there still lives, or one that would start that again.
      */
     static RestartDirectory make(Path mountPoint) throws IOException {
         Path path = usual(mountPoint);
@@ -44,7 +45,7 @@ public record RestartDirectory(Path path) {
                     path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
             Files.setPosixFilePermissions(
                     path, PosixFilePermissions.fromString("rwx------")); // fails if another user's
-            if (RestartLock.isTaken(path)) {
+            if (RestartLock.isTaken(path) || MountProcess.isNamed(path)) {
                 path = temporary();
             }
         } catch (IOException noHome) {
@@ -65,14 +66,9 @@ public record RestartDirectory(Path path) {
         return Files.createTempDirectory("clairfs-restart-");
     }
 
-    /** Whether the process of the mount at {@code mountPoint} is started again if it dies, as far as this user can see. */
-    private static boolean isThereFor(Path mountPoint) {
-        return Files.isRegularFile(usual(mountPoint).resolve(SCRIPT));
-    }
-
-    /** Whether a process waits to start that of the mount at {@code mountPoint} again if it dies, or is starting it. */
+    /** Whether a process waits to start that of the mount at {@code mountPoint} again if it dies, or is starting it, as far as this user can see. */
     public static boolean isAboutToStart(Path mountPoint) {
-        return isThereFor(mountPoint) && MountProcess.isNamed(usual(mountPoint));
+        return RestartProcesses.areThere(mountPoint);
     }
 
     /** Removes that of the mount at {@code mountPoint}, which is gone, if no process was left to do it. */

@@ -2,6 +2,7 @@ package io.clairfs.tools.node.restart;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.NumberedListings;
+import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.worker.Worker;
 import io.clairfs.fs.mount.MountedSession;
@@ -9,11 +10,13 @@ import io.clairfs.fs.mount.Supervisor;
 import io.clairfs.fs.protocol.ProtocolSession;
 import io.clairfs.tools.node.config.RestartConfig;
 import io.clairfs.tools.node.job.JobTable;
+import io.clairfs.tools.node.job.UnfinishedJob;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +49,10 @@ public final class Restarts implements AutoCloseable {
     /** Null before there is a directory, and while the process before this one still has it. */
     private @Nullable RestartLock lock;
 
-    private String kept = "";
+    /** Null before anything was written: the process before this one may have left jobs that have ended since. */
+    private @Nullable List<UnfinishedJob> kept;
+
+    private @Nullable Map<String, Ranks> keptRanks;
     private volatile boolean closed;
     private boolean replaced;
 
@@ -179,7 +185,8 @@ public final class Restarts implements AutoCloseable {
 
     /** The directory of what a restart needs; null where this process is not started again if it dies. */
     public synchronized @Nullable RestartDirectory directory() {
-        return supervisor == null || closed ? null : directory;
+        Supervisor waits = supervisor;
+        return waits == null || waits.hasEnded() || closed ? null : directory;
     }
 
     /**
@@ -211,6 +218,7 @@ public final class Restarts implements AutoCloseable {
         }
         Thread _ = Thread.ofPlatform().name("upgrade").start(() -> {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(ANSWERED_MS));
+            keepLast();
             if (!closed) { // else the supervisor was told that nothing is to be started
                 Runtime.getRuntime().halt(0);
             }
@@ -229,21 +237,36 @@ public final class Restarts implements AutoCloseable {
         }
     }
 
+    /** A job that was written since is kept, too: its writer was told that it runs. */
+    private void keepLast() {
+        try {
+            keep();
+        } catch (IOException | RuntimeException | Error e) {
+            LOG.log(Level.WARNING, "what was written in the last moment before the upgrade is lost", e);
+        }
+    }
+
     private void keepJobs() throws IOException {
         keep();
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MS));
     }
 
-    /** Saves the jobs as they are now. The lock is free when the process before this one has ended. */
+    /** Saves the jobs, and the ranks of those to come, as they are now. The lock is free when the process before this one has ended. */
     private synchronized void keep() throws IOException {
         if (directory == null || closed) {
             return;
         }
         takeLock(directory);
-        String now = SavedJobs.text(jobs.unfinished());
-        if (!now.equals(kept)) {
-            SavedJobs.write(directory, now);
+        List<UnfinishedJob> now = jobs.unfinished();
+        if (kept == null
+                || !UnfinishedJob.areSame(now, kept)) { // once a second at rest, so no text is made to compare it
+            SavedJobs.write(directory, SavedJobs.text(now));
             kept = now;
+        }
+        Map<String, Ranks> announced = jobs.announced();
+        if (!announced.equals(keptRanks)) {
+            AnnouncedRanks.write(directory, announced);
+            keptRanks = announced;
         }
     }
 

@@ -4,13 +4,16 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.NumberedListings;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.view.View;
+import io.clairfs.fs.mount.FuseConnection;
 import io.clairfs.fs.mount.FuseSession;
 import io.clairfs.fs.mount.Fusermount;
 import io.clairfs.fs.mount.MountException;
 import io.clairfs.fs.mount.MountTable;
+import io.clairfs.fs.mount.MountedSession;
 import io.clairfs.tools.node.job.UnfinishedJob;
 import io.clairfs.tools.node.mount.MountProcess;
 import io.clairfs.tools.node.mount.MountProcess.State;
+import io.clairfs.tools.node.mount.RestartProcesses;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -25,10 +28,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param directory what that one kept
  * @param mount where the mount is
+ * @param number the device of the mount as in /proc/self/mountinfo; null if the supervisor, which knows it, is gone
  * @param predecessor the number of that process, of which threads may be left
  * @param supervisor the number of the process that started this one
  */
-public record Takeover(RestartDirectory directory, SavedMount mount, long predecessor, long supervisor) {
+public record Takeover(
+        RestartDirectory directory,
+        SavedMount mount,
+        @Nullable String number,
+        long predecessor,
+        long supervisor) {
     /** The session's device, as the supervisor hands it on. */
     public static final int DEVICE = 3;
 
@@ -51,7 +60,36 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
         if (mountPoint != null && !mountPoint.equals(mount.mountPoint())) {
             throw new IOException("what " + directory + " has is of " + mount.mountPoint() + ", not of " + mountPoint);
         }
-        return new Takeover(kept, mount, predecessor, supervisor);
+        return new Takeover(kept, mount, RestartProcesses.number(supervisor), predecessor, supervisor);
+    }
+
+    /**
+     * Looks, before this process touches anything, whether the mount is still there.
+     *
+     * @throws UnmountedException if it is not, after the end of the supervisor; another may be in its place
+     */
+    public void requireMounted() throws IOException {
+        Path point = mount.mountPoint();
+        if (!FuseConnection.isMounted(point, number != null ? number : FuseConnection.device(point), DEVICE)) {
+            throw unmounted();
+        }
+    }
+
+    /** As {@link #requireMounted()}, when this process has the session. */
+    public void requireMounted(MountedSession session) throws IOException {
+        if (!session.isMounted()) {
+            throw unmounted();
+        }
+    }
+
+    /** The supervisor knows the mount by its number alone, which may be that of another by now. */
+    private UnmountedException unmounted() {
+        ProcessHandle.current()
+                .parent()
+                .filter(parent -> parent.pid() == supervisor)
+                .ifPresent(_ -> endSupervisor());
+        AbandonedRestarts.removeIfUnused(directory.path());
+        return new UnmountedException(mount.mountPoint());
     }
 
     /** The tree with the numbers by which the kernel knows it. */
@@ -87,10 +125,13 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
     /**
      * Takes the control files of that process out of the tree, for nobody answers there, and mounts new ones. A program that mounted for that process
      * may still be about to, so this is tried for some seconds.
+     *
+     * @param session of the dataset; if it is not mounted any more, the control files are another's
      */
-    public FuseSession replaceControlFiles(ControlMounting mounting) throws IOException {
+    public FuseSession replaceControlFiles(MountedSession session, ControlMounting mounting) throws IOException {
         for (int left = CONTROL_TRIES; ; left--) {
-            removeControlFiles();
+            removeControlFiles(session);
+            requireMounted(session);
             try {
                 return mounting.mount();
             } catch (IOException e) {
@@ -108,9 +149,10 @@ public record Takeover(RestartDirectory directory, SavedMount mount, long predec
         }
     }
 
-    private void removeControlFiles() throws IOException {
+    private void removeControlFiles(MountedSession session) throws IOException {
         Path point = mount.control().path();
         while (MountTable.at(point).isPresent()) {
+            requireMounted(session);
             try {
                 Fusermount.detach(point);
             } catch (MountException e) {

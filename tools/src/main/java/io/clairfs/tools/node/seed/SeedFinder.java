@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * when a user writes a job. Where none is found, an {@link OrderLearner} sees whether the second epoch repeats the first. Nothing is searched
  * while a job of a user is followed.
  *
- * <p>Life cycle: the daemon makes it, which starts its thread, and closes it before the prefetcher. {@link #asked} takes no lock. The thread
- * holds none of its own when it calls the jobs; what others may see of it is volatile.
+ * <p>Life cycle: the daemon makes it, which begins to collect, starts its thread by {@link #begin} and closes it before the prefetcher.
+ * {@link #asked} takes no lock. The thread holds none of its own when it calls the jobs; what others may see of it is volatile.
  */
 public final class SeedFinder implements FirstRequests, AutoCloseable {
     /** So many reads are searched, and again when there are more. */
@@ -86,7 +86,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     private int wideAt = 1;
 
     /**
-     * Starts to collect, unless it is not {@code wanted}.
+     * Begins to collect, unless it is not {@code wanted}.
      *
      * @param jobs where found jobs run; those of a group are not found
      */
@@ -101,10 +101,16 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
             state = State.COLLECTING;
             beginning.set(new Beginning(System.nanoTime()));
             learner.begin();
-            worker.start();
         } else {
             worker = null;
             note = wanted ? OFF_IN_GROUP : OFF_BY_OPTION;
+        }
+    }
+
+    /** Begins to search. Called once, when the jobs of the process before this one go on. */
+    public void begin() {
+        if (worker != null) {
+            worker.start();
         }
     }
 

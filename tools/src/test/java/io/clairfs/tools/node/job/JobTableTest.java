@@ -14,6 +14,7 @@ import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlFile;
 import io.clairfs.peer.directory.Job;
 import io.clairfs.peer.directory.Jobs;
+import io.clairfs.tools.TorchStates;
 import io.clairfs.tools.node.UnmountedNode;
 import io.clairfs.tools.node.cluster.GroupJobs;
 import io.clairfs.tools.node.control.JobControl;
@@ -205,6 +206,26 @@ final class JobTableTest {
         assertThat(prefetcher.jobs()).as("the same ranks begin nothing anew").containsExactly(run);
     }
 
+    // Promise D2
+    @Test
+    void ranksOfAJobToCome_areThoseThatTheProcessBeforeThisOneWasTold() throws Exception {
+        jobs.readHere("later", Ranks.parse("1"));
+        jobs.begin(spec("name=now world=4 ranks=2-3"));
+        Map<String, Ranks> announced = jobs.announced();
+        assertThat(announced).containsExactly(Map.entry("later", Ranks.parse("1")));
+        jobs.end("now");
+
+        jobs = table(node.closing(new GroupJobs("here", errors)));
+        jobs.goOn(List.of(), announced);
+        assertThat(jobs.jobsToCome()).isEqualTo(1);
+        Job later = new Job("later", "name=later seed=1 world=2", Map.of("another", "0"));
+        jobs.follow(new Jobs.Known(Map.of("later", later), Set.of()));
+        assertThat(prefetcher.jobs())
+                .singleElement()
+                .satisfies(run -> assertThat(run.spec().ranks()).isEqualTo(Ranks.parse("1")));
+        assertThat(jobs.announced()).isEmpty();
+    }
+
     @Test
     void sixtyFiveJobs_areRefusedAltogether_andOneLess_isNot() throws Exception {
         String lines = "";
@@ -301,6 +322,38 @@ final class JobTableTest {
         assertThat(run.epoch()).isEqualTo(4);
     }
 
+    // Promise S4
+    @Test
+    void foundJob_isFollowedByTheNextProcess_thoughAUsersJobThatWasLeftGoesOnToo() throws Exception {
+        JobSpec mine = spec("name=mine seed=3 epochs=9");
+        JobSpec found = spec("name=found seed=7");
+        jobs.goOn(
+                List.of(new UnfinishedJob(mine, new long[0], false), new UnfinishedJob(found, new long[0], true)),
+                Map.of());
+        assertThat(jobs.found()).isNotNull();
+        assertThat(jobs.isWrittenFollowed()).as("nobody has read").isFalse();
+
+        JobRun run = prefetcher.job("mine").orElseThrow();
+        SampleIndex index = indexes.of("");
+        Random random = new Random(5);
+        while (!run.isLost()) {
+            assertThat(jobs.isWrittenFollowed()).isFalse();
+            run.read(index.file(random.nextInt(SAMPLES)));
+            if (run.wantsSearch()) {
+                run.search();
+            }
+        }
+        assertThat(jobs.isWrittenFollowed()).isFalse();
+        EpochOrder order = mine.sampler(index).epoch(4);
+        for (int i = 0; run.isLost(); i++) {
+            run.read(index.file(order.sample(0, i)));
+            if (run.wantsSearch()) {
+                run.search();
+            }
+        }
+        assertThat(jobs.isWrittenFollowed()).as("its trainer has come back").isTrue();
+    }
+
     @Test
     void foundJob_hasReadWhatItsTrainerHad_andIsStoppedLikeAnother() throws Exception {
         SampleIndex index = indexes.of("");
@@ -341,6 +394,26 @@ final class JobTableTest {
         jobs.follow(new Jobs.Known(Map.of(), Set.of("g")));
         assertThat(jobs.present()).isEmpty();
         assertThat(jobs.isKnown("g")).as("a late stop of it is no error").isTrue();
+    }
+
+    @Test
+    void follow_aJobThatRuns_keepsItsRanks_whenAFileThatItsLineNamesIsGone() throws Exception {
+        Path state = directory.resolveSibling("state-" + directory.getFileName());
+        TorchStates.write(state);
+        jobs = table(node.closing(new GroupJobs("here", errors)));
+        String line =
+                spec("name=g sampler=torch-state state=" + state + " world=1").lineForAll();
+        Jobs.Known known = running(new Job("g", line, Map.of("here", "0")));
+        assertThat(jobs.follow(known)).containsExactly(Map.entry("g", Ranks.parse("0")));
+        JobRun run = prefetcher.jobs().getFirst();
+
+        Files.delete(state);
+        assertThat(jobs.follow(known)).containsExactly(Map.entry("g", Ranks.parse("0")));
+        TorchStates.write(state);
+        assertThat(jobs.follow(known)).containsExactly(Map.entry("g", Ranks.parse("0")));
+        assertThat(prefetcher.jobs()).containsExactly(run);
+        assertThat(messages()).isEmpty();
+        Files.delete(state);
     }
 
     /** As where a job in its place could not be started, because a file did not answer. */
