@@ -31,6 +31,12 @@ public final class SsdTier implements Tier {
     /** Bytes of the capacity that a sample takes beside its own. */
     public static final int ENTRY_BYTES = IndexEntry.BYTES;
 
+    /**
+     * As many bytes of samples may be evicted to bring a disk back above its reserve. Where more are missing, others have taken the room, and evicting would lose
+     * much and might gain nothing.
+     */
+    private static final long MOST_EVICTED_BYTES = 64L << 20;
+
     /** How long a writer that needs room waits for samples that are being sent; one takes milliseconds. */
     private static final long PINS_END_WITHIN_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -255,8 +261,9 @@ public final class SsdTier implements Tier {
     private boolean makeRoomOnDisk(Compaction compaction, long bytes) {
         makingRoom.lock();
         try {
-            if (!freeSpace.allows(bytes, log.deadBytes())) {
-                return false; // others have to be evicted first: compaction alone would move samples in vain
+            long dead = log.deadBytes();
+            if (!freeSpace.allows(bytes, dead) && freeSpace.allows(bytes, dead + MOST_EVICTED_BYTES)) {
+                return false; // others are evicted first: compacting after each of them would move samples in vain
             }
             while (log.deadBytes() > 0 && health.mayWrite() && compaction.step()) {
                 freeSpace.changed();
@@ -368,7 +375,8 @@ public final class SsdTier implements Tier {
     @Override
     public boolean couldTake(long sampleBytes) {
         long held = log.diskBytes() - TierDirectory.fixedBytes();
-        return contents != null && health.mayWrite() && freeSpace.allows(sampleBytes + ENTRY_BYTES, held);
+        long removed = Math.min(held, log.deadBytes() + MOST_EVICTED_BYTES);
+        return contents != null && health.mayWrite() && freeSpace.allows(sampleBytes + ENTRY_BYTES, removed);
     }
 
     @Override

@@ -222,9 +222,10 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
             if (now != null && now.directory.hasEnded()) {
                 try {
                     leave();
-                    changed.run();
                 } catch (RuntimeException | Error e) { // it is out of the group all the same
                     LOG.log(Level.WARNING, "leaving the group", e);
+                } finally {
+                    changed.run();
                 }
                 return !isClosed();
             }
