@@ -79,6 +79,11 @@ final class ReaderEvents {
             attribution.read(file, (reader, read) -> jobs.forEach(List.of(reader), job -> job.read(read)));
             admission.read(file);
         }
+        searchAsNeeded();
+        samplesRead.accept(count);
+    }
+
+    private void searchAsNeeded() {
         NodeTraffic traffic = NodeTraffic.of(counters);
         jobs.forEach(jobs.all(), job -> {
             job.traffic(traffic);
@@ -86,7 +91,6 @@ final class ReaderEvents {
                 jobs.beginSearch(job);
             }
         });
-        samplesRead.accept(count);
     }
 
     /** A reader had to ask for this file, and gets the whole of it; its close will be reported. */
@@ -137,19 +141,16 @@ final class ReaderEvents {
 
     private void heedReached() {
         heedWaited();
-        NodeTraffic traffic = NodeTraffic.of(counters);
         int count = 0;
         for (Integer file = reached.poll(); file != null; file = reached.poll()) {
             int read = file;
-            jobs.forEach(attribution.jobsOf(read), job -> {
-                job.reached(read);
-                job.traffic(traffic);
-            });
+            jobs.forEach(attribution.jobsOf(read), job -> job.reached(read));
             count++;
         }
         if (count == 0) {
             LockSupport.park();
         } else {
+            searchAsNeeded();
             samplesRead.accept(count);
         }
     }

@@ -256,6 +256,19 @@ final class PrefetcherTest {
     }
 
     @Test
+    void trainerWhoseClosesAreNotReported_isFoundWhereItGoesOn() throws Exception {
+        try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
+            JobRun run = node.prefetcher.start(JobSpec.parse("seed=1 epochs=40"), node.dataset.index, false);
+            EpochOrder order = run.orders().epoch(30); // farther than the window reaches
+            for (int step = SAMPLES / 3; step < 2 * SAMPLES / 3; step++) {
+                node.prefetcher.reached(node.dataset.index.file(order.sample(0, step)));
+            }
+            Await.until("it is followed there", () -> run.epoch() == 30);
+            assertThat(run.isLost()).isFalse();
+        }
+    }
+
+    @Test
     void jobStopped_nothingIsWantedAnyMore() throws Exception {
         try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
             node.prefetcher.start(JobSpec.parse("seed=1 epochs=1"), node.dataset.index, true);
