@@ -219,8 +219,17 @@ public final class JobTable {
      * sight of is followed until a search for it was in vain.
      */
     public boolean isWrittenFollowed() {
-        return waiting.stream().anyMatch(spec -> !spec.equals(found))
-                || prefetcher.jobs().stream().anyMatch(run -> isWritten(run) && isFollowed(run));
+        for (JobSpec spec : waiting) { // a loop, for a daemon at rest asks once a second and has compiled no stream
+            if (!spec.equals(found)) {
+                return true;
+            }
+        }
+        for (JobRun run : prefetcher.jobs()) {
+            if (isWritten(run) && isFollowed(run)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** A job that was left before this process began has to be seen to be lost before it can be seen to be followed again. */
@@ -260,13 +269,24 @@ public final class JobTable {
         List<JobSpec> soon = List.copyOf(waiting);
         List<UnfinishedJob> all = new ArrayList<>();
         for (JobRun run : prefetcher.jobs()) {
-            if (soon.stream().noneMatch(spec -> spec.name().equals(run.spec().name()))) {
+            if (!has(soon, run.spec().name())) {
                 all.add(new UnfinishedJob(
                         run.spec(), run.positions(), run.spec().equals(found)));
             }
         }
-        soon.forEach(spec -> all.add(new UnfinishedJob(spec, new long[0], spec.equals(found))));
+        for (JobSpec spec : soon) {
+            all.add(new UnfinishedJob(spec, new long[0], spec.equals(found)));
+        }
         return all;
+    }
+
+    private static boolean has(List<JobSpec> specs, String name) {
+        for (JobSpec spec : specs) {
+            if (spec.name().equals(name)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The ranks that read here of jobs that are still to come, by job. */

@@ -50,6 +50,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
 
     private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long LOOK_WHILE_TOLD_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK_AT_REST_NS = TimeUnit.SECONDS.toNanos(5);
     private static final long LOOK_AT_CLOSES_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK_AT_READS_NS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -186,7 +187,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
             learner.stop();
             note = OFF_FOR_JOB;
             state = State.OFF;
-            return LOOK_NS;
+            return LOOK_WHILE_TOLD_NS;
         }
         if (state == State.OFF) {
             state = State.COLLECTING;
