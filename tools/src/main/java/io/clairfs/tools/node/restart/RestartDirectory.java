@@ -22,8 +22,9 @@ import java.util.stream.Collectors;
 /**
  * The directory that a supervisor and the process that takes over read, for one mount. Its files: {@code restart} (a shell script that becomes
  * that process), {@code mount} ({@link SavedMount}), {@code listing} (the numbered tree), {@code jobs} ({@link SavedJobs}),
- * {@code ranks} ({@link AnnouncedRanks}), {@code restarts} (the supervisor's record), {@code program} (that of an upgrade), {@code upgrade} (that this process ends for one), {@code restart.before} (the script before an upgrade,
- * until the new program has taken over), and {@code lock} ({@link RestartLock}).
+ * {@code ranks} ({@link AnnouncedRanks}), {@code restarts} (the supervisor's record), {@code program} (that of an upgrade), {@code upgrade} (that
+ * this process ends for one), {@code restart.before} (the script before an upgrade, until the new program has taken over), and {@code lock}
+ * ({@link RestartLock}).
  *
  * <p>Only its user may enter it: a process is started from it.
  */
