@@ -176,6 +176,13 @@ abstract class FetchRouterFixture {
         buffer.release();
     }
 
+    void requireStaged(int sample, double spareSeconds) throws SourceException {
+        SampleBuffer buffer = router.fetch(dataset.file(sample), 0, new FakeStager(spareSeconds));
+        assertThat(dataset.isRight(sample, buffer)).isTrue();
+        inUse.letGo(dataset.file(sample), buffer);
+        buffer.release();
+    }
+
     void putOnDisk(int sample) {
         SampleBuffer buffer = dataset.sample(sample);
         assertThat(disk.keep(dataset.file(sample), buffer)).isTrue();

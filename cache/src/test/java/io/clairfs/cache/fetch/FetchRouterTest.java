@@ -51,6 +51,18 @@ final class FetchRouterTest extends FetchRouterFixture {
     }
 
     @Test
+    void newPeer_isTriedByOneFetch_whereTheSourceIsAsQuickAsALocalDisk() throws Exception {
+        sourceSeconds = 0.0015;
+        peerSeconds = 0.06;
+        peers.answersBySample.put(1, false);
+        peers.answersBySample.put(2, true);
+        requireStaged(1, 0);
+        requireStaged(2, 0);
+        assertThat(peers.asked).containsExactly(1);
+        assertThat(dataset.reads()).containsExactly(1, 2);
+    }
+
+    @Test
     void cheapestPlaceThatHasIt_isAsked() throws Exception {
         int file = dataset.file(1);
         assertThat(router.cheapest(file, SIZE)).isEqualTo(Place.SOURCE);

@@ -82,13 +82,6 @@ final class SlowPlacesTest extends FetchRouterFixture {
         assertThat(dataset.reads()).containsExactly(1);
     }
 
-    private void requireStaged(int sample, double spareSeconds) throws SourceException {
-        SampleBuffer buffer = router.fetch(dataset.file(sample), 0, new FakeStager(spareSeconds));
-        assertThat(dataset.isRight(sample, buffer)).isTrue();
-        inUse.letGo(dataset.file(sample), buffer);
-        buffer.release();
-    }
-
     private void firstAnswersOfThePeerAreSlow() {
         for (int i = 0; i < 5; i++) {
             rates.record(PEER, SIZE, 60_000_000);
@@ -103,18 +96,6 @@ final class SlowPlacesTest extends FetchRouterFixture {
         requireStaged(1, 0);
         assertThat(peers.asked).containsExactly(1);
         assertThat(dataset.reads()).isEmpty();
-    }
-
-    @Test
-    void newPeer_isTriedByOneFetch_whereTheSourceIsAsQuickAsALocalDisk() throws Exception {
-        sourceSeconds = 0.002;
-        firstAnswersOfThePeerAreSlow();
-        peers.answersBySample.put(1, false);
-        peers.answersBySample.put(2, true);
-        requireStaged(1, 0);
-        requireStaged(2, 0);
-        assertThat(peers.asked).containsExactly(1);
-        assertThat(dataset.reads()).containsExactly(1, 2);
     }
 
     @Test

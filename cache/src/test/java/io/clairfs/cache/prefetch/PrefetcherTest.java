@@ -260,8 +260,10 @@ final class PrefetcherTest {
         try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
             JobRun run = node.prefetcher.start(JobSpec.parse("seed=1 epochs=40"), node.dataset.index, false);
             EpochOrder order = run.orders().epoch(30); // farther than the window reaches
-            for (int step = SAMPLES / 3; step < 2 * SAMPLES / 3; step++) {
-                node.prefetcher.reached(node.dataset.index.file(order.sample(0, step)));
+            synchronized (run) { // else a search may begin among them
+                for (int step = SAMPLES / 3; step < 2 * SAMPLES / 3; step++) {
+                    node.prefetcher.reached(node.dataset.index.file(order.sample(0, step)));
+                }
             }
             Await.until("it is followed there", () -> run.epoch() == 30);
             assertThat(run.isLost()).isFalse();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What of the memory tier is also written to a disk. Samples have 100 bytes; memory has room for 10, the disk for 12. */
-@Timeout(60)
+@Timeout(300)
 final class SpareCopiesTest {
     private static final int SAMPLES = 20;
     private static final long SIZE = 100;

@@ -27,6 +27,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -220,6 +221,9 @@ final class PageCacheTest {
     private void endFromOutside() throws Exception {
         FuseConnection.abort(POINT);
         assertThat(session.awaitEnd(TIMEOUT_MS)).isTrue();
+        while (!session.channel().isGivenBack()) { // a thread may be about to leave it that has answered a request
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
     }
 
     // A later file of the process gets the number that the session's descriptor had.

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Threads that take samples, and a trainer that goes on, elsewhere, or back, as it likes. */
-@Timeout(60)
+@Timeout(300)
 final class BatchQueueTest {
     private static final int EPOCHS = 4;
     private static final int SLOTS = 3;
@@ -188,7 +188,7 @@ final class BatchQueueTest {
             queue.seek(1, -1, 0);
             assertThat(trainer.receive()).isEqualTo(new ToTrainer.Epoch(1, 1, 1));
             assertThat(trainer.receive()).isEqualTo(new ToTrainer.Batch(0, 1, 1, 0, 1));
-            assertThat(thread.join(java.time.Duration.ofNanos(TimeUnit.SECONDS.toNanos(30))))
+            assertThat(thread.join(java.time.Duration.ofNanos(TimeUnit.SECONDS.toNanos(120))))
                     .isTrue();
             assertThat(queue.failure()).hasMessage("gone");
         }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Reports to a file that is not there for a while, as that of a mount whose process is being started again. */
-@Timeout(60)
+@Timeout(300)
 final class FeedReporterTest {
     private static final String LINE = "feeder=1\n";
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a feeder refuses and what it leaves, over a directory that looks like a mount. FeedTest feeds from a real one. */
-@Timeout(60)
+@Timeout(300)
 final class FeederTest {
     /** By the formulas of FNV-1a and SplitMix64, in Python. */
     private static final long KEY_OF_1_2_3 = 0x5798631a8ae4e35aL;

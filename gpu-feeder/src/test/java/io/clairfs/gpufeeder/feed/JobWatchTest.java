@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** When a feeder that was started apart ends, over a directory that looks like a mount. */
-@Timeout(60)
+@Timeout(300)
 final class JobWatchTest {
     private static final int RESTART_S = 60;
 

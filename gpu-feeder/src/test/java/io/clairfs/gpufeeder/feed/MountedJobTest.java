@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A job whose mount's process dies and is started again, over a directory that looks like a mount. FeedRestartTest has a real one. */
-@Timeout(60)
+@Timeout(300)
 final class MountedJobTest {
     /** How long the supervisor waits for a new process. */
     private static final int RESTART_S = 60;

@@ -108,7 +108,7 @@ final class BackgroundMountTest {
     @Test
     void mountThatAnswers_isReady() throws Exception {
         answering.countDown();
-        awaitReady(TimeUnit.SECONDS.toMillis(GENEROUS_S)).get(GENEROUS_S, TimeUnit.SECONDS);
+        awaitReady(TimeUnit.SECONDS.toMillis(GENEROUS_S)).get(2 * GENEROUS_S, TimeUnit.SECONDS);
         assertThat(daemon.isAlive()).isTrue();
     }
 }

@@ -193,7 +193,7 @@ final class DoctorMountFaultsTest extends DoctorFixture {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(300)
     void programThatDoesNotEnd_printsNothing() throws Exception {
         fusermount("echo 'fusermount3 version: 3.14.0'; exec sleep 600");
         assertThat(Machine.printed(Path.of(machine.path, "fusermount"), "-V", 100))

@@ -188,7 +188,10 @@ final class BottleneckTest {
         mount.job("seed=7 epochs=1 batch=4 workers=0");
         mount.await("all staged", s -> s.at("/jobs/0/staged_ahead").asInt() == SAMPLES);
         readAll(mount, "train", 0);
-        JsonNode status = mount.await("the end", s -> s.at("/jobs/0/done").asBoolean());
+        JsonNode status = mount.await( // who opened what is told behind the positions
+                "the end",
+                s -> s.at("/jobs/0/done").asBoolean()
+                        && s.at("/jobs/0/history/0/opened").asInt() == SAMPLES);
         JsonNode epoch = status.at("/jobs/0/history/0");
         assertThat(status.at("/reads/upcalls").asInt()).isZero();
         assertThat(epoch.path("samples").asInt()).isEqualTo(SAMPLES);

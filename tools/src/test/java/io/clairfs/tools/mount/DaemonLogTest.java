@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.tools.node.MountLog;
+import io.clairfs.tools.node.mount.MountProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -67,9 +68,10 @@ final class DaemonLogTest {
         mount.awaitSupervisor();
         String name = MountLog.name(mount.point());
         Path log = fixture.directory().resolve("clairfs").resolve(name);
+        Waiting.until("its first line is there", () -> Files.readString(log).contains(" serves "));
         Files.write(log, new byte[11 << 20], StandardOpenOption.APPEND);
         Path older = log.resolveSibling(name + ".1");
-        while (!Files.exists(older) || !Files.exists(log)) {
+        while (!Files.exists(older) || !log.equals(MountProcess.log(mount.pid()))) {
             Thread.sleep(50); // the daemon looks every ten seconds
         }
         assertThat(Files.size(older)).isGreaterThan(11 << 20);

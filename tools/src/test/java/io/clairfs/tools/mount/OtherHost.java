@@ -23,7 +23,7 @@ final class OtherHost {
     }
 
     static OtherHost make(MountFixture fixture, String name) throws Exception {
-        String setUp = "hostname " + name + " && echo named && exec sleep 1000";
+        String setUp = "hostname " + name + " && echo named && exec sleep 36000";
         Process holder = fixture.start(name, List.of("unshare", "--mount", "--uts", "sh", "-c", setUp));
         Waiting.until("there is " + name, () -> Files.size(fixture.said(name)) > 0);
         return new OtherHost(fixture, name, holder.pid());

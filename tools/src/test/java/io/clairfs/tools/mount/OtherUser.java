@@ -33,7 +33,7 @@ final class OtherUser {
         Path devices = fixture.newDirectory("devices");
         String setUp =
                 "mount -t tmpfs -o mode=755 none '" + devices + "' && mknod -m 666 '" + devices + "/fuse' c 10 229"
-                        + " && mount --bind '" + devices + "/fuse' /dev/fuse && echo ready && exec sleep 1000";
+                        + " && mount --bind '" + devices + "/fuse' /dev/fuse && echo ready && exec sleep 36000";
         Process holder = fixture.start("namespace", List.of("unshare", "-m", "sh", "-c", setUp));
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_S);
         while (Files.size(fixture.said("namespace")) == 0) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.clairfs.cache.posix.CachedPages;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.fs.testing.FuseCondition;
+import io.clairfs.tools.node.limits.MachineMemory;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -67,6 +68,14 @@ final class Requirements {
         } finally {
             Posix.close(fd);
         }
+    }
+
+    /** Requires that a process here may have so much memory. */
+    static void memory(long bytes) {
+        require(
+                MachineMemory.now().mostBytes() >= bytes
+                        ? null
+                        : "less memory than " + (bytes >> 30) + " GiB, which other tests take a part of");
     }
 
     static void root() throws IOException, InterruptedException {

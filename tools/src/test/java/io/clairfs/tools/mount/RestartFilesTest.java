@@ -82,6 +82,7 @@ final class RestartFilesTest extends RestartFixture {
         makeDataset();
         LiveMount mount = mount(dataset, 2);
         for (Path directory : restartDirectories()) {
+            Waiting.until("the last of its files is there", () -> Files.exists(directory.resolve("ranks")));
             Ended.run(List.of("rm", "-r", directory.toString()), Map.of()).succeeded();
         }
         ProcessHandle.of(mount.pid()).orElseThrow().destroyForcibly();

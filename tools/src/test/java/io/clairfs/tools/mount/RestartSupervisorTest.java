@@ -255,9 +255,11 @@ final class RestartSupervisorTest extends RestartFixture {
         Waiting.until("one is being started", () -> Files.exists(Path.of(looks + ".is-there")));
 
         fixture.clairfs("umount", mount.point()).succeeded();
+        Waiting.until(
+                "the supervisor has ended", // it is waited for, but with a bound
+                () -> fixture.processes().isEmpty()
+                        && RestartProcesses.of(mount.point(), number).isEmpty());
         assertThat(fixture.mounts()).isEmpty();
-        assertThat(fixture.processes()).isEmpty();
-        assertThat(RestartProcesses.of(mount.point(), number)).isEmpty();
         assertThat(restartDirectories()).isEmpty();
         assertThat(mount.point()).isEmptyDirectory();
     }

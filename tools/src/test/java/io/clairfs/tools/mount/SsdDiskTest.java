@@ -100,7 +100,7 @@ final class SsdDiskTest {
         }
     }
 
-    /** Waits until the tier has counted a failure of this kind, and the errors have all these words: a failure is counted before it is told. */
+    /** Waits until the tier has counted a failure of this kind, and the errors have all these words. */
     private JsonNode awaitTold(String kind, String... words) throws Exception {
         JsonNode status = mount.await("noticed", s -> ssd(s).path(kind).asLong() > 0);
         Waiting.until("told", () -> {

@@ -107,6 +107,7 @@ class UnprivilegedTest {
                 "told, which comes after the reader's answer",
                 () -> user.python(ATTEMPT, point.resolve(".clairfs/errors"))
                         .contains("cannot list directory c/closed"));
+        Waiting.until("the rest is listed", () -> status().path("ready").asBoolean());
         assertThat(user.clairfs("job", "start", point, "seed=7").complainedWith(1))
                 .endsWith("the dataset could not be listed in full: cannot list c/closed: Permission denied");
         assertThat(status().path("index_error").asString()).contains("cannot list c/closed: Permission denied");

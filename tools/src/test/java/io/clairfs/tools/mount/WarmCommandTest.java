@@ -49,12 +49,11 @@ final class WarmCommandTest {
 
         assertThat(fixture.clairfs("warm", mount.point()).succeeded())
                 .startsWith("warm: 120 samples, 11.4 MiB, the whole dataset; took ");
-        JsonNode status = mount.status();
-        assertThat(status.path("jobs")).as("its own job is over").isEmpty();
+        assertThat(mount.status().path("jobs")).as("its own job is over").isEmpty();
+        JsonNode status = mount.await( // what waits for the disk's writer is here, too
+                "written",
+                s -> s.at("/tiers/0/samples").asInt() + s.at("/tiers/1/samples").asInt() >= SAMPLES);
         assertThat(status.at("/tiers/0/samples").asInt()).isBetween(35, 41);
-        assertThat(status.at("/tiers/0/samples").asInt()
-                        + status.at("/tiers/1/samples").asInt())
-                .isGreaterThanOrEqualTo(SAMPLES);
         long once = fetched(mount);
         assertThat(once).isBetween((long) SAMPLES, SAMPLES + SAMPLES / 10L + passedOver(mount));
         assertThat(fixture.clairfs("warm", mount.point(), "--check").succeeded())

@@ -23,12 +23,12 @@ class ScratchTest {
     void closingRemovesFilesAndEndsProcessesWithTheirChildren() throws Exception {
         Scratch scratch = Scratch.create(parent, false);
         Files.writeString(scratch.subdirectory("dataset").resolve("file"), "content");
-        Process process = scratch.start(new ProcessBuilder("sh", "-c", "sleep 60 & echo $!; wait"));
+        Process process = scratch.start(new ProcessBuilder("sh", "-c", "sleep 600 & echo $!; wait"));
         long child = Long.parseLong(process.inputReader().readLine());
         assertThat(ProcessHandle.of(child)).isPresent();
         scratch.close();
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        ProcessHandle.of(child).ifPresent(c -> assertThat(c.onExit()).succeedsWithin(60, TimeUnit.SECONDS));
+        assertThat(process.waitFor(300, TimeUnit.SECONDS)).isTrue();
+        ProcessHandle.of(child).ifPresent(c -> assertThat(c.onExit()).succeedsWithin(300, TimeUnit.SECONDS));
         assertThat(parent).isEmptyDirectory();
     }
 

@@ -2,7 +2,7 @@
 # Waits until the test's process has ended. If the directory of the test is still there then, the test was killed: ends its processes, unmounts, deletes.
 # Arguments: the test's process, its directory. Runs behind connection.sh, which makes it deaf to the signals that end a session.
 process=$1 dir=$2
-longest_s=20
+longest_s=100
 
 # Nobody writes to this pipe, and "read" waits without a process of its own.
 exec 3<> <(:)
