@@ -9,7 +9,6 @@ import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
-import io.clairfs.cache.order.FileLooks;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.fs.control.ControlFile;
@@ -69,7 +68,7 @@ final class JobTableTest {
 
     @BeforeEach
     void start() throws Exception {
-        node = new UnmountedNode(directory, SAMPLES, new FileLooks(Runnable::run, _ -> 0));
+        node = new UnmountedNode(directory, SAMPLES);
         errors = node.errors;
         prefetcher = node.prefetcher;
         indexes = node.indexes;
