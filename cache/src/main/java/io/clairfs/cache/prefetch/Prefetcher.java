@@ -23,6 +23,7 @@ import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.status.NodeTraffic;
+import io.clairfs.cache.worker.Activity;
 import io.clairfs.cache.worker.Worker;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,6 +47,11 @@ public final class Prefetcher implements AutoCloseable {
     private static final int WRITERS = 2;
     private static final long FAILURE_PAUSE_MS = 200;
 
+    /** How long staged samples are left alone while nobody reads, and while nothing at all happens. */
+    private static final long CHECK_PAUSE_MS = 1_000;
+
+    private static final long CHECK_AT_REST_MS = 4_000;
+
     private final DatasetTree tree;
     private final Planning planning;
     private final Admission admission;
@@ -58,11 +64,14 @@ public final class Prefetcher implements AutoCloseable {
     private final RunningJobs jobs;
     private final ReaderEvents events;
 
+    private final Activity activity = new Activity();
+    private final Activity.Looks checks = activity.looks(CHECK_PAUSE_MS, CHECK_AT_REST_MS);
+
     /** Wakes loaders. */
-    private final WorkSignal signal = new WorkSignal();
+    private final WorkSignal signal = new WorkSignal(activity);
 
     /** Wakes threads that end what peers have sent ahead of time. */
-    private final WorkSignal answers = new WorkSignal();
+    private final WorkSignal answers = new WorkSignal(activity);
 
     private final StagingPrefetcher stager;
 
@@ -118,8 +127,8 @@ public final class Prefetcher implements AutoCloseable {
                 settings.loaders(),
                 admission::isPlanPending,
                 System::nanoTime);
-        jobs = new RunningJobs(running, planning, shares, signal, errors);
-        events = new ReaderEvents(jobs, admission, counters, errors, this::trainersHaveRead);
+        jobs = new RunningJobs(running, planning, shares, signal, activity, errors);
+        events = new ReaderEvents(jobs, admission, counters, activity, errors, this::trainersHaveRead);
         stager = new StagingPrefetcher(
                 tree, router, admission, inUse, staging, shares, signal, answers, settings.loaders(), counters);
         Work load = () -> {
@@ -133,7 +142,7 @@ public final class Prefetcher implements AutoCloseable {
         for (int tier = 0; tier < admission.residents().tiers().size(); tier++) {
             TierPrefetcher filler = new TierPrefetcher(tier, admission, router, shares);
             String role = admission.residents().tiers().get(tier).name() + "-filler-";
-            WorkSignal ofTier = new WorkSignal();
+            WorkSignal ofTier = new WorkSignal(activity);
             tierSignals.add(ofTier);
             start(role, settings.fillers().get(tier), filler::fillOne, ofTier);
             if (tier > 0) { // a filler may wait for the source while other threads queue samples
@@ -181,9 +190,12 @@ public final class Prefetcher implements AutoCloseable {
             try {
                 if (!work.run()) {
                     scout = news.await(seen);
-                } else if (scout) {
-                    news.wake();
-                    scout = false;
+                } else {
+                    activity.happened();
+                    if (scout) {
+                        news.wake();
+                        scout = false;
+                    }
                 }
             } catch (JobFailedException e) {
                 jobs.fail(e.job(), String.valueOf(e.getMessage()));
@@ -197,12 +209,22 @@ public final class Prefetcher implements AutoCloseable {
     }
 
     private void check(StagedSampleChecker checker) {
+        checks.begin();
         long reads = events.reported();
         if (checker.look(jobs.all(), reads != readsAtLastCheck)) {
-            signal.wake();
+            signal.wake(StagingPrefetcher.firstToWake());
         }
         readsAtLastCheck = reads;
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(checker.pauseMs()));
+        if (checker.isAtRest()) {
+            checks.pause();
+        } else {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(checker.pauseMs()));
+        }
+    }
+
+    /** What happens here. */
+    public Activity activity() {
+        return activity;
     }
 
     /**

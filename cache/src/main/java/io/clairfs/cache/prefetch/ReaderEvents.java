@@ -5,6 +5,7 @@ import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.status.NodeTraffic;
+import io.clairfs.cache.worker.Activity;
 import io.clairfs.cache.worker.Worker;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -30,6 +31,7 @@ final class ReaderEvents {
     private final RunningJobs jobs;
     private final Admission admission;
     private final Counters counters;
+    private final Activity activity;
     private final IntConsumer samplesRead;
     private final ReadAttribution attribution;
 
@@ -50,10 +52,17 @@ final class ReaderEvents {
     private final AtomicLong reported = new AtomicLong();
 
     /** {@code samplesRead} hears how many samples trainers have read, so that there may be room for as many. */
-    ReaderEvents(RunningJobs jobs, Admission admission, Counters counters, ErrorLog errors, IntConsumer samplesRead) {
+    ReaderEvents(
+            RunningJobs jobs,
+            Admission admission,
+            Counters counters,
+            Activity activity,
+            ErrorLog errors,
+            IntConsumer samplesRead) {
         this.jobs = jobs;
         this.admission = admission;
         this.counters = counters;
+        this.activity = activity;
         this.samplesRead = samplesRead;
         attribution = new ReadAttribution(jobs.all());
         follower = new Worker("follower-by-requests", this::heedReached, errors);
@@ -81,6 +90,7 @@ final class ReaderEvents {
         }
         searchAsNeeded();
         samplesRead.accept(count);
+        activity.happened();
     }
 
     private void searchAsNeeded() {
@@ -152,6 +162,7 @@ final class ReaderEvents {
         } else {
             searchAsNeeded();
             samplesRead.accept(count);
+            activity.happened();
         }
     }
 }

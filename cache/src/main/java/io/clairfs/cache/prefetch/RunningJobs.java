@@ -4,6 +4,7 @@ import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.placement.Planning;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.worker.Activity;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Collections;
@@ -24,6 +25,7 @@ final class RunningJobs {
     private final Planning planning;
     private final LoaderShares shares;
     private final WorkSignal loaders;
+    private final Activity activity;
     private final ErrorLog errors;
 
     /** Jobs that a thread is ending because they failed. */
@@ -34,12 +36,20 @@ final class RunningJobs {
      *
      * @param jobs a list that other threads may read at any time, and that is changed here alone
      * @param loaders is woken when a trainer was found
+     * @param activity hears of trainers that were found; who begins and ends jobs tells it
      */
-    RunningJobs(List<JobRun> jobs, Planning planning, LoaderShares shares, WorkSignal loaders, ErrorLog errors) {
+    RunningJobs(
+            List<JobRun> jobs,
+            Planning planning,
+            LoaderShares shares,
+            WorkSignal loaders,
+            Activity activity,
+            ErrorLog errors) {
         this.jobs = jobs;
         this.planning = planning;
         this.shares = shares;
         this.loaders = loaders;
+        this.activity = activity;
         this.errors = errors;
     }
 
@@ -139,6 +149,7 @@ final class RunningJobs {
                 planning.trainerMoved();
             }
             loaders.wake();
+            activity.happened();
         } catch (InvalidSpecException e) {
             fail(job, String.valueOf(e.getMessage()));
         } catch (RuntimeException | Error e) {
@@ -154,6 +165,7 @@ final class RunningJobs {
             if (follows) {
                 planning.trainerMoved();
                 loaders.wake();
+                activity.happened();
             }
             return follows;
         } catch (InvalidSpecException e) {

@@ -26,6 +26,9 @@ final class StagedSampleChecker {
     /** After a loss, for pages are seldom dropped alone. */
     private static final long PAUSE_AFTER_LOSS_MS = 2;
 
+    /** While nobody reads, staging again so many as one look finds takes longer. */
+    private static final long PAUSE_AFTER_LOSS_AT_REST_MS = 250;
+
     private static final long IDLE_PAUSE_MS = 1_000;
 
     /** What a trainer reads within six looks. */
@@ -71,6 +74,11 @@ final class StagedSampleChecker {
         return pauseMs;
     }
 
+    /** Whether there have been neither reads nor losses for a while. */
+    boolean isAtRest() {
+        return pauseMs == IDLE_PAUSE_MS;
+    }
+
     /**
      * One look at all jobs.
      *
@@ -90,7 +98,11 @@ final class StagedSampleChecker {
                 isLost |= look(job.stream(stream), ofJob[stream]);
             }
         }
-        pauseMs = isLost ? PAUSE_AFTER_LOSS_MS : isRead ? BUSY_PAUSE_MS : Math.min(IDLE_PAUSE_MS, 2 * pauseMs);
+        if (isRead) {
+            pauseMs = isLost ? PAUSE_AFTER_LOSS_MS : BUSY_PAUSE_MS;
+        } else {
+            pauseMs = isLost ? PAUSE_AFTER_LOSS_AT_REST_MS : Math.min(IDLE_PAUSE_MS, 2 * pauseMs);
+        }
         return isLost;
     }
 

@@ -1,5 +1,6 @@
 package io.clairfs.cache.prefetch;
 
+import io.clairfs.cache.worker.Activity;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
@@ -9,15 +10,23 @@ import java.util.concurrent.locks.ReentrantLock;
  * Wakes threads that found nothing to do when there may be something.
  *
  * <p>Some work comes without news, such as an order that is written late. So one of the waiting threads at a time, the scout, looks again
- * after a moment. It waits longer the longer nothing happens, half a second at most. So a node without work is quiet, with any number of
- * threads. A scout that finds work wakes the others.
+ * after a moment. It waits longer the longer nothing comes, half a second at most; on a node where nothing at all happens, four seconds, or
+ * until something does. So a node without work is quiet, with any number of threads. A scout that finds work wakes the others.
  */
 final class WorkSignal {
     private static final long FIRST_WAIT_MS = 20;
     private static final long LONGEST_WAIT_MS = 500;
+    private static final long REST_MS = 4_000;
 
+    private final Activity activity;
+    private final long restMs;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
+
+    /** Only the scout waits here. */
+    private final Condition turn = lock.newCondition();
+
+    private final Runnable stir = this::stir;
 
     /** Counts the news of work; changed under the lock. */
     private final AtomicLong news = new AtomicLong();
@@ -27,6 +36,22 @@ final class WorkSignal {
 
     /** Whether a thread waits as the scout; guarded by the lock. */
     private boolean hasScout;
+
+    /** Whether something happened that ends the rest of the scout; guarded by the lock. */
+    private boolean stirred;
+
+    /** What had happened on the node when the last scout went to look; guarded by the lock. */
+    private long happened = -1;
+
+    /** Nobody waits yet; what happens here is told to {@code activity}. */
+    WorkSignal(Activity activity) {
+        this(activity, REST_MS);
+    }
+
+    WorkSignal(Activity activity, long restMs) {
+        this.activity = activity;
+        this.restMs = restMs;
+    }
 
     /** The news so far: read before looking for work, then passed to {@link #await}. */
     long seen() {
@@ -56,20 +81,35 @@ final class WorkSignal {
     /** Waits for news or for a moment. Returns whether there was news. */
     private boolean scout(long seen) throws InterruptedException {
         hasScout = true;
+        stirred = false;
+        boolean rests = waitMs == LONGEST_WAIT_MS && activity.begin(happened, stir);
         try {
-            long left = TimeUnit.MILLISECONDS.toNanos(waitMs);
-            while (news.get() == seen && left > 0) {
-                left = work.awaitNanos(left);
+            long left = TimeUnit.MILLISECONDS.toNanos(rests ? restMs : waitMs);
+            while (news.get() == seen && !stirred && left > 0) {
+                left = turn.awaitNanos(left);
             }
         } finally {
+            activity.end(stir);
             hasScout = false;
             work.signal(); // another takes over, for work that this one finds may keep it
         }
-        if (news.get() == seen) {
-            waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
-            return false;
+        if (news.get() != seen) {
+            return true;
         }
-        return true;
+        happened = activity.seen();
+        waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
+        return false;
+    }
+
+    /** Ends the rest of the scout. */
+    private void stir() {
+        lock.lock();
+        try {
+            stirred = true;
+            turn.signal();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** There may be work for everybody. */
@@ -83,8 +123,12 @@ final class WorkSignal {
         try {
             news.incrementAndGet();
             waitMs = FIRST_WAIT_MS;
-            for (int i = 0; i < threads && lock.hasWaiters(work); i++) {
+            int left = threads;
+            for (; left > 0 && lock.hasWaiters(work); left--) {
                 work.signal();
+            }
+            if (left > 0) {
+                turn.signal();
             }
         } finally {
             lock.unlock();

@@ -13,6 +13,7 @@ import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.testing.FakeDataset;
 import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.worker.Activity;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,8 +43,9 @@ final class RunningJobsTest {
         dataset = new FakeDataset(SAMPLES, _ -> 100);
         Admission admission = new Admission(dataset.tree, memory, List.of(), 1_000);
         planning = new Planning(admission, _ -> LocalPlan.WHILE_ROOM, running, () -> {}, errors);
+        Activity activity = new Activity();
         LoaderShares shares = new LoaderShares(LoaderAssignment.fixed(), 1_000, 1, () -> false, System::nanoTime);
-        jobs = new RunningJobs(running, planning, shares, new WorkSignal(), errors);
+        jobs = new RunningJobs(running, planning, shares, new WorkSignal(activity), activity, errors);
     }
 
     @AfterEach

@@ -2,6 +2,7 @@ package io.clairfs.cache.prefetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.clairfs.cache.worker.Activity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -14,7 +15,13 @@ import org.junit.jupiter.api.Timeout;
 final class WorkSignalTest {
     private static final int THREADS = 8;
 
-    private final WorkSignal signal = new WorkSignal();
+    /** Looks until a node is at rest, and then none within a test. */
+    private static final int LOOKS = 5;
+
+    private static final long FOR_EVER_MS = 3_600_000;
+
+    private final Activity activity = new Activity();
+    private final WorkSignal signal = new WorkSignal(activity, FOR_EVER_MS);
     private final Semaphore scouts = new Semaphore(0);
     private final Semaphore woken = new Semaphore(0);
     private final List<Thread> threads = new ArrayList<>();
@@ -85,5 +92,30 @@ final class WorkSignalTest {
         woken.acquire();
         scouts.drainPermits();
         scouts.acquire();
+    }
+
+    private void beAtRest() throws InterruptedException {
+        for (int i = 0; i < THREADS; i++) {
+            start();
+        }
+        scouts.acquire(LOOKS);
+        awaitAllWaiting();
+    }
+
+    @Test
+    void atRest_whatHappensOnTheNode_makesOneLook() throws Exception {
+        beAtRest();
+        for (int i = 0; i < LOOKS; i++) {
+            activity.happened();
+            scouts.acquire();
+            scouts.drainPermits();
+        }
+    }
+
+    @Test
+    void atRest_newsWakesEveryOne() throws Exception {
+        beAtRest();
+        signal.wake();
+        woken.acquire(THREADS);
     }
 }

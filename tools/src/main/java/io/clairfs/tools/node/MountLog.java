@@ -25,7 +25,7 @@ public final class MountLog {
     private static final int STDERR = 2;
     private static final long MOST_BYTES = 10 << 20;
     private static final int OLDER = 3;
-    private static final long LOOK_S = 10;
+    private static final long LOOK_S = 30;
     private static final int FOR_OWNER = 0600;
 
     private MountLog() {}

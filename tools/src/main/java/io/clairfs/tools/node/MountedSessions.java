@@ -17,7 +17,7 @@ final class MountedSessions {
     private static final Logger LOG = System.getLogger(Daemon.class.getName());
 
     /** The longest wait for a reported change; it only serves to notice the end of this daemon, or a change that the kernel did not report. */
-    private static final int MOUNTED_CHECK_MS = 10_000;
+    private static final int MOUNTED_CHECK_MS = 30_000;
 
     /** The pause between two checks, for machines with frequent mounts and unmounts. */
     private static final long MOUNTED_CHECK_PAUSE_MS = 50;

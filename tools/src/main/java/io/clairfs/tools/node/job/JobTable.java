@@ -9,6 +9,7 @@ import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.worker.Activity;
 import io.clairfs.peer.directory.Job;
 import io.clairfs.peer.directory.Jobs;
 import io.clairfs.tools.node.cluster.GroupJobs;
@@ -93,6 +94,11 @@ public final class JobTable {
 
     public boolean isInGroup() {
         return group != null;
+    }
+
+    /** What happens on this node; reads of trainers and changes of this table are told to it. */
+    public Activity activity() {
+        return prefetcher.activity();
     }
 
     /** Jobs that run, and jobs that wait for the dataset or whose orders are computed now, which come in place of one of the same name. */
@@ -262,6 +268,7 @@ public final class JobTable {
         if (group != null) {
             group.wake();
         }
+        activity().happened();
     }
 
     /** The jobs of {@link #present} as another process can go on with them. */
@@ -332,6 +339,7 @@ public final class JobTable {
         unanswered.remove(name);
         prefetcher.stop(name);
         watchAsNeeded();
+        activity().happened();
     }
 
     /** Whether the same job runs here already, because another node started it first, and none of its samples has been read. */
@@ -403,6 +411,7 @@ public final class JobTable {
             if (!waits) {
                 waiting.remove(spec);
             }
+            activity().happened();
         }
     }
 

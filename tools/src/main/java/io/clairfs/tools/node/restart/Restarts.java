@@ -4,6 +4,7 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.NumberedListings;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.worker.Activity;
 import io.clairfs.cache.worker.Worker;
 import io.clairfs.fs.mount.MountedSession;
 import io.clairfs.fs.mount.Supervisor;
@@ -31,6 +32,10 @@ import org.jspecify.annotations.Nullable;
 public final class Restarts implements AutoCloseable {
     private static final Logger LOG = System.getLogger(Restarts.class.getName());
     private static final long PAUSE_MS = 1_000;
+
+    /** While nothing happens. */
+    private static final long REST_MS = 5_000;
+
     private static final long LONGEST_FORGETTING_MS = 2_000;
 
     /** Within this time the writer of the control file has its answer. */
@@ -43,6 +48,7 @@ public final class Restarts implements AutoCloseable {
     private final RestartCommand command;
     private final ErrorLog errors;
     private final Worker keeper;
+    private final Activity.Looks looks;
     private @Nullable RestartDirectory directory;
     private volatile @Nullable Supervisor supervisor;
 
@@ -68,6 +74,7 @@ public final class Restarts implements AutoCloseable {
         this.config = config;
         this.errors = errors;
         command = new RestartCommand(config);
+        looks = jobs.activity().looks(PAUSE_MS, REST_MS);
         keeper = new Worker("restart-keeper", this::keepJobs, errors);
     }
 
@@ -247,8 +254,9 @@ public final class Restarts implements AutoCloseable {
     }
 
     private void keepJobs() throws IOException {
+        looks.begin();
         keep();
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MS));
+        looks.pause();
     }
 
     /** Saves the jobs, and the ranks of those to come, as they are now. The lock is free when the process before this one has ended. */

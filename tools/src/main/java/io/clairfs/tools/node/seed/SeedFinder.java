@@ -8,6 +8,7 @@ import io.clairfs.cache.seed.FoundOrder;
 import io.clairfs.cache.seed.RepeatedOrder;
 import io.clairfs.cache.seed.SearchExtent;
 import io.clairfs.cache.status.ErrorLog;
+import io.clairfs.cache.worker.Activity;
 import io.clairfs.cache.worker.Worker;
 import io.clairfs.fs.read.FirstRequests;
 import io.clairfs.tools.node.job.Indexes;
@@ -50,7 +51,8 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
 
     private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
-    private static final long LOOK_WHILE_TOLD_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LOOK_WHILE_TOLD_MS = 1_000;
+    private static final long REST_WHILE_TOLD_MS = 5_000;
     private static final long LOOK_AT_REST_NS = TimeUnit.SECONDS.toNanos(5);
     private static final long LOOK_AT_CLOSES_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LOOK_AT_READS_NS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -69,6 +71,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     private final Indexes indexes;
     private final JobTable jobs;
     private final @Nullable Worker worker;
+    private final Activity.Looks looks;
 
     /** Where readers leave their requests; null when nobody searches. */
     private final AtomicReference<@Nullable Beginning> beginning = new AtomicReference<>();
@@ -97,6 +100,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         job = new FoundJob(jobs, OrderFolder.of(mountPoint), errors, System::nanoTime);
         this.indexes = indexes;
         this.jobs = jobs;
+        looks = jobs.activity().looks(LOOK_WHILE_TOLD_MS, REST_WHILE_TOLD_MS);
         if (wanted && !jobs.isInGroup()) {
             worker = new Worker("seed-finder", this::step, errors);
             state = State.COLLECTING;
@@ -173,7 +177,13 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     }
 
     private void step() {
-        LockSupport.parkNanos(look());
+        looks.begin();
+        long pauseNs = look();
+        if (state == State.OFF) { // a job tells it, which only what happens can change
+            looks.pause();
+        } else {
+            LockSupport.parkNanos(pauseNs);
+        }
     }
 
     /** Does what there is to do. Returns how long to pause then, nanoseconds. */
@@ -187,7 +197,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
             learner.stop();
             note = OFF_FOR_JOB;
             state = State.OFF;
-            return LOOK_WHILE_TOLD_NS;
+            return TimeUnit.MILLISECONDS.toNanos(LOOK_WHILE_TOLD_MS);
         }
         if (state == State.OFF) {
             state = State.COLLECTING;
