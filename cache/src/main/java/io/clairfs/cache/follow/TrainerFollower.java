@@ -432,13 +432,13 @@ final class TrainerFollower {
     void moveTo(int stream, PositionSearch.Found place, EpochOrder order) throws InvalidSpecException {
         StreamWindow window = windows.get(stream);
         int rank = window.stream().rank();
-        long readsSince = (search.reads() - readsInSync) / windows.size();
+        long readsSince = Math.max(0, search.readsSearched() - readsInSync) / windows.size();
         driftDetector.found(
                 window.position(),
                 place.position(),
                 readsSince,
                 order.length(rank),
-                search.reads(),
+                search.readsSearched(),
                 place.read().length);
         balance.lost(stream);
         if (!driftDetector.isUnknown() && goesBack(window.position(), place.position())) {

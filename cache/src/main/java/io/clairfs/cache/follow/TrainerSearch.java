@@ -37,6 +37,9 @@ final class TrainerSearch {
     private long dueAtRead;
     private long pause;
 
+    /** How many reads there were at the last {@link #lastRead}. */
+    private long readsSearched;
+
     /** How many reads there were when the trainer was followed last. */
     private long followedUntil;
 
@@ -125,11 +128,17 @@ final class TrainerSearch {
     /** The samples read last, the newest first, to search by. */
     int[] lastRead() {
         meanwhile.clear();
+        readsSearched = reads;
         int[] samples = new int[(int) Math.min(reads, lastRead.length)];
         for (int i = 0; i < samples.length; i++) {
             samples[i] = lastRead[(int) ((reads - 1 - i) % lastRead.length)];
         }
         return samples;
+    }
+
+    /** How many reads there were at the last {@link #lastRead}, by which the trainer was found. */
+    long readsSearched() {
+        return readsSearched;
     }
 
     /** Samples that the trainer may have read, at about the time of {@link #lastRead}. */

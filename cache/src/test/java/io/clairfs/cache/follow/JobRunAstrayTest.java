@@ -161,6 +161,36 @@ final class JobRunAstrayTest extends JobRunFixture {
         assertThat(job.progress().position()).isEqualTo(300);
     }
 
+    /** Where it was found is where it was when the search began. */
+    @Test
+    void resumedInALaterEpoch_isNotAstray_thoughItReadsDuringTheSearch() throws Exception {
+        String line = "seed=5 epochs=10 batch=4";
+        int memory = SyncDetector.memoryFor(SAMPLES);
+        List<Integer> rest = epoch(line, 9, 0).subList(3 * memory, SAMPLES);
+        JobSpec spec = JobSpec.parse(line);
+        Sampler sampler = spec.sampler(dataset.index);
+        List<JobRun> run = new ArrayList<>();
+        EpochOrders orders = new EpochOrders(
+                epoch -> {
+                    EpochOrder order = sampler.epoch(epoch);
+                    if (epoch == 9 && !run.isEmpty()) {
+                        for (int sample : rest.subList(memory, 3 * memory)) {
+                            boolean _ = run.getFirst().read(dataset.index.file(sample));
+                        }
+                    }
+                    return order;
+                },
+                SAMPLES,
+                clock);
+        JobRun job = run(spec, orders);
+        run.add(job);
+        read(job, rest.subList(0, memory));
+        read(job, rest.subList(3 * memory, 4 * memory));
+        assertThat(job.progress().astray()).isNull();
+        assertThat(job.progress().inSync()).as(job.progress().toString()).isTrue();
+        assertThat(job.progress().epoch()).isEqualTo(9);
+    }
+
     @Test
     void reportsLost_theTrainerIsFoundAgain() throws Exception {
         String line = "seed=5 epochs=2 batch=16";
