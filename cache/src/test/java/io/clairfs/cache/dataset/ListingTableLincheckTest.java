@@ -59,7 +59,7 @@ public final class ListingTableLincheckTest {
 
     @Test
     void everyInterleaving_findsTheListingOfANumber() {
-        new ModelCheckingOptions()
+        LincheckScenarios.patient(new ModelCheckingOptions())
                 .iterations(LincheckScenarios.times(3))
                 .invocationsPerIteration(300)
                 .threads(2)

@@ -169,7 +169,7 @@ public final class WriteBackQueueLincheckTest {
 
     @Test
     void everyInterleaving_doesWhatOneThreadAtATimeWould() {
-        new ModelCheckingOptions()
+        LincheckScenarios.patient(new ModelCheckingOptions())
                 .iterations(LincheckScenarios.times(3))
                 .invocationsPerIteration(150)
                 .threads(2)
@@ -180,7 +180,7 @@ public final class WriteBackQueueLincheckTest {
 
     @Test
     void manyThreadsAtOnce_doWhatOneThreadAtATimeWould() {
-        new StressOptions()
+        LincheckScenarios.patient(new StressOptions())
                 .iterations(LincheckScenarios.times(5))
                 .invocationsPerIteration(500)
                 .threads(3)

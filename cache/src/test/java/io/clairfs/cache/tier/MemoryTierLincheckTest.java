@@ -87,7 +87,7 @@ public final class MemoryTierLincheckTest {
 
     @Test
     void everyInterleaving_doesWhatASetWould() {
-        new ModelCheckingOptions()
+        LincheckScenarios.patient(new ModelCheckingOptions())
                 .iterations(LincheckScenarios.times(2))
                 .invocationsPerIteration(40)
                 .threads(2)
@@ -98,7 +98,7 @@ public final class MemoryTierLincheckTest {
 
     @Test
     void manyThreadsAtOnce_doWhatASetWould() {
-        new StressOptions()
+        LincheckScenarios.patient(new StressOptions())
                 .iterations(LincheckScenarios.times(5))
                 .invocationsPerIteration(500)
                 .threads(3)

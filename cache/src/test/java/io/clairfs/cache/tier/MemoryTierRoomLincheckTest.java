@@ -100,7 +100,7 @@ public final class MemoryTierRoomLincheckTest {
 
     @Test
     void everyInterleaving_theBooksBalance() {
-        new ModelCheckingOptions()
+        LincheckScenarios.patient(new ModelCheckingOptions())
                 .iterations(LincheckScenarios.times(2))
                 .invocationsPerIteration(40)
                 .actorsBefore(0)
@@ -113,7 +113,7 @@ public final class MemoryTierRoomLincheckTest {
 
     @Test
     void manyThreadsAtOnce_theBooksBalance() {
-        new StressOptions()
+        LincheckScenarios.patient(new StressOptions())
                 .iterations(LincheckScenarios.times(8))
                 .invocationsPerIteration(500)
                 .actorsBefore(0)

@@ -73,7 +73,7 @@ public final class SampleBufferLincheckTest {
 
     @Test
     void everyInterleaving_countsAreThoseOfTheModel() {
-        new ModelCheckingOptions()
+        LincheckScenarios.patient(new ModelCheckingOptions())
                 .iterations(LincheckScenarios.times(3))
                 .invocationsPerIteration(300)
                 .threads(3)
@@ -84,7 +84,7 @@ public final class SampleBufferLincheckTest {
 
     @Test
     void manyThreadsAtOnce_countsAreThoseOfTheModel() {
-        new StressOptions()
+        LincheckScenarios.patient(new StressOptions())
                 .iterations(LincheckScenarios.times(5))
                 .invocationsPerIteration(500)
                 .threads(3)

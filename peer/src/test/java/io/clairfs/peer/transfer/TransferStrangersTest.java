@@ -19,7 +19,6 @@ import io.clairfs.peer.transfer.server.ServeResult;
 import io.clairfs.peer.transfer.server.TransferServer;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,9 +31,19 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 final class TransferStrangersTest extends TransferFaultsFixture {
     private static Socket connect(TransferServer server) throws IOException {
-        InetSocketAddress address = server.addresses().getFirst();
-        Socket socket = new Socket(address.getAddress(), address.getPort());
+        return connect(server, new Socket());
+    }
+
+    private static Socket connect(TransferServer server, Socket socket) throws IOException {
+        socket.connect(server.addresses().getFirst());
         socket.setSoTimeout((int) PATIENCE_MS);
+        return socket;
+    }
+
+    /** A socket of which the kernel keeps little that was not read. */
+    private static Socket narrowSocket() throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(4 << 10);
         return socket;
     }
 
@@ -205,7 +214,7 @@ final class TransferStrangersTest extends TransferFaultsFixture {
         TransferServer server = closing(TransferServer.start(
                 List.of(ANY_PORT), openly, (_, _, _) -> new ServeResult.Later(never), narrow, threads));
         byte[] flood = requestsAndCancels(64);
-        try (Socket socket = connect(server)) {
+        try (Socket socket = connect(server, narrowSocket())) {
             InputStream _ = shakeHands(socket, openly);
             assertThatThrownBy(() -> {
                         while (true) {
