@@ -45,7 +45,7 @@ public final class ReadBenchmark {
      * @param mountedUs a file through the mount, read for the first time in its epoch
      * @param ratio {@code mountedUs / nativeUs}
      * @param upcalls files whose reads caused a request to the daemon
-     * @param garbageBytes allocated on the daemon's heap for each sample that it staged
+     * @param garbageBytes allocated on the daemon's heap for each of the reads
      */
     public record Row(
             long fileBytes,
@@ -107,8 +107,7 @@ public final class ReadBenchmark {
         }
         JsonNode after = mount.status();
         long upcalls = difference(before, after, "/reads/upcalls");
-        double garbage = (double) difference(before, after, "/process/allocated_bytes")
-                / Math.max(1, difference(before, after, "/staging/pushed"));
+        double garbage = (double) difference(before, after, "/process/allocated_bytes") / Math.max(1, mountedNs.length);
         mount.writeJob("stop=bench" + threads);
         double nativeUs = medianUs(nativeNs);
         double mountedUs = medianUs(mountedNs);

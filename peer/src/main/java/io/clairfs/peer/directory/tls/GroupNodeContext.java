@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RunnableScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,9 @@ public final class GroupNodeContext extends DefaultNodeContext {
 
     /** How many addresses of strangers are named in the log, each once. */
     private static final int MOST_STRANGERS = 100;
+
+    private static final int MOST_LOOKS = 1_000;
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final @Nullable MemberCredentials credentials;
     private final int handshakeSeconds;
@@ -67,14 +71,25 @@ public final class GroupNodeContext extends DefaultNodeContext {
      */
     @Override
     public Server createServer(Node node, ServerSocketRegistry sockets, LocalAddressRegistry addresses) {
-        if (node.getNodeEngine().getExecutionService() instanceof ExecutionServiceImpl execution) {
-            ScheduledThreadPoolExecutor scheduler = execution.getScheduledExecutorService();
-            if (scheduler.getQueue().size() == 1
-                    && scheduler.getQueue().peek() instanceof RunnableScheduledFuture<?> look) {
-                scheduler.remove(look);
-            }
+        if (node.getNodeEngine().getExecutionService() instanceof ExecutionServiceImpl execution
+                && !forgetOnlyTask(execution.getScheduledExecutorService())) {
+            LOG.log(Level.DEBUG, "an idle member looks ten times a second for futures that nothing makes");
         }
         return super.createServer(node, sockets, addresses);
+    }
+
+    /** Removes the one task that is scheduled. It may be running just now, and is not in the queue then. Returns whether it is removed. */
+    static boolean forgetOnlyTask(ScheduledThreadPoolExecutor scheduler) {
+        for (int look = 0; look < MOST_LOOKS; look++) {
+            if (scheduler.getQueue().size() > 1) {
+                return false;
+            }
+            if (scheduler.getQueue().peek() instanceof RunnableScheduledFuture<?> task && scheduler.remove(task)) {
+                return true;
+            }
+            LockSupport.parkNanos(LOOK_NS);
+        }
+        return false;
     }
 
     private final class Extension extends DefaultNodeExtension {

@@ -115,8 +115,8 @@ public final class StatusReporter {
 
     private Status status() {
         long samples = tree.fileCount();
-        String indexError = indexes.failures();
-        boolean ready = indexes.isListed();
+        boolean ready = indexes.isListed(); // first: the last failure does not outlive the listing
+        String indexError = ready ? null : indexes.failures();
         if (ready) {
             try {
                 samples = indexes.ofLately("").size();

@@ -158,11 +158,15 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
         Beginning reads = beginning.get();
         String found = job.text();
         String said = note;
-        if (said == null && state == State.NONE && learner.remembered() > 0) {
+        State now = state;
+        if (now == State.FOUND && found == null) { // it is stopped just now
+            now = State.COLLECTING;
+        }
+        if (said == null && now == State.NONE && learner.remembered() > 0) {
             said = REMEMBERED;
         }
         return new SeedStatus(
-                state,
+                now,
                 reads == null ? 0 : reads.count(),
                 search.candidates(),
                 found,
