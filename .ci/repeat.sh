@@ -76,6 +76,7 @@ repeat_tests() {
             "-Dsurefire.jvm.flags=$flags" -Dsurefire.failIfNoSpecifiedTests=false -Dsurefire.long.phase=test -Dmaven.test.failure.ignore=true test; then
             printf 'the build itself\tround %s, see %s\n' "$round" "$work/round-$round.log" >>"$work/failures"
         fi
+        remove_agents
         failed_tests >"$work/failures-$round"
         cat "$work/failures-$round" >>"$work/failures"
         failed=$(($(wc -l <"$work/failures-$round")))
