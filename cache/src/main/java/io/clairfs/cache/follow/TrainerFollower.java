@@ -19,12 +19,6 @@ import org.jspecify.annotations.Nullable;
  * guards it.
  */
 final class TrainerFollower {
-    private static final int DEFAULT_REACH = 512;
-    private static final int FEW_READS = 6;
-
-    /** What is so close to the last reads is read next, whatever the batch, positions. */
-    private static final int IN_STEP = 8;
-
     private final SampleIndex index;
     private final JobStreams streams;
     private final List<StreamWindow> windows;
@@ -51,20 +45,9 @@ final class TrainerFollower {
     private final TrainerSearch search;
     private final TrainingTimes times;
 
-    /** How many positions may lie between concurrent reads of one rank's loaders. */
-    private final int reach;
-
-    /** The same, but no more than half of an epoch: what is farther may as well be another read in the same epoch. */
-    private final int withinEpoch;
-
-    /** By so many positions the centres may lag behind. */
-    private int lag;
-
     private final int memoryOfOne;
 
-    /** Where the trainer's loaders are in each stream, as sequence numbers. */
-    private final long[] centres;
-
+    private final LoaderPositions loaders;
     private final ReadsBeside beside;
     private final NameOrderPasses passes;
     private long readsOfPasses;
@@ -101,24 +84,13 @@ final class TrainerFollower {
         syncDetector = new SyncDetector(ranks, memoryOfOne);
         driftDetector = new EpochDriftDetector(spec, memory, goesOn);
         search = new TrainerSearch(memory);
-        lag = memory;
         times = new TrainingTimes(
                 batch * ranks,
                 spec.keys().containsKey("workers") ? Math.clamp((long) spec.window() * ranks, 0, Integer.MAX_VALUE) : 0,
                 !"0".equals(spec.keys().getOrDefault("workers", "")));
         passes = new NameOrderPasses(index.size());
-        reach = reach(spec);
-        withinEpoch = Math.min(reach, usualLength / 2);
-        centres = windows.stream().mapToLong(StreamWindow::headSequence).toArray();
-        beside = new ReadsBeside(windows, syncDetector, reach, centres);
-    }
-
-    /** From the job's settings, else enough for a good many workers. */
-    private static int reach(JobSpec spec) {
-        if (spec.window() > 0 && spec.keys().containsKey("workers")) {
-            return Math.min(spec.window() + spec.batch(), StreamWindow.RECOGNISED_AHEAD / 2);
-        }
-        return Math.clamp(16L * spec.batch(), DEFAULT_REACH / 2, DEFAULT_REACH * 4);
+        loaders = new LoaderPositions(spec, windows, syncDetector, usualLength, memory);
+        beside = new ReadsBeside(windows, syncDetector, loaders.reach(), loaders.centres());
     }
 
     /** Whether anything was read. */
@@ -134,7 +106,7 @@ final class TrainerFollower {
     /** Reads are known by requests from now on, and windows leave tracers: the last reads reach far back. */
     void expectTracers() {
         syncDetector.expectTracers();
-        lag = Math.max(lag, memoryOfOne * StreamWindow.TRACER_EVERY / 2);
+        loaders.mayLagBehind(memoryOfOne * StreamWindow.TRACER_EVERY / 2);
     }
 
     /** Whether reads follow the prediction, in the epoch that the job says. */
@@ -168,21 +140,21 @@ final class TrainerFollower {
         int best = -1;
         StreamWindow.Slot slot = null;
         for (int i = 0; i < windows.size(); i++) {
-            StreamWindow.Slot candidate = nearest(i, file);
-            if (candidate != null && (slot == null || isLikelier(i, candidate, best, slot))) {
+            StreamWindow.Slot candidate = loaders.next(i, file);
+            if (candidate != null && (slot == null || loaders.isLikelier(i, candidate, best, slot))) {
                 best = i;
                 slot = candidate;
             }
         }
         NameOrderPasses.Read read = slot == null
                 ? new NameOrderPasses.Read(sample, file, -1, 0, 0)
-                : new NameOrderPasses.Read(sample, file, best, slot.sequence, slot.sequence - centres[best]);
+                : new NameOrderPasses.Read(sample, file, best, slot.sequence, slot.sequence - loaders.centre(best));
         if (passes.isOfPass(read)) {
             passedOver(read);
             return false;
         }
         boolean isFirst = false;
-        if (slot != null && isNear(best, slot) && windows.get(best).read(slot.sequence)) {
+        if (slot != null && loaders.isNear(best, slot) && windows.get(best).read(slot.sequence)) {
             isFirst = true;
             read.tick();
             beside.tickOff(best, slot.sequence);
@@ -209,7 +181,7 @@ final class TrainerFollower {
             times.read(AccessStream.epoch(slot.position), nowNs);
             read.count();
         }
-        moveCentre(best);
+        loaders.follow(best);
         countSteps(best, nowNs);
         driftDetector.read(AccessStream.epoch(slot.position), syncDetector.inSync());
         return true;
@@ -228,9 +200,9 @@ final class TrainerFollower {
     /** The trainer of another job has closed this file, and perhaps this job's, too. */
     void readBeside(int file) {
         for (int i = 0; i < windows.size(); i++) {
-            StreamWindow.Slot slot = windows.get(i).nearest(file, centres[i]);
-            if (slot != null && isUnreadAndNear(i, slot)) {
-                beside.closed(file, i, slot.sequence, fromLastReads(i, slot));
+            StreamWindow.Slot slot = loaders.nearest(i, file);
+            if (slot != null && loaders.isUnreadAndNear(i, slot)) {
+                beside.closed(file, i, slot.sequence, loaders.fromLastReads(i, slot));
             }
         }
     }
@@ -238,8 +210,8 @@ final class TrainerFollower {
     /** A reader asks for the whole of this file, for it was not staged. */
     void asked(int file, IntPredicate isInMemory) {
         for (int i = 0; i < windows.size() && syncDetector.inSync(); i++) {
-            StreamWindow.Slot slot = windows.get(i).nearest(file, centres[i]);
-            if (slot != null && isNear(i, slot)) {
+            StreamWindow.Slot slot = loaders.nearest(i, file);
+            if (slot != null && loaders.isNear(i, slot)) {
                 windows.get(i).asked(slot.sequence, isInMemory);
             }
         }
@@ -263,9 +235,9 @@ final class TrainerFollower {
         long position = windows.getFirst().position();
         boolean counts = isFollowedByRequests || !syncDetector.inSync();
         for (int i = 0; i < windows.size(); i++) {
-            StreamWindow.Slot slot = nearest(i, file);
-            if (slot != null && isNear(i, slot) && fromLastReads(i, slot) < least) {
-                least = fromLastReads(i, slot);
+            StreamWindow.Slot slot = loaders.next(i, file);
+            if (slot != null && loaders.isNear(i, slot) && loaders.fromLastReads(i, slot) < least) {
+                least = loaders.fromLastReads(i, slot);
                 position = slot.position;
                 counts = true;
             }
@@ -291,88 +263,9 @@ final class TrainerFollower {
         }
     }
 
-    /** The position of a stream that is nearest to where its trainer is; when that was read already, the next one if the loaders reach it. */
-    private StreamWindow.@Nullable Slot nearest(int stream, int file) {
-        StreamWindow.Slot slot = windows.get(stream).nearest(file, centres[stream]);
-        StreamWindow.Slot next =
-                slot == null || !slot.isRead() ? null : windows.get(stream).unreadAfter(slot);
-        return next != null && fromLastReads(stream, next) <= withinEpoch ? next : slot;
-    }
-
-    /**
-     * Whether a read is rather at this place of a stream than at another. A place that the loaders are about to read comes first; of two, the one
-     * in the earlier epoch, for ranks go on to the next one together.
-     */
-    private boolean isLikelier(int stream, StreamWindow.Slot slot, int otherStream, StreamWindow.Slot other) {
-        boolean isAwaited = isUnreadAndNear(stream, slot);
-        if (isAwaited != isUnreadAndNear(otherStream, other)) {
-            return isAwaited;
-        }
-        if (!isAwaited) {
-            return distance(stream, slot) < distance(otherStream, other);
-        }
-        int epoch = AccessStream.epoch(slot.position);
-        int otherEpoch = AccessStream.epoch(other.position);
-        long fromLast = fromLastReads(stream, slot);
-        long otherFromLast = fromLastReads(otherStream, other);
-        long ofEarlier = epoch < otherEpoch ? fromLast : otherFromLast;
-        boolean isEarlierReached = epoch != otherEpoch && ofEarlier <= Math.max(batch, IN_STEP);
-        return isEarlierReached ? epoch < otherEpoch : fromLast < otherFromLast;
-    }
-
-    private long distance(int stream, StreamWindow.Slot slot) {
-        return Math.abs(slot.sequence - centres[stream]);
-    }
-
-    /** Whether the trainer's loaders may be there now. */
-    private boolean isNear(int stream, StreamWindow.Slot slot) {
-        return distance(stream, slot) <= reach + lag;
-    }
-
-    /**
-     * How far from the last reads of a trainer it will read this file, positions; {@link JobRun#NOT_EXPECTED} if none is about to. Loaders work
-     * side by side, each in order, so the next read is close to one of the last, and perhaps far from the middle of all.
-     */
+    /** As {@link LoaderPositions#distance}. */
     long distance(int file) {
-        long least = JobRun.NOT_EXPECTED;
-        for (int i = 0; i < windows.size(); i++) {
-            StreamWindow.Slot slot = windows.get(i).nearest(file, centres[i]);
-            if (slot != null && isUnreadAndNear(i, slot)) {
-                least = Math.min(least, fromLastReads(i, slot));
-            }
-        }
-        return least;
-    }
-
-    private boolean isUnreadAndNear(int stream, StreamWindow.Slot slot) {
-        return !slot.isRead() && isNear(stream, slot);
-    }
-
-    private long fromLastReads(int stream, StreamWindow.Slot slot) {
-        return Math.min(distance(stream, slot), syncDetector.lastReads(stream).fromNearest(slot.sequence));
-    }
-
-    /**
-     * Moves the centre of a stream to the middle of its orderly reads. Positions farther behind it than loaders reach were read unseen, or
-     * will not be read.
-     */
-    private void moveCentre(int stream) throws InvalidSpecException {
-        if (!syncDetector.inSync()) {
-            return;
-        }
-        LastReads reads = syncDetector.lastReads(stream);
-        int count = reads.orderlyCount();
-        StreamWindow window = windows.get(stream);
-        if (count < FEW_READS) {
-            return;
-        }
-        centres[stream] = reads.orderly(count / 2);
-        if (centres[stream] - window.headSequence() > reach) {
-            window.readUpTo(reads.orderly(0) - 1);
-            for (int i = 0; i < count; i++) {
-                window.read(reads.orderly(i));
-            }
-        }
+        return loaders.distance(file);
     }
 
     /** Reports of reads were lost. */
@@ -461,8 +354,8 @@ final class TrainerFollower {
             }
         }
         tickOffMeanwhile(stream, last);
-        centres[stream] = window.headSequence();
-        beside.moved(stream, centres[stream]);
+        loaders.moveTo(stream, window.headSequence());
+        beside.moved(stream, window.headSequence());
         syncDetector.reset();
     }
 
@@ -471,7 +364,7 @@ final class TrainerFollower {
         return from == AccessStream.END
                 || AccessStream.epoch(to) < AccessStream.epoch(from)
                 || (AccessStream.epoch(to) == AccessStream.epoch(from)
-                        && AccessStream.step(from) - AccessStream.step(to) > reach + search.memory());
+                        && AccessStream.step(from) - AccessStream.step(to) > loaders.reach() + search.memory());
     }
 
     /** Ticks off what the trainer read from {@code last} on during the search, which was not in the window yet. */
@@ -480,7 +373,7 @@ final class TrainerFollower {
         long foremost = last;
         for (int sample : search.readMeanwhile()) {
             StreamWindow.Slot slot = window.nearest(index.file(sample), foremost);
-            if (slot != null && Math.abs(slot.sequence - foremost) <= reach + search.memory()) {
+            if (slot != null && Math.abs(slot.sequence - foremost) <= loaders.reach() + search.memory()) {
                 foremost = Math.max(foremost, slot.sequence);
                 window.read(slot.sequence);
             }
