@@ -68,10 +68,10 @@ public final class Prefetcher implements AutoCloseable {
     private final Activity.Looks checks = activity.looks(CHECK_PAUSE_MS, CHECK_AT_REST_MS);
 
     /** Wakes loaders. */
-    private final WorkSignal signal = new WorkSignal(activity);
+    private final WorkSignal signal = new WorkSignal(activity, this::mayLoadersRest);
 
     /** Wakes threads that end what peers have sent ahead of time. */
-    private final WorkSignal answers = new WorkSignal(activity);
+    private final WorkSignal answers = new WorkSignal(activity, () -> true);
 
     private final StagingPrefetcher stager;
 
@@ -133,16 +133,16 @@ public final class Prefetcher implements AutoCloseable {
                 tree, router, admission, inUse, staging, shares, signal, answers, settings.loaders(), counters);
         Work load = () -> {
             events.heedAsked();
-            return stager.stageOne();
+            return isWorkDone(stager.stageOne());
         };
         start("loader-", StagingPrefetcher.threads(settings.loaders()), load, signal);
         if (router.hasPeers()) {
-            start("answer-", StagingPrefetcher.threadsForAnswers(), stager::endOneAnswered, answers);
+            start("answer-", StagingPrefetcher.threadsForAnswers(), () -> isWorkDone(stager.endOneAnswered()), answers);
         }
         for (int tier = 0; tier < admission.residents().tiers().size(); tier++) {
-            TierPrefetcher filler = new TierPrefetcher(tier, admission, router, shares);
+            TierPrefetcher filler = new TierPrefetcher(tier, admission, router, shares, activity);
             String role = admission.residents().tiers().get(tier).name() + "-filler-";
-            WorkSignal ofTier = new WorkSignal(activity);
+            WorkSignal ofTier = new WorkSignal(activity, () -> true);
             tierSignals.add(ofTier);
             start(role, settings.fillers().get(tier), filler::fillOne, ofTier);
             if (tier > 0) { // a filler may wait for the source while other threads queue samples
@@ -150,7 +150,7 @@ public final class Prefetcher implements AutoCloseable {
                 start(
                         admission.residents().tiers().get(tier).name() + "-writer-",
                         WRITERS,
-                        () -> admission.writeNext(to),
+                        () -> isWorkDone(admission.writeNext(to)),
                         ofTier);
             }
         }
@@ -187,15 +187,13 @@ public final class Prefetcher implements AutoCloseable {
         @Override
         public void run() throws InterruptedException {
             long seen = news.seen();
+            long happened = activity.seen();
             try {
                 if (!work.run()) {
                     scout = news.await(seen);
-                } else {
-                    activity.happened();
-                    if (scout) {
-                        news.wake();
-                        scout = false;
-                    }
+                } else if (scout && activity.seen() != happened) { // else it has only looked, and looks on
+                    news.wake();
+                    scout = false;
                 }
             } catch (JobFailedException e) {
                 jobs.fail(e.job(), String.valueOf(e.getMessage()));
@@ -206,6 +204,18 @@ public final class Prefetcher implements AutoCloseable {
                 TimeUnit.MILLISECONDS.sleep(FAILURE_PAUSE_MS);
             }
         }
+    }
+
+    private boolean isWorkDone(boolean isDone) {
+        if (isDone) {
+            activity.happened();
+        }
+        return isDone;
+    }
+
+    /** A plan is waited for with a bound, and an order that comes late is looked for; neither gives news when it is over. */
+    private boolean mayLoadersRest() {
+        return !admission.isPlanPending() && jobs.all().stream().allMatch(job -> job.awaitedOrder() == null);
     }
 
     private void check(StagedSampleChecker checker) {
@@ -355,6 +365,7 @@ public final class Prefetcher implements AutoCloseable {
         counters.eventsLost.increment();
         jobs.forEach(jobs.all(), JobRun::reportsLost);
         signal.wake();
+        activity.happened();
     }
 
     /**

@@ -36,7 +36,7 @@ final class RunningJobs {
      *
      * @param jobs a list that other threads may read at any time, and that is changed here alone
      * @param loaders is woken when a trainer was found
-     * @param activity hears of trainers that were found; who begins and ends jobs tells it
+     * @param activity hears of trainers that were found and of jobs that fail; who begins and ends jobs tells it
      */
     RunningJobs(
             List<JobRun> jobs,
@@ -102,6 +102,7 @@ final class RunningJobs {
                 errors.add("job " + job.spec().name() + " ended: " + reason);
                 if (remove(job)) {
                     planning.jobsChanged();
+                    activity.happened();
                 }
             }
         } finally {

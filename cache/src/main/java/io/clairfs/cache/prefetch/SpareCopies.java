@@ -19,8 +19,10 @@ final class SpareCopies {
     private static final int LOOKS = 4096;
     private static final long SHORTEST_REST_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** A pass that took a second is followed by a rest of so many. */
+    /** A pass that took a second is followed by a rest of so many, doubled after each in a row that copied nothing. */
     private static final int REST_FOR_PASS = 50;
+
+    private static final int MOST_DOUBLED = 5;
 
     private final int tier;
     private final CopyAdmission admission;
@@ -31,6 +33,8 @@ final class SpareCopies {
     private LocalPlan plan = LocalPlan.NONE;
     private int next;
     private boolean isComplete;
+    private boolean hasCopied;
+    private int fruitless;
     private CopyAdmission.Room room = CopyAdmission.Room.NONE;
     private long lookedNs;
     private long restsUntilNs;
@@ -69,6 +73,8 @@ final class SpareCopies {
     private void follow(LocalPlan now) {
         if (now != plan) {
             plan = now;
+            fruitless = 0;
+            hasCopied = false;
             beginPass(clockNs.getAsLong());
             room = admission.room(now, tier);
         }
@@ -84,7 +90,10 @@ final class SpareCopies {
         boolean copied = false;
         while (!copied && next < end) {
             switch (admission.copy(order[next], tier)) {
-                case QUEUED -> copied = true;
+                case QUEUED -> {
+                    copied = true;
+                    hasCopied = true;
+                }
                 case NOT_NEEDED -> {}
                 case NOT_NOW -> isComplete = false;
             }
@@ -93,7 +102,10 @@ final class SpareCopies {
         long nowNs = clockNs.getAsLong();
         lookedNs += nowNs - beganNs;
         if (next == order.length) {
-            long restNs = isComplete ? Long.MAX_VALUE / 2 : Math.max(SHORTEST_REST_NS, REST_FOR_PASS * lookedNs);
+            fruitless = hasCopied ? 0 : Math.min(fruitless + 1, MOST_DOUBLED);
+            hasCopied = false;
+            long restNs =
+                    isComplete ? Long.MAX_VALUE / 2 : Math.max(SHORTEST_REST_NS, REST_FOR_PASS * lookedNs) << fruitless;
             beginPass(nowNs + restNs);
         }
         return copied || next > 0;

@@ -23,6 +23,9 @@ import java.util.function.LongSupplier;
 final class StagedSampleChecker {
     private static final long BUSY_PAUSE_MS = 10;
 
+    /** So long after a read somebody may read on. */
+    private static final long READING_NS = TimeUnit.SECONDS.toNanos(1);
+
     /** After a loss, for pages are seldom dropped alone. */
     private static final long PAUSE_AFTER_LOSS_MS = 2;
 
@@ -51,12 +54,14 @@ final class StagedSampleChecker {
     private final Map<JobRun, Rank[]> ranks = new HashMap<>();
 
     private long pauseMs = IDLE_PAUSE_MS;
+    private long lastReadNs;
 
     /** Looks at what is in {@code staging}; the clock is as {@link System#nanoTime}. */
     StagedSampleChecker(StagingBuffer staging, Counters counters, LongSupplier clockNs) {
         this.staging = staging;
         this.counters = counters;
         this.clockNs = clockNs;
+        lastReadNs = clockNs.getAsLong() - READING_NS;
     }
 
     private static final class Rank {
@@ -98,10 +103,12 @@ final class StagedSampleChecker {
                 isLost |= look(job.stream(stream), ofJob[stream]);
             }
         }
-        if (isRead) {
-            pauseMs = isLost ? PAUSE_AFTER_LOSS_MS : BUSY_PAUSE_MS;
+        long nowNs = clockNs.getAsLong();
+        lastReadNs = isRead ? nowNs : lastReadNs;
+        if (isLost) {
+            pauseMs = nowNs - lastReadNs < READING_NS ? PAUSE_AFTER_LOSS_MS : PAUSE_AFTER_LOSS_AT_REST_MS;
         } else {
-            pauseMs = isLost ? PAUSE_AFTER_LOSS_AT_REST_MS : Math.min(IDLE_PAUSE_MS, 2 * pauseMs);
+            pauseMs = isRead ? BUSY_PAUSE_MS : Math.min(IDLE_PAUSE_MS, 2 * pauseMs);
         }
         return isLost;
     }

@@ -4,6 +4,7 @@ import io.clairfs.cache.fetch.FetchRouter;
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.placement.LocalPlan;
 import io.clairfs.cache.source.SourceException;
+import io.clairfs.cache.worker.Activity;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -28,14 +29,16 @@ public final class TierPrefetcher {
     private final Admission admission;
     private final FetchRouter router;
     private final LoaderShares shares;
+    private final Activity activity;
     private final SpareCopies copies;
     private volatile Progress progress = new Progress(LocalPlan.NONE);
 
-    TierPrefetcher(int tier, Admission admission, FetchRouter router, LoaderShares shares) {
+    TierPrefetcher(int tier, Admission admission, FetchRouter router, LoaderShares shares, Activity activity) {
         this.tier = tier;
         this.admission = admission;
         this.router = router;
         this.shares = shares;
+        this.activity = activity;
         copies = new SpareCopies(tier, admission.copyAdmission(), System::nanoTime);
     }
 
@@ -74,6 +77,7 @@ public final class TierPrefetcher {
     /** Brings one sample to the tier. Returns false when there is none to bring now. */
     boolean fillOne() throws SourceException {
         if (admission.writeNext(tier)) {
+            activity.happened();
             return true;
         }
         if (!admission.takesMore(tier)) {
@@ -115,6 +119,7 @@ public final class TierPrefetcher {
         FetchRouter.Filling outcome = FetchRouter.Filling.NO_ROOM;
         try {
             outcome = router.fill(file, tier);
+            activity.happened();
             return outcome != FetchRouter.Filling.NOT_NEEDED;
         } finally {
             if (outcome == FetchRouter.Filling.NO_ROOM && remember != null) {

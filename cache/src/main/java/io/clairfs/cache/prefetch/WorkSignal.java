@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * Wakes threads that found nothing to do when there may be something.
@@ -19,6 +20,7 @@ final class WorkSignal {
     private static final long REST_MS = 4_000;
 
     private final Activity activity;
+    private final BooleanSupplier mayRest;
     private final long restMs;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
@@ -40,16 +42,27 @@ final class WorkSignal {
     /** Whether something happened that ends the rest of the scout; guarded by the lock. */
     private boolean stirred;
 
-    /** What had happened on the node when the last scout went to look; guarded by the lock. */
+    /** Whether the scout waits for more than half a second; guarded by the lock. */
+    private boolean rests;
+
+    /** What had happened on the node when the last two scouts went to look; guarded by the lock. */
     private long happened = -1;
 
-    /** Nobody waits yet; what happens here is told to {@code activity}. */
-    WorkSignal(Activity activity) {
-        this(activity, REST_MS);
+    private long happenedBefore = -2;
+
+    /**
+     * Nobody waits yet.
+     *
+     * @param activity what happens on the node
+     * @param mayRest whether no work is to be expected that comes without news, though nothing happens
+     */
+    WorkSignal(Activity activity, BooleanSupplier mayRest) {
+        this(activity, mayRest, REST_MS);
     }
 
-    WorkSignal(Activity activity, long restMs) {
+    WorkSignal(Activity activity, BooleanSupplier mayRest, long restMs) {
         this.activity = activity;
+        this.mayRest = mayRest;
         this.restMs = restMs;
     }
 
@@ -82,23 +95,40 @@ final class WorkSignal {
     private boolean scout(long seen) throws InterruptedException {
         hasScout = true;
         stirred = false;
-        boolean rests = waitMs == LONGEST_WAIT_MS && activity.begin(happened, stir);
         try {
+            rests = mayRest() && activity.begin(happened, stir);
             long left = TimeUnit.MILLISECONDS.toNanos(rests ? restMs : waitMs);
             while (news.get() == seen && !stirred && left > 0) {
                 left = turn.awaitNanos(left);
             }
         } finally {
-            activity.end(stir);
             hasScout = false;
             work.signal(); // another takes over, for work that this one finds may keep it
+            if (rests) {
+                rests = false;
+                activity.end(stir);
+            }
         }
         if (news.get() != seen) {
             return true;
         }
+        happenedBefore = happened;
         happened = activity.seen();
         waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
         return false;
+    }
+
+    /** Whether nothing has happened since the scout before the last one went to look, and nothing is expected. Lets go of the lock meanwhile. */
+    private boolean mayRest() {
+        if (waitMs < LONGEST_WAIT_MS || happened != happenedBefore) {
+            return false;
+        }
+        lock.unlock(); // who is asked may have locks of its own
+        try {
+            return mayRest.getAsBoolean();
+        } finally {
+            lock.lock();
+        }
     }
 
     /** Ends the rest of the scout. */
@@ -127,7 +157,8 @@ final class WorkSignal {
             for (; left > 0 && lock.hasWaiters(work); left--) {
                 work.signal();
             }
-            if (left > 0) {
+            if (left > 0 || rests) {
+                stirred = true;
                 turn.signal();
             }
         } finally {

@@ -24,6 +24,7 @@ import io.clairfs.cache.testing.FakeDataset;
 import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.testing.RecordingTier;
 import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.worker.Activity;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -116,7 +117,7 @@ final class FillBenchmark {
                 }
             });
             for (int tier = 0; tier < planned.length; tier++) {
-                TierPrefetcher filler = new TierPrefetcher(tier, admission, router, shares);
+                TierPrefetcher filler = new TierPrefetcher(tier, admission, router, shares, new Activity());
                 while (filler.fillOne()) {
                     assert shares != null;
                 }

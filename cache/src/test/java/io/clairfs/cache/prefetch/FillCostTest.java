@@ -26,6 +26,7 @@ import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.testing.FakeDataset;
 import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.tier.MemoryTier;
+import io.clairfs.cache.worker.Activity;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -87,7 +88,8 @@ final class FillCostTest {
                             rates,
                             new Counters(),
                             System::nanoTime),
-                    new LoaderShares(LoaderAssignment.fixed(), 1000, 1, () -> false, System::nanoTime));
+                    new LoaderShares(LoaderAssignment.fixed(), 1000, 1, () -> false, System::nanoTime),
+                    new Activity());
             while (filler.fillOne()) {
                 assertThat(looks.get()).isLessThan(10L * order.length);
             }

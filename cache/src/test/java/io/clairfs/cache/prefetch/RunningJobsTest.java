@@ -45,7 +45,7 @@ final class RunningJobsTest {
         planning = new Planning(admission, _ -> LocalPlan.WHILE_ROOM, running, () -> {}, errors);
         Activity activity = new Activity();
         LoaderShares shares = new LoaderShares(LoaderAssignment.fixed(), 1_000, 1, () -> false, System::nanoTime);
-        jobs = new RunningJobs(running, planning, shares, new WorkSignal(activity), activity, errors);
+        jobs = new RunningJobs(running, planning, shares, new WorkSignal(activity, () -> true), activity, errors);
     }
 
     @AfterEach

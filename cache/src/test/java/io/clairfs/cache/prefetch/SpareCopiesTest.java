@@ -145,6 +145,28 @@ final class SpareCopiesTest {
     }
 
     @Test
+    void passesThatCopyNothing_becomeRare_untilOneDoes() {
+        LocalPlan plan = plan(sample -> sample < 8 ? MEMORY : LocalPlan.NOWHERE);
+        fetched(0, 3);
+        copyAll(plan);
+        for (int i = 0; i < 10; i++) {
+            clockNs.addAndGet(TimeUnit.SECONDS.toNanos(2));
+            copyAll(plan);
+        }
+        fetched(3, 5);
+        clockNs.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_500));
+        copyAll(plan);
+        assertThat(onDisk()).as("it rests 32 times as long").isEqualTo(samples(0, 3));
+        clockNs.addAndGet(TimeUnit.MILLISECONDS.toNanos(500));
+        copyAll(plan);
+        assertThat(onDisk()).isEqualTo(samples(0, 5));
+        fetched(5, 8);
+        clockNs.addAndGet(TimeUnit.MILLISECONDS.toNanos(60));
+        copyAll(plan);
+        assertThat(onDisk()).as("a short rest again").isEqualTo(samples(0, 8));
+    }
+
+    @Test
     void diskThatTakesNothing_isTriedAgainLater() {
         LocalPlan plan = plan(sample -> sample < 8 ? MEMORY : LocalPlan.NOWHERE);
         fetched(0, 8);

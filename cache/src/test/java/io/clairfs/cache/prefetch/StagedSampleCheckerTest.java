@@ -122,4 +122,22 @@ final class StagedSampleCheckerTest {
         look();
         assertThat(tried).as("wary").isGreaterThan(80);
     }
+
+    @Test
+    void aLoss_isFollowedByALookAtOnce_whereSomebodyReads() throws Exception {
+        look();
+        loseNext();
+        assertThat(checker.look(List.of(job), false)).isTrue();
+        assertThat(checker.pauseMs()).as("read a moment ago").isLessThan(10);
+        stage(1);
+        nowNs += TimeUnit.SECONDS.toNanos(2);
+        loseNext();
+        assertThat(checker.look(List.of(job), false)).isTrue();
+        assertThat(checker.pauseMs()).as("nobody reads").isBetween(100L, 1_000L);
+        assertThat(checker.isAtRest()).isFalse();
+    }
+
+    private void loseNext() throws Exception {
+        lost.add(fileAt(READ));
+    }
 }

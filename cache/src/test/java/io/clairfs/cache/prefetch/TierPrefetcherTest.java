@@ -29,6 +29,7 @@ import io.clairfs.cache.testing.RecordingArea;
 import io.clairfs.cache.testing.RecordingTier;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.worker.Activity;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -87,7 +88,7 @@ final class TierPrefetcherTest {
     }
 
     private TierPrefetcher filler(int tier) {
-        return new TierPrefetcher(tier, admission, router, shares);
+        return new TierPrefetcher(tier, admission, router, shares, new Activity());
     }
 
     private JobRun start(String line) throws InvalidSpecException {

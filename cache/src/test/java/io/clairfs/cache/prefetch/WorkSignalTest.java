@@ -6,6 +6,7 @@ import io.clairfs.cache.worker.Activity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -21,7 +22,8 @@ final class WorkSignalTest {
     private static final long FOR_EVER_MS = 3_600_000;
 
     private final Activity activity = new Activity();
-    private final WorkSignal signal = new WorkSignal(activity, FOR_EVER_MS);
+    private volatile boolean mayRest = true;
+    private final WorkSignal signal = new WorkSignal(activity, () -> mayRest, FOR_EVER_MS);
     private final Semaphore scouts = new Semaphore(0);
     private final Semaphore woken = new Semaphore(0);
     private final List<Thread> threads = new ArrayList<>();
@@ -103,13 +105,28 @@ final class WorkSignalTest {
     }
 
     @Test
-    void atRest_whatHappensOnTheNode_makesOneLook() throws Exception {
+    void atRest_onlyWhatHappensOnTheNode_makesALook() throws Exception {
         beAtRest();
+        assertThat(scouts.tryAcquire(2, TimeUnit.SECONDS)).isFalse();
         for (int i = 0; i < LOOKS; i++) {
             activity.happened();
             scouts.acquire();
             scouts.drainPermits();
         }
+    }
+
+    @Test
+    void whereWorkIsExpected_looksGoOn() throws Exception {
+        mayRest = false;
+        beAtRest();
+        scouts.acquire(2);
+    }
+
+    @Test
+    void atRest_newsForOne_makesTheScoutLook_too() throws Exception {
+        beAtRest();
+        signal.wake(1);
+        woken.acquire(2);
     }
 
     @Test

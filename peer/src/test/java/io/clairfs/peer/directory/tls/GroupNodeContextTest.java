@@ -41,8 +41,12 @@ final class GroupNodeContextTest {
                 1,
                 TimeUnit.HOURS);
         runs.await();
-        CompletableFuture<Boolean> isForgotten =
-                CompletableFuture.supplyAsync(() -> GroupNodeContext.forgetOnlyTask(scheduler));
+        CompletableFuture<Boolean> isForgotten = new CompletableFuture<>();
+        Thread looker =
+                Thread.ofPlatform().start(() -> isForgotten.complete(GroupNodeContext.forgetOnlyTask(scheduler)));
+        while (looker.getState() != Thread.State.TIMED_WAITING) { // it has looked
+            Thread.onSpinWait();
+        }
         mayEnd.countDown();
         assertThat(isForgotten.get()).isTrue();
         assertThat(scheduler.getQueue()).isEmpty();

@@ -116,6 +116,7 @@ final class GroupFollower {
             String said = job.ranks().get(self);
             if (said != null && !ranksHere.containsKey(job.name())) {
                 ranksHere.put(job.name(), Ranks.parse(said)); // announced by this node before it was mounted again
+                prefetcher.activity().happened();
             }
             Ranks here = ranksHere.getOrDefault(job.name(), Ranks.NONE);
             if (before != null && isOf(before, job) && before.ranks().equals(here)) {

@@ -112,6 +112,7 @@ final class JobStarter {
         }
         waiting.removeIf(other -> other.name().equals(spec.name()) && !other.equals(spec));
         started.put(spec.name(), spec);
+        prefetcher.activity().happened(); // a daemon that dies while the orders are computed goes on with it
         boolean waits = false;
         try {
             SampleIndex index = indexes.of(spec.subset());
