@@ -267,7 +267,7 @@ public final class Metrics {
             gauge("latency.*.max", "", "seconds", "maximum"),
             gauge("staging.capacity_bytes", "clairfs_staging_capacity_bytes", "bytes", "of the staging buffer"),
             gauge("staging.used_bytes", "clairfs_staging_bytes", "bytes", "staged or being staged"),
-            gauge("staging.loaders", "clairfs_staging_loaders", "threads", "that bring samples there"),
+            gauge("staging.loaders", "clairfs_staging_loaders", "threads", "that --loaders shares among the ranks"),
             gauge("staging.samples", "clairfs_staging_samples", "samples", "staged or being staged"),
             counter("staging.pushed", "clairfs_staged_samples_total", "samples", "put into the page cache"),
             counter(
