@@ -238,7 +238,7 @@ public final class Planning implements AutoCloseable {
             if (!failure.equals(said)) {
                 errors.add("no plan: " + failure + "; "
                         + (admission.plan().isPending()
-                                ? "nothing is kept until there is one"
+                                ? "memory keeps what is read while there is room, and no tier is filled until there is one"
                                 : "what is read is kept while there is room"));
             }
         } catch (RuntimeException | Error e) {
