@@ -4,7 +4,6 @@ import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.stage.StreamWindow;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -70,8 +69,8 @@ final class StreamSearch {
         EpochOrder order;
         try {
             order = orders.peek(epoch);
-        } catch (OrderNotReadyException e) {
-            return false; // nobody reads it yet
+        } catch (InvalidSpecException e) {
+            return false; // nobody reads it yet, or ever: a job ends where its trainer comes to an invalid order
         }
         boolean found = false;
         for (int stream = 0; stream < windows.size(); stream++) {

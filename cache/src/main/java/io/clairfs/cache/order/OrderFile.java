@@ -169,9 +169,13 @@ public final class OrderFile {
         long sample(byte[] line) throws InvalidSpecException;
     }
 
-    private static long number(byte[] line) {
+    private long number(byte[] line) throws InvalidSpecException {
         long value = 0;
         for (byte digit : line) {
+            if (digit == '\r') {
+                throw new InvalidSpecException("line " + (count + 1) + " of " + file
+                        + " has a carriage return between digits; write one index per line");
+            }
             value = Math.min(value * 10 + (digit - '0'), Integer.MAX_VALUE);
         }
         return value;
@@ -198,7 +202,10 @@ public final class OrderFile {
     }
 
     private void addLine(byte[] line, int length, LineReader reader) throws InvalidSpecException {
-        int end = length > 0 && line[length - 1] == '\r' ? length - 1 : length;
+        int end = length;
+        while (end > 0 && line[end - 1] == '\r') {
+            end--;
+        }
         if (end > 0) {
             add(reader.sample(Arrays.copyOf(line, end)));
         }

@@ -88,8 +88,9 @@ final class AlonePlanner {
                     job, orders, epoch, end, now, IntUnaryOperator.identity(), readsEverythingHere(job, epoch));
             planned.add(job, need, FillOrders.Reading.here(job, AccessStream.position(epoch, 0)));
             if (end < job.spec().epochs()) {
-                planned.holdsUntil(
-                        () -> job.epoch() >= end - 1 && job.plannerOrders().isReady(end));
+                planned.holdsUntil(PlannedEpochs.notAtOnce(
+                        missing.isAnyOf(job),
+                        () -> job.epoch() >= end - 1 && job.plannerOrders().isReady(end)));
             } else if (!need.sameInEveryEpoch() && epoch + limits.epochs(need) < end) {
                 int last = epoch + limits.epochs(need) - 1; // of those that the plan looks at
                 planned.holdsUntil(() -> job.epoch() >= last);

@@ -5,7 +5,6 @@ import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.order.OrderNotReadyException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -176,7 +175,7 @@ public final class FillOrders {
         private boolean begin() throws InvalidSpecException {
             try {
                 order = job.plannerOrders().peek(epoch);
-            } catch (OrderNotReadyException e) {
+            } catch (InvalidSpecException e) {
                 return false;
             }
             Arrays.setAll(lengths, i -> order.length(ranks[i]));

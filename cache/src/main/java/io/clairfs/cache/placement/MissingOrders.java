@@ -1,7 +1,7 @@
 package io.clairfs.cache.placement;
 
 import io.clairfs.cache.follow.JobRun;
-import io.clairfs.cache.order.OrderNotReadyException;
+import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.plan.request.EpochSource;
 import java.util.HashMap;
@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * The orders that turned out not to be there while a plan was made. The planner comes to them one by one, and then makes the plan again without: up to
- * that epoch, or without the job where that is the first. So a job whose files are missing or do not answer costs the plan of no other job.
+ * that epoch, or without the job where that is the first. So a job whose files are missing, invalid or do not answer costs the plan of no other job.
  *
  * <p>Life cycle: of one plan. Thread-safe, for a second thread of the planner asks for orders, too.
  */
@@ -29,14 +29,16 @@ final class MissingOrders {
      * @param epoch its epoch, 0 where the whole job is left out
      * @param times how many were found missing
      */
-    private record Missing(int epoch, int times, OrderNotReadyException why) {}
+    private record Missing(int epoch, int times, InvalidSpecException why) {}
 
     /** The orders of a job's sampler; one that is not there is remembered. */
     EpochSource of(JobRun job, Sampler sampler) {
         return epoch -> {
             try {
                 return sampler.epoch(epoch);
-            } catch (OrderNotReadyException e) {
+            } catch (
+                    InvalidSpecException
+                            e) { // not there yet, or invalid: the job's own readers end it when they come there
                 add(job, epoch, e);
                 throw e;
             }
@@ -44,7 +46,7 @@ final class MissingOrders {
     }
 
     /** The order of this epoch is not there; {@code epoch} is 0 where nothing of the job can be planned. */
-    synchronized void add(JobRun job, int epoch, OrderNotReadyException why) {
+    synchronized void add(JobRun job, int epoch, InvalidSpecException why) {
         Missing before = missing.get(job);
         int times = before == null ? 1 : before.times + 1;
         missing.put(job, new Missing(times > MOST_OF_A_JOB ? 0 : epoch, times, why));
@@ -83,7 +85,7 @@ final class MissingOrders {
     }
 
     /** Why a job is left out. */
-    synchronized OrderNotReadyException why(JobRun job) {
+    synchronized InvalidSpecException why(JobRun job) {
         Missing first = missing.get(job);
         if (first == null) {
             throw new IllegalArgumentException("no order of job " + job.spec().name() + " is missing");

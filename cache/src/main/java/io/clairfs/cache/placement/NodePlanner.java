@@ -4,7 +4,6 @@ import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.plan.model.NodeStorage;
 import io.clairfs.cache.plan.model.PerformanceModel;
 import io.clairfs.cache.plan.request.PlacementPolicy;
@@ -73,7 +72,7 @@ public final class NodePlanner implements JobPlanner {
         while (true) {
             try {
                 return numbers == null ? alone.plan(now, jobs, missing) : together.plan(now, numbers, jobs, missing);
-            } catch (OrderNotReadyException e) {
+            } catch (InvalidSpecException e) {
                 if (!missing.takeNews()) {
                     throw e;
                 }

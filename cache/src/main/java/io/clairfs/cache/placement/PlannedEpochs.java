@@ -97,6 +97,12 @@ final class PlannedEpochs {
         };
     }
 
+    /** As {@code cut}; where an order was missing not at once, for it may be there and invalid. */
+    static BooleanSupplier notAtOnce(boolean isAnyMissing, BooleanSupplier cut) {
+        long plannedNs = System.nanoTime();
+        return () -> (!isAnyMissing || System.nanoTime() - plannedNs >= AGAIN_NS) && cut.getAsBoolean();
+    }
+
     /** Whether the order that this job is planned from is there by now. Not looked for at once, for a plan takes a while and may fail again. */
     static BooleanSupplier isThereLater(JobRun job, int epoch) {
         long plannedNs = System.nanoTime();

@@ -2,7 +2,7 @@ package io.clairfs.cache.placement;
 
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.follow.JobRun;
-import io.clairfs.cache.order.OrderNotReadyException;
+import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.plan.request.EpochSource;
 import io.clairfs.cache.plan.request.Need;
 import java.util.ArrayList;
@@ -52,7 +52,7 @@ final class PlannedJobs {
     }
 
     /** Refuses a plan that would leave out all jobs. */
-    void requireAny() throws OrderNotReadyException {
+    void requireAny() throws InvalidSpecException {
         if (needs.isEmpty() && !leftOut.isEmpty()) {
             throw missing.why(leftOut.getFirst());
         }

@@ -3,7 +3,6 @@ package io.clairfs.cache.placement;
 import io.clairfs.cache.dataset.FileNumbers;
 import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.plan.NextUse;
 import io.clairfs.cache.plan.model.NodeStorage;
 import io.clairfs.cache.plan.model.StorageClass;
@@ -55,7 +54,7 @@ final class ReplicaPlanner {
         NextUse uses;
         try {
             uses = NextUse.of(need, numbers.count(), now.self(), epoch);
-        } catch (OrderNotReadyException e) {
+        } catch (InvalidSpecException e) {
             return null; // then the plan names the replicas
         }
         ReplicaSpace copies = new ReplicaSpace(

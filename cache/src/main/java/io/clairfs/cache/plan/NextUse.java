@@ -2,7 +2,6 @@ package io.clairfs.cache.plan;
 
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.plan.request.Need;
 import java.util.Arrays;
 
@@ -47,7 +46,7 @@ public final class NextUse {
             EpochOrder order;
             try {
                 order = need.orders().epoch(epoch);
-            } catch (OrderNotReadyException e) {
+            } catch (InvalidSpecException e) { // of a later epoch: not there yet, or invalid
                 if (epoch == firstEpoch) {
                     throw e;
                 }

@@ -53,7 +53,14 @@ class OrderFileTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"3\n1\n2\n0\n1\n", "3\n1\n2\n0\n1", "3\r\n1\r\n2\r\n0\r\n1\r\n", "\n03\n1\n\n2\n0\n1\n"})
+    @ValueSource(
+            strings = {
+                "3\n1\n2\n0\n1\n",
+                "3\n1\n2\n0\n1",
+                "3\r\n1\r\n2\r\n0\r\n1\r\n",
+                "3\r\r\n1\r\r\n2\n0\n1\r\r",
+                "\n03\n1\n\n2\n0\n1\n"
+            })
     void text_isOneIndexPerLine(String text) throws Exception {
         Files.writeString(file, text);
         assertThat(read(4)).containsExactly(3, 1, 2, 0, 1);
@@ -93,6 +100,14 @@ class OrderFileTest {
         assertRefused(4, "number 2 of");
         Files.write(file, binary(1L << 32));
         assertRefused(4, "out of range");
+    }
+
+    @Test
+    void carriageReturnBetweenDigits_isRefused() throws IOException {
+        Files.writeString(file, "0\n1\r2\n");
+        assertRefused(400, "line 2 of");
+        Files.writeString(file, "0\r1\r2\r");
+        assertRefused(400, "has a carriage return between digits");
     }
 
     @Test

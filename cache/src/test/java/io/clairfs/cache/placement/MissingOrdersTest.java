@@ -26,6 +26,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -95,10 +96,18 @@ final class MissingOrdersTest {
 
     /** A job with files that are all there, as far as can be told without reading them. */
     private JobRun ofFiles(IntPredicate isReadable, String more) throws InvalidSpecException {
+        return ofFiles(
+                isReadable,
+                more,
+                epoch -> new OrderNotReadyException("cannot read order file " + epoch + ": Input/output error"));
+    }
+
+    private JobRun ofFiles(IntPredicate isReadable, String more, IntFunction<InvalidSpecException> otherwise)
+            throws InvalidSpecException {
         JobSpec spec = JobSpec.parse("name=partly sampler=order-file epochs=6 file=/orders/{epoch}" + more);
         Sampler files = epoch -> {
             if (!isReadable.test(epoch)) {
-                throw new OrderNotReadyException("cannot read order file " + epoch + ": Input/output error");
+                throw otherwise.apply(epoch);
             }
             return order(epoch);
         };
@@ -164,6 +173,21 @@ final class MissingOrdersTest {
         assertThat(plan.leftOut()).isEmpty();
         assertThat(plan.covers(partly)).isTrue();
         assertThat(plan.isStale()).as("its trainer is in the first epoch").isFalse();
+    }
+
+    // Promise J21
+    @Test
+    void laterFileThatIsInvalid_isTheEndOfWhatIsPlannedForItsJob_andCostsNoOtherItsPlan() throws Exception {
+        JobRun partly = ofFiles(epoch -> epoch != 3, "", epoch -> new InvalidSpecException("number 7 is out of range"));
+        JobRun other = run("name=other seed=1 epochs=3");
+        LocalPlan plan = alone().plan(List.of(partly, other));
+        assertThat(plan.covers(partly)).isTrue();
+        assertThat(plan.covers(other)).isTrue();
+        assertThat(plan.leftOut()).isEmpty();
+        assertThat(plan.isStale()).isFalse();
+        LocalPlan ofPartly = alone().plan(List.of(partly));
+        assertThat(planned(ofPartly))
+                .containsExactlyElementsOf(IntStream.range(0, 30).boxed().toList());
     }
 
     @Test

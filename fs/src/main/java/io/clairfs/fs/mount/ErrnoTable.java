@@ -14,12 +14,15 @@ import java.lang.System.Logger.Level;
  * The one place where a throwable becomes an errno.
  *
  * <p>An errno of the source or of a system call is passed on, but for {@code EAGAIN} and {@code EINTR}, which are {@code EIO}: programs take them for no failure
- * and go on without the bytes. A source that does not answer is {@code EIO}, a changed source
+ * and go on without the bytes. So is one of the kernel's own, which clients of NFS let out (ESERVERFAULT, ENOTSUPP): the kernel takes no such reply, and the reader would wait for ever. A source that does not answer is {@code EIO}, a changed source
  * {@code ESTALE}, a file that a view cannot show {@code EIO}, a lack of memory {@code ENOMEM}. Anything else is a bug, logged with its trace, and {@code EIO} to the reader.
  * Every failure is reported to {@code log}.
  */
 public final class ErrnoTable {
     private static final Logger LOG = System.getLogger(ErrnoTable.class.getName());
+
+    /** Beyond it are the kernel's own. */
+    private static final int LAST = 511;
 
     private final FailureLog log;
 
@@ -38,10 +41,14 @@ public final class ErrnoTable {
         try {
             log.failed(operation, path, String.valueOf(thrown.getMessage()));
             int errno = errno(operation, thrown);
-            return errno == Errno.EAGAIN || errno == Errno.EINTR ? -Errno.EIO : -errno;
+            return isForPrograms(errno) ? -errno : -Errno.EIO;
         } catch (Throwable t) {
             return -Errno.EIO;
         }
+    }
+
+    private static boolean isForPrograms(int errno) {
+        return errno > 0 && errno <= LAST && errno != Errno.EAGAIN && errno != Errno.EINTR;
     }
 
     private static int errno(String operation, Throwable thrown) {

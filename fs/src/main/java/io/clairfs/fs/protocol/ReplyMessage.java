@@ -88,7 +88,7 @@ final class ReplyMessage {
             return;
         }
         LOG.log(Level.ERROR, "the kernel refused a reply of " + memory.get(JAVA_INT, 0) + " bytes with errno " + -rc);
-        if (memory.get(JAVA_INT, 4) == 0) {
+        if (memory.get(JAVA_INT, 4) != -Errno.EIO) {
             fail(channel, unique, -Errno.EIO); // the reader must not wait for ever
         }
     }

@@ -172,6 +172,7 @@ final class RequestThreads {
             try {
                 buffer = Arena.ofAuto().allocate(LARGEST_REQUEST, 8);
                 request = new KernelRequest(buffer);
+                ReplyMessage _ = ReplyMessage.ofThread(); // a request that is taken has to be answered
                 wait = waits.at(channel.number());
             } finally {
                 channel.leave();

@@ -36,6 +36,14 @@ class ErrnoTableTest {
     }
 
     @Test
+    void errnoOfTheKernelsOwn_isAnInputOutputError() {
+        for (int errno : new int[] {0, -1, 512, 521, 524}) {
+            assertThat(errno(new SourceFailedException("c/1.jpg", errno))).isEqualTo(Errno.EIO);
+        }
+        assertThat(errno(new PosixException("getdents", 511))).isEqualTo(511);
+    }
+
+    @Test
     void sourceThatChanged_isStale_andOneThatIsSilent_anInputOutputError() {
         assertThat(errno(new SourceChangedException("c/1.jpg"))).isEqualTo(Errno.ESTALE);
         assertThat(errno(new SourceTimeoutException("c/1.jpg", 5_000))).isEqualTo(Errno.EIO);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.fs.mount.ErrnoTable;
 import io.clairfs.fs.mount.FuseCallbacks.Operation;
 import io.clairfs.fs.mount.FuseConnection;
@@ -199,6 +200,14 @@ final class ProtocolSessionTest {
         awaitAsked(1);
         waiting.remove().bytes(content.asSlice(0, 1024));
         assertThat(NativeReader.await(reader).output()).isEqualTo("x".repeat(1024));
+    }
+
+    /** The kernel refuses such a reply. */
+    @Test
+    void errnoThatTheKernelTakesFromNobody_isAnInputOutputError() throws Exception {
+        reads = (_, _, _, reply) -> reply.failed(new SourceFailedException("file", 524));
+        Process reader = NativeReader.start("cat \"$1/file-1\" 2>&1", POINT);
+        assertThat(reader.inputReader().readLine()).contains("Input/output error");
     }
 
     @Test

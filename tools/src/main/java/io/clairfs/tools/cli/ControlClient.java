@@ -8,7 +8,8 @@ import io.clairfs.tools.node.mount.ControlRead.Answer;
 import io.clairfs.tools.node.mount.MountCheck;
 import io.clairfs.tools.node.restart.RestartDirectory;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -111,8 +112,9 @@ final class ControlClient {
     /** Writes one message to the job file. */
     void writeJob(String line) throws IOException, CommandFailedException {
         String _ = read("job"); // a read of a hanging mount has a timeout, a write has none
-        try {
-            Files.write(control.resolve("job"), (line + "\n").getBytes(UTF_8), StandardOpenOption.WRITE);
+        ByteBuffer message = ByteBuffer.wrap((line + "\n").getBytes(UTF_8));
+        try (FileChannel job = FileChannel.open(control.resolve("job"), StandardOpenOption.WRITE)) {
+            int _ = job.write(message); // at once: each write is a message of its own
         } catch (IOException e) {
             throw new CommandFailedException(lastError(e));
         }

@@ -124,7 +124,8 @@ final class OrderExport implements AutoCloseable {
     }
 
     private String writeAll(Sampler sampler) throws InvalidSpecException, CommandFailedException {
-        for (int epoch = epochs.first(); epoch <= epochs.last(); epoch++) {
+        for (long each = epochs.first(); each <= epochs.last(); each++) {
+            int epoch = (int) each;
             EpochOrder order = sampler.epoch(epoch);
             for (int rank = ranks.first(); rank <= ranks.last(); rank++) {
                 Path file =

@@ -80,6 +80,8 @@ class JobLineTest {
                 "seed=1 subset=nowhere|subset=nowhere is not a directory of the dataset",
                 "seed=1 subset=../c|subset='../c' must be a plain path inside the dataset",
                 "seed=1 subset=/c|subset='/c' begins with a slash: it must be a path inside the dataset",
+                "batch=1 seed=1 start_step=300|start_step=300 of batch=1 skips 300 samples, and the epoch has 3 for each rank",
+                "ranks=0|there is no job 'train' whose ranks could change; write its whole line",
                 "seed=1 batch=256 start_step=12811670|start_step=12811670 of batch=256 skips 3279787520 samples",
                 "seed=1 subset=bare|no class directories in bare: imagefolder expects one directory per class"
             })
@@ -101,6 +103,25 @@ class JobLineTest {
                         .complainedWith(1))
                 .contains("ranks=3-1 runs backwards");
         assertThat(mount.read("job")).isEqualTo(jobs);
+    }
+
+    @Test
+    void job_command_writes_a_long_line_at_once() throws Exception {
+        String after = "1,".repeat(4_999) + "1";
+        assertThat(FIXTURE.clairfs(
+                                "job",
+                                "start",
+                                mount.point(),
+                                "name=long",
+                                "sampler=torch-generator",
+                                "seed=1",
+                                "batch=1",
+                                "break_after=" + after,
+                                "epochs=5000")
+                        .exit())
+                .isZero();
+        assertThat(mount.read("job")).contains("break_after=" + after + "\n").contains("epochs=5000");
+        mount.job("stop=long");
     }
 
     // Promise J2

@@ -39,10 +39,15 @@ public final class PermutationSampler {
 
     /** Permutes with {@code random.Random(seed)}. */
     public static Sampler python(SamplerSetting setting, Keys keys) throws InvalidSpecException {
-        BigInteger seed = PythonSeed.read(keys.text("seed", "0"));
+        String said = keys.text("seed", "0");
+        BigInteger seed = PythonSeed.read(said);
         if (keys.choice("method", "shuffle", "sample") == 1) {
             Sampled first = new Sampled(setting.samples(), new PythonRandom(seed));
             return ConsecutiveEpochs.of(setting.samples(), first);
+        }
+        if (!PythonSeed.isInteger(said) && keys.flag("reseed_each_epoch", false)) {
+            throw new InvalidSpecException(
+                    "reseed_each_epoch adds the epoch to the seed, which has to be an integer; use sampler=order-file");
         }
         return create(setting, keys, e -> new PythonRandom(seed.add(BigInteger.valueOf(e))));
     }

@@ -32,11 +32,16 @@ public final class PythonSeed {
             return ofText(text.substring(1, last));
         }
         try {
-            return text.matches("[+-]?[0-9]{1,4096}") ? new BigInteger(text) : ofFloat(Double.parseDouble(text));
+            return isInteger(text) ? new BigInteger(text) : ofFloat(Double.parseDouble(text));
         } catch (NumberFormatException e) {
             throw new InvalidSpecException(
                     "seed=" + Keys.shorten(text) + " is neither an integer, a float, nor text in quotes");
         }
+    }
+
+    /** Whether a seed as it stands in Python source is an integer. */
+    static boolean isInteger(String text) {
+        return text.matches("[+-]?[0-9]{1,4096}");
     }
 
     static BigInteger ofText(String text) {

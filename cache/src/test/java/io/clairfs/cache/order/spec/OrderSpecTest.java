@@ -76,6 +76,8 @@ class OrderSpecTest {
                 "samples=10 sampler=numpy-generator seed=[1] reseed_each_epoch=true epoch=1 | seed is a list",
                 "samples=10 sampler=numpy-legacy in_place=true reseed_each_epoch=true | use sampler=order-file",
                 "samples=10 sampler=python-random seed=abc | text in quotes",
+                "samples=10 sampler=python-random seed=0.1 reseed_each_epoch=true epoch=1 | has to be an integer",
+                "samples=10 sampler=python-random seed='a' reseed_each_epoch=true | has to be an integer",
                 "samples=10 sampler=python-random seed=NaN | another hash in every run",
                 "samples=10 sampler=hf-datasets seed=-1 | default_rng refuses it",
                 "samples=10 sampler=hf-datasets buffer_size=4 epoch=1 | not known here",

@@ -156,8 +156,12 @@ public final class JobControl implements ControlFile {
         JobSpec running = jobs.present(name);
         boolean onlyRanks = keys.has("ranks")
                 && Set.of("name", "ranks").containsAll(keys.asWritten().keySet());
-        if (!onlyRanks || (!jobs.isInGroup() && running == null)) {
+        if (!onlyRanks) {
             return null;
+        }
+        if (!jobs.isInGroup() && running == null) {
+            throw new InvalidSpecException(
+                    "there is no job '" + name + "' whose ranks could change; write its whole line");
         }
         Ranks ranks = Ranks.parse(keys.text("ranks", ""));
         if (running != null) {
@@ -238,7 +242,9 @@ public final class JobControl implements ControlFile {
     /** Whether all streams here end before their first sample: after their last epoch, or after as many empty ones as are passed over. */
     private static boolean readsNothing(JobSpec spec, Sampler sampler) throws InvalidSpecException {
         int first = spec.startEpoch();
-        if (!readsNothing(spec, sampler.epoch(first))) {
+        EpochOrder ofFirst = sampler.epoch(first);
+        requireBeforeItsEnd(spec, ofFirst);
+        if (!readsNothing(spec, ofFirst)) {
             return false;
         }
         int most = Math.min(spec.epochs() - first, AccessStream.MOST_EMPTY);
@@ -251,6 +257,19 @@ public final class JobControl implements ControlFile {
             return true;
         } catch (OrderNotReadyException notYet) {
             return false;
+        }
+    }
+
+    private static void requireBeforeItsEnd(JobSpec spec, EpochOrder order) throws InvalidSpecException {
+        long skipped = (long) spec.startStep() * spec.batch();
+        int longest = IntStream.rangeClosed(spec.firstRank(), spec.lastRank())
+                .map(order::length)
+                .max()
+                .orElse(0);
+        if (longest > 0 && skipped >= longest) {
+            throw new InvalidSpecException("start_step=" + spec.startStep() + " of batch=" + spec.batch() + " skips "
+                    + skipped + " samples, and the epoch has " + longest
+                    + " for each rank: start_step counts batches, not samples");
         }
     }
 

@@ -2,8 +2,10 @@ package io.clairfs.tools.node.job;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.SampleIndex;
+import io.clairfs.cache.follow.JobRun;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
+import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.cache.prefetch.Prefetcher;
@@ -11,6 +13,7 @@ import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.tools.node.status.StatusText;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -80,13 +83,29 @@ final class JobStarter {
         prefetcher.activity().happened();
     }
 
-    /** Starts a job anew with other ranks. They were checked before, but the file of a generator's state may be gone since. */
+    /**
+     * Starts a job anew with other ranks, which go on where they were, or where the hindmost rank here was. They were checked before, but the file of a
+     * generator's state may be gone since.
+     */
     void start(JobSpec present, Ranks ranks) {
         try {
-            start(present.withRanks(ranks));
+            JobSpec changed = present.withRanks(ranks);
+            JobRun run = prefetcher.job(present.name()).orElse(null);
+            long[] positions =
+                    run != null && run.spec().equals(present) && run.hasBegun() ? positions(run, ranks) : new long[0];
+            start(changed, (index, isReported) -> prefetcher.goOn(changed, index, isReported, positions));
         } catch (InvalidSpecException e) {
             notStarted(present, e);
         }
+    }
+
+    private static long[] positions(JobRun run, Ranks ranks) {
+        long[] before = run.positions();
+        long hindmost = Arrays.stream(before).min().orElse(AccessStream.END);
+        int first = run.spec().firstRank();
+        return IntStream.rangeClosed(ranks.first(), ranks.last())
+                .mapToLong(rank -> rank >= first && rank - first < before.length ? before[rank - first] : hindmost)
+                .toArray();
     }
 
     /** Starts a job, in place of one of the same name if there is one. */

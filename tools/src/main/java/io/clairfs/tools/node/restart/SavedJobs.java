@@ -3,7 +3,6 @@ package io.clairfs.tools.node.restart;
 import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.order.InvalidSpecException;
-import io.clairfs.cache.order.Keys;
 import io.clairfs.cache.order.OrderNotReadyException;
 import io.clairfs.tools.node.job.UnfinishedJob;
 import java.io.IOException;
@@ -87,7 +86,7 @@ final class SavedJobs {
                     all.add(patient.job(saved));
                 } catch (InvalidSpecException e) {
                     warnings.accept("a job of the process before this one is lost: " + e.getMessage()
-                            + "; write it again: " + Keys.shorten(saved.line));
+                            + "; write it again: " + saved.line);
                 }
             }
         }

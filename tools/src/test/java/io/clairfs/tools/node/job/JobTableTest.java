@@ -206,6 +206,26 @@ final class JobTableTest {
         assertThat(prefetcher.jobs()).as("the same ranks begin nothing anew").containsExactly(run);
     }
 
+    @Test
+    void ranksThatChange_leaveTheTrainersWhereTheyAre() throws Exception {
+        jobs.begin(spec("name=a seed=3 batch=4 epochs=5 world=2 ranks=0-1"));
+        JobRun run = prefetcher.job("a").orElseThrow();
+        for (int epoch = 0; epoch < 2; epoch++) {
+            EpochOrder order = run.orders().epoch(epoch);
+            for (int step = 0; step < (epoch == 0 ? SAMPLES / 2 : 40); step++) {
+                for (int rank = 0; rank < 2; rank++) {
+                    prefetcher.read(new int[] {run.index().file(order.sample(rank, step))}, 1);
+                }
+            }
+        }
+        jobs.readHere("a", Ranks.parse("1"));
+        JobRun now = prefetcher.job("a").orElseThrow();
+        assertThat(now).isNotSameAs(run);
+        assertThat(now.spec().ranks()).isEqualTo(Ranks.parse("1"));
+        assertThat(now.progress().epoch()).isEqualTo(1);
+        assertThat(now.progress().position()).isBetween(30, 40);
+    }
+
     // Promise D2
     @Test
     void ranksOfAJobToCome_areThoseThatTheProcessBeforeThisOneWasTold() throws Exception {
