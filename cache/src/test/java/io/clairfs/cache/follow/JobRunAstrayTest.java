@@ -6,6 +6,7 @@ import io.clairfs.cache.job.JobSpec;
 import io.clairfs.cache.order.AccessStream;
 import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.EpochOrders;
+import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.stage.StagingBuffer;
 import io.clairfs.cache.testing.RecordingArea;
@@ -189,6 +190,25 @@ final class JobRunAstrayTest extends JobRunFixture {
         assertThat(job.progress().astray()).isNull();
         assertThat(job.progress().inSync()).as(job.progress().toString()).isTrue();
         assertThat(job.progress().epoch()).isEqualTo(9);
+    }
+
+    @Test
+    void ordersOfOtherEpochsThatAreInvalid_areSearchedPast() throws Exception {
+        String line = "seed=5 epochs=14 batch=16";
+        JobSpec spec = JobSpec.parse(line);
+        Sampler sampler = spec.sampler(dataset.index);
+        EpochOrders orders = new EpochOrders(
+                epoch -> {
+                    if (epoch == 6) {
+                        throw new InvalidSpecException("number 7 is out of range");
+                    }
+                    return sampler.epoch(epoch);
+                },
+                SAMPLES,
+                clock);
+        JobRun job = run(spec, orders);
+        read(job, epoch(line, 8, 0).subList(0, 400));
+        assertThat(job.progress().epoch()).isEqualTo(8);
     }
 
     @Test

@@ -34,6 +34,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -129,6 +130,25 @@ final class PrefetcherTest {
             inUse.close();
             memory.close();
             dataset.close();
+        }
+    }
+
+    /** Its order begins behind all that a window holds. */
+    @Test
+    void whereabouts_behindAnInvalidOrder_endNoJob(@TempDir Path orders) throws Exception {
+        String others = IntStream.range(0, 20_000)
+                .mapToObj(i -> Integer.toString(i % (SAMPLES - 1)))
+                .collect(Collectors.joining("\n"));
+        Files.writeString(orders.resolve("0"), others);
+        Files.writeString(orders.resolve("1"), Integer.toString(SAMPLES));
+        try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
+            JobSpec spec = JobSpec.parse("sampler=order-file epochs=2 file=" + orders.resolve("{epoch}"));
+            JobRun run = node.prefetcher.start(spec, node.dataset.index, true);
+            assertThat(node.prefetcher
+                            .whereabouts(node.dataset.index.file(SAMPLES - 1))
+                            .nextUses())
+                    .isEmpty();
+            assertThat(node.prefetcher.jobs()).containsExactly(run);
         }
     }
 

@@ -106,6 +106,13 @@ class JobLineTest {
     }
 
     @Test
+    void start_at_the_end_of_an_epoch_goes_on_with_the_next() throws Exception {
+        mount.job("name=saved seed=1 batch=2 epochs=3 start_epoch=1 start_step=2");
+        assertThat(mount.read("job")).contains("name=saved ").contains("start_step=2");
+        mount.job("stop=saved");
+    }
+
+    @Test
     void job_command_writes_a_long_line_at_once() throws Exception {
         String after = "1,".repeat(4_999) + "1";
         assertThat(FIXTURE.clairfs(

@@ -243,7 +243,7 @@ public final class JobControl implements ControlFile {
     private static boolean readsNothing(JobSpec spec, Sampler sampler) throws InvalidSpecException {
         int first = spec.startEpoch();
         EpochOrder ofFirst = sampler.epoch(first);
-        requireBeforeItsEnd(spec, ofFirst);
+        requireStartWithin(spec, ofFirst);
         if (!readsNothing(spec, ofFirst)) {
             return false;
         }
@@ -260,13 +260,14 @@ public final class JobControl implements ControlFile {
         }
     }
 
-    private static void requireBeforeItsEnd(JobSpec spec, EpochOrder order) throws InvalidSpecException {
+    /** A training that was saved at the end of an epoch goes on with the next one. */
+    private static void requireStartWithin(JobSpec spec, EpochOrder order) throws InvalidSpecException {
         long skipped = (long) spec.startStep() * spec.batch();
         int longest = IntStream.rangeClosed(spec.firstRank(), spec.lastRank())
                 .map(order::length)
                 .max()
                 .orElse(0);
-        if (longest > 0 && skipped >= longest) {
+        if (longest > 0 && skipped >= (long) longest + spec.batch()) {
             throw new InvalidSpecException("start_step=" + spec.startStep() + " of batch=" + spec.batch() + " skips "
                     + skipped + " samples, and the epoch has " + longest
                     + " for each rank: start_step counts batches, not samples");
