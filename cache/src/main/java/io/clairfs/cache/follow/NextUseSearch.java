@@ -39,11 +39,11 @@ final class NextUseSearch {
                 EpochOrder order;
                 try {
                     order = last != null && lastEpoch == epoch ? last : orders.epoch(epoch);
-                } catch (OrderNotReadyException e) {
-                    if (e.isUnanswered()) {
-                        throw e;
+                } catch (InvalidSpecException e) {
+                    if (e instanceof OrderNotReadyException late && late.isUnanswered()) {
+                        throw late;
                     }
-                    return nearest; // what comes after it is not known
+                    return nearest; // what comes after it is not known, or never will be
                 }
                 last = order;
                 lastEpoch = epoch;

@@ -411,8 +411,6 @@ public final class Prefetcher implements AutoCloseable {
                 }
             } catch (OrderNotReadyException e) {
                 unanswered.add(e); // the job goes on
-            } catch (InvalidSpecException invalid) {
-                assert invalid != null : "of a later epoch: the job ends when it comes there";
             }
         });
         if (!unanswered.isEmpty()) {

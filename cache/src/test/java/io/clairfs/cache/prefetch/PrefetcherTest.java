@@ -30,6 +30,7 @@ import io.clairfs.cache.testing.SmallDataset;
 import io.clairfs.cache.tier.MemoryTier;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -141,6 +142,7 @@ final class PrefetcherTest {
                 .collect(Collectors.joining("\n"));
         Files.writeString(orders.resolve("0"), others);
         Files.writeString(orders.resolve("1"), Integer.toString(SAMPLES));
+        Files.setLastModifiedTime(orders.resolve("1"), FileTime.fromMillis(0)); // it is whole
         try (Node node = new Node(100_000_000, READ_TIMEOUT_MS)) {
             JobSpec spec = JobSpec.parse("sampler=order-file epochs=2 file=" + orders.resolve("{epoch}"));
             JobRun run = node.prefetcher.start(spec, node.dataset.index, true);
