@@ -40,12 +40,16 @@ final class MountFixture
 
     /** Starts the mount's own process and waits until it says that the mount answers. Arguments: the log, the command. */
     private static final String AS_THE_LAUNCHER_DOES = """
-            log=$1
+            log=$1 code=0
             shift
-            exec 7< <(exec setsid "$@" </dev/null 2>"$log")
+            exec 8<"$log"
+            exec 7< <(exec setsid "$@" </dev/null 2>"$log" 8<&-)
             IFS= read -r -d '' -t 110 said <&7 && exit
-            kill "$!"
-            cat "$log" >&2
+            [ $? -le 128 ] || echo "not ready within 110 s" >&2
+            kill "$!" || true
+            wait "$!" || code=$?
+            echo "the process of the mount ended with code $code; its log:" >&2
+            cat <&8 >&2
             exit 1
             """;
 
