@@ -202,6 +202,9 @@ final class CheapestPlace {
         if (near != null) {
             return near;
         }
+        if (request.isNear() && flight.giveUpUnlessAwaited()) {
+            throw new UnwantedException();
+        }
         if (attempt.passesPeersOver()) {
             counters.peersPassedOver.increment();
         }
@@ -229,8 +232,10 @@ final class CheapestPlace {
         SampleBuffer sample = null;
         for (NearPlaces.Near each = attempt.nearest(); each != null; each = attempt.nearest()) {
             double most = mostSeconds(each, bytes, request);
-            if (each.seconds() <= most) {
-                sample = from(attempt, each, bytes, most);
+            if (request.isNear() && each.isHome()) {
+                attempt.failed(each); // it would read the whole sample from the source first
+            } else if (each.seconds() <= most) {
+                sample = from(attempt, each, bytes, most, request);
             } else if (request.urgency() == FetchUrgency.READER) {
                 tryBesides(each, file, bytes, most);
                 return null;
@@ -269,9 +274,10 @@ final class CheapestPlace {
     }
 
     private @Nullable SampleBuffer from(
-            NearPlaces.Attempt attempt, NearPlaces.Near each, long bytes, double mostSeconds) {
+            NearPlaces.Attempt attempt, NearPlaces.Near each, long bytes, double mostSeconds, FetchRequest request) {
         double brings = bringsSeconds(each, bytes);
-        return attempt.from(each, patienceSeconds(each, bytes, mostSeconds) + brings, brings)
+        double patience = patienceSeconds(each, bytes, mostSeconds) + brings;
+        return attempt.from(each, request.isNear() ? Math.min(patience, request.nearSeconds()) : patience, brings)
                 .sample();
     }
 

@@ -91,6 +91,12 @@ final class FlightTable {
         return flight != null && flight.await(upTo, reader);
     }
 
+    /** The same as {@link SampleFlight#awaitNear} does. */
+    boolean awaitNear(int file, long upTo, CompletableFuture<SampleBuffer> reader) {
+        SampleFlight flight = of(file);
+        return flight != null && flight.awaitNear(upTo, reader);
+    }
+
     /** A flight of this file becomes as urgent as this. */
     void urge(int file, FetchUrgency by, long order) {
         SampleFlight flight = underWay.get(file);

@@ -52,6 +52,17 @@ final class ReaderFetches {
         return flights.await(file, upTo, reader);
     }
 
+    /** The same for a reader who does not wait for the source: {@code reader} fails with {@link UnwantedException} once the flight goes there. */
+    boolean joinNear(int file, long upTo, CompletableFuture<SampleBuffer> reader) {
+        return flights.awaitNear(file, upTo, reader);
+    }
+
+    /** Whether the flight of this file, if there is one, is at the source. */
+    boolean isAtSource(int file) {
+        SampleFlight flight = flights.of(file);
+        return flight != null && flight.isAtSource();
+    }
+
     /** As {@link Admission#mayBeWhole}. */
     boolean mayBeWhole(int file) {
         return admission.mayBeWhole(file);
@@ -98,6 +109,24 @@ final class ReaderFetches {
             afterwards.fetchFor(file, reader);
             return;
         }
+        fetchFor(file, upTo, FetchRequest.waitedFor(FetchUrgency.READER), reader);
+    }
+
+    /**
+     * The same for a reader of a part of a large sample, from the places that are nearer than the source and hold the sample. {@code reader} fails with
+     * {@link UnwantedException} when none gives it within {@code mostSeconds}, or a flight that it has joined goes to the source.
+     */
+    void fetchNear(int file, long upTo, double mostSeconds, CompletableFuture<SampleBuffer> reader)
+            throws SourceException {
+        try {
+            fetchFor(file, upTo, FetchRequest.near(mostSeconds), reader);
+        } catch (UnwantedException e) {
+            // The reader has been told.
+        }
+    }
+
+    private void fetchFor(int file, long upTo, FetchRequest request, CompletableFuture<SampleBuffer> reader)
+            throws SourceException {
         while (true) {
             SampleBuffer held = router.held(file);
             if (held != null) {
@@ -107,13 +136,12 @@ final class ReaderFetches {
                 }
                 return;
             }
-            if (join(file, upTo, reader)) {
+            if (request.isNear() ? joinNear(file, upTo, reader) : join(file, upTo, reader)) {
                 return;
             }
-            FetchRequest request = FetchRequest.waitedFor(FetchUrgency.READER);
             SampleFlight mine = flights.begin(file, request);
             if (mine != null) {
-                boolean waits = mine.await(upTo, reader);
+                boolean waits = request.isNear() ? mine.awaitNear(upTo, reader) : mine.await(upTo, reader);
                 assert waits : "it has not begun";
                 router.end(file, mine, request, () -> {
                             if (router.hasPeers()) {

@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,8 +44,8 @@ final class SampleFlight {
         order = request.order();
     }
 
-    /** A reader that waits for the bytes before {@code upTo}. */
-    private record Waiter(long upTo, CompletableFuture<SampleBuffer> promise) {
+    /** A reader that waits for the bytes before {@code upTo}; {@code isNear} for one that waits for no source. */
+    private record Waiter(long upTo, boolean isNear, CompletableFuture<SampleBuffer> promise) {
         /** Hands the buffer over with a reference, unless the reader has given up. */
         void take(SampleBuffer buffer) {
             if (buffer.tryRetain() && !promise.complete(buffer)) {
@@ -76,7 +77,15 @@ final class SampleFlight {
      * @return false when the flight has just ended
      */
     boolean await(long upTo, CompletableFuture<SampleBuffer> reader) {
-        Waiter waiter = new Waiter(upTo, reader);
+        return await(new Waiter(upTo, false, reader));
+    }
+
+    /** The same, but {@code reader} fails with {@link UnwantedException} when the flight goes to the source after it has begun to wait. */
+    boolean awaitNear(long upTo, CompletableFuture<SampleBuffer> reader) {
+        return await(new Waiter(upTo, true, reader));
+    }
+
+    private boolean await(Waiter waiter) {
         SampleBuffer there;
         synchronized (this) {
             if (ended) {
@@ -84,7 +93,7 @@ final class SampleFlight {
             }
             urge(FetchUrgency.READER, 0);
             there = arriving;
-            if (there == null || arrived < upTo) {
+            if (there == null || arrived < waiter.upTo) {
                 waiters.add(waiter);
                 return true;
             }
@@ -108,11 +117,18 @@ final class SampleFlight {
     }
 
     /** Goes to the source, which fills {@code buffer}. */
-    synchronized SourceGate.Pass enter(SourceGate gate, SampleBuffer buffer) {
-        arriving = buffer;
-        arrived = 0;
-        pass = gate.enter(buffer.size(), urgency, order, this::arrivedUpTo);
-        return pass;
+    SourceGate.Pass enter(SourceGate gate, SampleBuffer buffer) {
+        SourceGate.Pass entered;
+        List<Waiter> near;
+        synchronized (this) {
+            arriving = buffer;
+            arrived = 0;
+            entered = gate.enter(buffer.size(), urgency, order, this::arrivedUpTo);
+            pass = entered;
+            near = takeThat(Waiter::isNear);
+        }
+        near.forEach(waiter -> waiter.promise.completeExceptionally(new UnwantedException()));
+        return entered;
     }
 
     /** Goes to the source for {@code bytes} of which a view makes {@code madeBytes}. Nobody gets any before all are made. */
@@ -134,22 +150,29 @@ final class SampleFlight {
 
     /** Called by the thread that fetches, which holds the buffer. Readers are told without the lock, for telling one takes a while. */
     private void arrivedUpTo(long at) {
-        List<Waiter> ready = new ArrayList<>();
+        List<Waiter> ready;
         SampleBuffer buffer;
         synchronized (this) {
             arrived = at;
             buffer = arriving;
-            for (Iterator<Waiter> each = waiters.iterator(); buffer != null && each.hasNext(); ) {
-                Waiter waiter = each.next();
-                if (waiter.upTo <= at) {
-                    each.remove();
-                    ready.add(waiter);
-                }
-            }
+            ready = buffer == null ? List.of() : takeThat(waiter -> waiter.upTo <= at);
         }
         if (buffer != null) {
             ready.forEach(waiter -> waiter.take(buffer));
         }
+    }
+
+    /** Takes these waiters out; the caller holds the lock. */
+    private List<Waiter> takeThat(Predicate<Waiter> isTaken) {
+        List<Waiter> taken = new ArrayList<>();
+        for (Iterator<Waiter> each = waiters.iterator(); each.hasNext(); ) {
+            Waiter waiter = each.next();
+            if (isTaken.test(waiter)) {
+                each.remove();
+                taken.add(waiter);
+            }
+        }
+        return taken;
     }
 
     /** Whether a reader waits for it, and may come for it in pieces. */
@@ -221,15 +244,20 @@ final class SampleFlight {
         }
     }
 
-    /** Ends the flight unless readers wait for it. Returns whether it has ended: who waits for the whole sample fetches anew. */
+    /**
+     * Ends the flight unless readers wait for it, other than {@linkplain #awaitNear those of near places}, who are told. Returns whether it has ended: who waits for
+     * the whole sample fetches anew.
+     */
     boolean giveUpUnlessAwaited() {
+        List<Waiter> near;
         synchronized (this) {
-            if (!waiters.isEmpty()) {
+            if (!waiters.stream().allMatch(Waiter::isNear)) {
                 return false;
             }
-            ended = true;
+            near = end();
         }
         promise.completeExceptionally(new UnwantedException());
+        near.forEach(waiter -> waiter.promise.completeExceptionally(new UnwantedException()));
         return true;
     }
 

@@ -9,6 +9,7 @@ import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 
@@ -157,20 +158,48 @@ public final class SampleReader implements AutoCloseable {
 
     /**
      * Reads a piece of a sample that is too large to be fetched for each reader of a part, or of which only a part is missing. It comes from a flight that is under way,
-     * if that is about to have it; else from a tier or a peer, as a whole, if it can be held for the requests that follow; else from the source; and if that fails,
-     * from a tier or a peer after all.
+     * if that is about to have it; else from a tier or a peer that holds the sample, as a whole, if it can be held for the requests that follow; else from the source; and if that fails,
+     * from a tier or a peer after all. Where a place nearer than the source does not give the sample, those who wait for it read their pieces too.
      */
     private void readLarge(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = begin(file, offset, length, mostMs, asker);
-        long size = tree.fileSize(file);
-        boolean isFarBehind = fetches.secondsUntil(file, offset + length) > LONGEST_JOINED_SECONDS
-                || isLong(fetches.wholeSeconds(file, size));
-        if (!isFarBehind && fetches.join(file, offset + length, wait)) {
+        long upTo = offset + length;
+        boolean isFarBehind = isFarBehind(file, upTo);
+        CompletableFuture<SampleBuffer> given = fromNear(file, offset, length, wait);
+        if (!isFarBehind && fetches.joinNear(file, upTo, given)) {
             return;
         }
-        if (!isFarBehind && router.isNear(file) && inUse.hasRoomForReaders(size)) {
-            fetch(wait, () -> fetches.fetchFor(file, offset + length, wait));
+        if (!isFarBehind && router.isNear(file) && inUse.hasRoomForReaders(tree.fileSize(file))) {
+            double mostSeconds = timeoutMs * WHOLE_IN_TIMEOUT / TimeUnit.SECONDS.toMillis(1);
+            fetch(wait, () -> fetches.fetchNear(file, upTo, mostSeconds, given));
         } else {
+            fetch(wait, () -> readPiece(file, offset, length, wait));
+        }
+    }
+
+    private boolean isFarBehind(int file, long upTo) {
+        return fetches.secondsUntil(file, upTo) > LONGEST_JOINED_SECONDS
+                || isLong(fetches.wholeSeconds(file, tree.fileSize(file)));
+    }
+
+    /** What a place nearer than the source gives {@code wait}. If that is nothing, the wait goes on for a flight that is at the source, or reads its piece there. */
+    private CompletableFuture<SampleBuffer> fromNear(int file, long offset, int length, ReadWaits.Wait wait) {
+        CompletableFuture<SampleBuffer> given = new CompletableFuture<>();
+        var _ = given.whenComplete((sample, failure) -> {
+            if (failure instanceof UnwantedException) {
+                router.besides(() -> fromSource(file, offset, length, wait));
+            } else if (sample == null) {
+                wait.completeExceptionally(failure);
+            } else if (!wait.complete(sample)) {
+                sample.release();
+            }
+        });
+        return given;
+    }
+
+    private void fromSource(int file, long offset, int length, ReadWaits.Wait wait) {
+        long upTo = offset + length;
+        if (isFarBehind(file, upTo) || !fetches.isAtSource(file) || !fetches.join(file, upTo, wait)) {
             fetch(wait, () -> readPiece(file, offset, length, wait));
         }
     }

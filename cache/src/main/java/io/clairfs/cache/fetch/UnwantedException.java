@@ -1,10 +1,10 @@
 package io.clairfs.cache.fetch;
 
-/** A fetch for a tier ended before the source was asked, for the plan no longer wants the sample. */
+/** A fetch ended before the source was asked: the plan no longer wants the sample, or it is not to come from there as a whole. */
 final class UnwantedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     UnwantedException() {
-        super("the plan does not want it any more", null, false, false);
+        super("not wanted as a whole from the source", null, false, false);
     }
 }

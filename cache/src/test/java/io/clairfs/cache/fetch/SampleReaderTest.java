@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.placement.Admission;
 import io.clairfs.cache.plan.model.ObservedRates;
+import io.clairfs.cache.plan.model.Place;
 import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.cache.source.SourceTimeoutException;
 import io.clairfs.cache.status.Counters;
@@ -25,6 +26,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -206,6 +208,110 @@ final class SampleReaderTest {
         }
         staged.get(60, TimeUnit.SECONDS).release();
         assertThat(dataset.reads()).isEmpty();
+    }
+
+    // Promise W1
+    @Test
+    void largeSampleThatADiskHasLost_isReadFromTheSourceByItsParts() throws Exception {
+        put(disk, LARGE_ONE);
+        disk.damage(dataset.file(LARGE_ONE));
+        requireRead(LARGE_ONE, 5000, 1000);
+        assertThat(counters.fromSource.bytes()).isEqualTo(1000);
+    }
+
+    // Promise W1
+    @Test
+    void readerWhoWaitsForADiskThatLostALargeSample_readsItsPart_whileTheLoaderReadsTheWhole() throws Exception {
+        FetchRouter slow = router(new ObservedRates((_, bytes) -> bytes * 1e-7, 60, System::nanoTime)); // 10 MB/s
+        put(disk, LARGE_ONE);
+        disk.damage(dataset.file(LARGE_ONE));
+        CountDownLatch gate = new CountDownLatch(1);
+        disk.hangUntil(gate);
+        CountDownLatch whole = dataset.hangFrom(InFlightLimit.PIECE_BYTES);
+        FutureTask<SampleBuffer> staged =
+                new FutureTask<>(() -> slow.fetch(dataset.file(LARGE_ONE), 0, new FakeStager(0)));
+        Thread.ofPlatform().daemon().start(staged);
+        Await.until("the disk is asked", () -> slow.isUnderWay(dataset.file(LARGE_ONE)));
+        try (SampleReader patient =
+                new SampleReader(dataset.tree, dataset, slow, inUse, counters, errors, TIMEOUT_MS)) {
+            CompletableFuture<byte[]> end = ReadBytes.ask(patient, dataset.file(LARGE_ONE), LARGE - 1000, 1000);
+            assertThat(end).isNotDone();
+            gate.countDown();
+            dataset.awaitReads(3);
+            assertThat(staged).as("the fetch hangs, and so does the reader's").isNotDone();
+            whole.countDown();
+            assertThat(end.get(60, TimeUnit.SECONDS)).hasSize(1000);
+        } finally {
+            gate.countDown();
+            whole.countDown();
+        }
+        staged.get(60, TimeUnit.SECONDS).release();
+        assertThat(dataset.readsOf(LARGE_ONE)).isEqualTo(1 + Math.ceilDiv(LARGE, InFlightLimit.PIECE_BYTES));
+    }
+
+    // Promise W1
+    @Test
+    void homeThatDoesNotHoldALargeSample_isNotAskedForTheWhole_byAReaderOfAPart() throws Exception {
+        AtomicBoolean isAsked = new AtomicBoolean();
+        PeerFetch home = new PeerFetch() {
+            @Override
+            public boolean mayHave(int file) {
+                return true;
+            }
+
+            @Override
+            public List<Holder> holders(int file) {
+                return List.of(new HomeWithoutIt(() -> isAsked.set(true)));
+            }
+
+            @Override
+            public long mostNs(long bytes) {
+                return Long.MAX_VALUE / 2;
+            }
+        };
+        FetchRouter inGroup = new FetchRouter(
+                new FetchPlaces(dataset.tree, dataset, admission, inUse, home),
+                FetchLimits.DEFAULT,
+                new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
+                counters,
+                System::nanoTime);
+        try (SampleReader ofGroup =
+                new SampleReader(dataset.tree, dataset, inGroup, inUse, counters, errors, TIMEOUT_MS)) {
+            assertThat(ReadBytes.of(ofGroup, dataset.file(LARGE_ONE), 5000, 1000))
+                    .hasSize(1000);
+        }
+        assertThat(isAsked).isFalse();
+        assertThat(counters.fromSource.bytes()).isEqualTo(1000);
+    }
+
+    /** A peer that would have to fetch a sample first. */
+    private record HomeWithoutIt(Runnable asked) implements PeerFetch.Holder {
+        @Override
+        public Place.Peer place() {
+            return new Place.Peer(1);
+        }
+
+        @Override
+        public boolean holds() {
+            return false;
+        }
+
+        @Override
+        public PeerFetch.@Nullable Delivery fetch(long withinNs) {
+            asked.run();
+            return null;
+        }
+
+        @Override
+        public CompletableFuture<PeerFetch.@Nullable Delivery> ask(long withinNs) {
+            asked.run();
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public long windowBytes() {
+            return LARGE;
+        }
     }
 
     @Test
