@@ -59,6 +59,9 @@ public final class PageCache implements StagingArea, AutoCloseable {
     private static final int NO_PIN = -1;
     private static final long LARGEST_PART_BYTES = 1 << 20;
 
+    /** Of a file of this size only what is missing is pushed. */
+    private static final long LEAST_IN_PARTS_BYTES = 4 << 20;
+
     /** How many files threads may open at once before one of them sees how many are open. */
     private static final int MARGIN = 128;
 
@@ -160,7 +163,11 @@ public final class PageCache implements StagingArea, AutoCloseable {
             if (status.size() != bytes.byteSize()) {
                 throw new IOException("the mount says " + status.size() + " bytes, the sample has " + bytes.byteSize());
             }
-            push(status.inode(), 0, bytes);
+            if (pin == NO_PIN || bytes.byteSize() < LEAST_IN_PARTS_BYTES) {
+                push(status.inode(), 0, bytes);
+            } else {
+                pushMissing(pin, status.inode(), bytes);
+            }
             return new Pages(file, pin, status);
         } catch (IOException | RuntimeException | Error e) {
             closePin(file, pin);
@@ -230,6 +237,16 @@ public final class PageCache implements StagingArea, AutoCloseable {
             store(node, offset + at, bytes.address() + at, length);
             if (storesTwice) {
                 store(node, offset + at, bytes.address() + at, length);
+            }
+        }
+    }
+
+    /** A reader who came while the sample was fetched has caused most of its pages to be there; to push them once more would take longer than the fetch. */
+    private void pushMissing(int pin, long node, MemorySegment bytes) throws PosixException {
+        for (long at = 0; at < bytes.byteSize(); at += LARGEST_PART_BYTES) {
+            long length = Math.min(LARGEST_PART_BYTES, bytes.byteSize() - at);
+            if (!CachedPages.isCached(pin, at, length)) {
+                push(node, at, bytes.asSlice(at, length));
             }
         }
     }

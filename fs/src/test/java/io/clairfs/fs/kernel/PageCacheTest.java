@@ -21,6 +21,7 @@ import io.clairfs.fs.protocol.ProtocolSession;
 import io.clairfs.fs.slow.NativeReader;
 import io.clairfs.fs.testing.NeedsFuse;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -42,6 +43,13 @@ final class PageCacheTest {
     private static final Path POINT = Path.of("target", "page-cache-test").toAbsolutePath();
 
     private static final int FILES = 40;
+
+    /** A further file, the last. */
+    private static final String LARGE = "large";
+
+    private static final String PYTHON = "python3 -c \"$1\" \"$2\"";
+    private static final long MIB = 1 << 20;
+    private static final long LARGE_BYTES = 6 * MIB + 1000;
     private static final long TIMEOUT_MS = 60_000;
 
     @TempDir
@@ -60,6 +68,9 @@ final class PageCacheTest {
         Path source = Files.createDirectory(directory.resolve("source"));
         for (int i = 0; i < FILES; i++) {
             Files.writeString(source.resolve(name(i)), content(i));
+        }
+        try (RandomAccessFile large = new RandomAccessFile(source.resolve(LARGE).toFile(), "rw")) {
+            large.setLength(LARGE_BYTES);
         }
         tree = new DatasetTree(new DirectorySource(source), 2, warning -> {});
         tree.complete().get();
@@ -190,6 +201,41 @@ final class PageCacheTest {
             assertThat(staged.get(2).isWhole()).isTrue();
             staged.forEach(Staged::drop);
             assertThat(descriptors()).isZero();
+        }
+    }
+
+    private Staged stageLarge(PageCache pages, int content) throws IOException {
+        MemorySegment bytes = arena.allocate(LARGE_BYTES);
+        bytes.fill((byte) content);
+        return pages.stage(FILES, bytes);
+    }
+
+    @Test
+    void ofALargeSample_onlyThePartsAreStagedThatAreNotThere() throws Exception {
+        needsCachestat();
+        String drop = """
+                import os, sys
+                fd = os.open(sys.argv[1], os.O_RDONLY)
+                os.posix_fadvise(fd, 2 << 20, 1 << 20, os.POSIX_FADV_DONTNEED)
+                """;
+        String look = """
+                import itertools, sys
+                content = open(sys.argv[1], "rb").read()
+                print([(key, len(list(all))) for key, all in itertools.groupby(content)])
+                """;
+        String file = POINT.resolve(LARGE).toString();
+        try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
+            Staged staged = stageLarge(pages, 1);
+            while (staged.isWhole()) {
+                NativeReader _ = NativeReader.sh(PYTHON, drop, file);
+            }
+            Staged once = stageLarge(pages, 2);
+            assertThat(once.isWhole()).isTrue();
+            assertThat(NativeReader.sh(PYTHON, look, file).output())
+                    .isEqualTo("[(1, %d), (2, %d), (1, %d)]\n".formatted(2 * MIB, MIB, LARGE_BYTES - 3 * MIB));
+            assertThat(session.requests(Operation.READ)).isZero();
+            once.drop();
+            staged.drop();
         }
     }
 
