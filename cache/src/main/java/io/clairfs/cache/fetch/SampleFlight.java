@@ -123,7 +123,7 @@ final class SampleFlight {
         synchronized (this) {
             arriving = buffer;
             arrived = 0;
-            entered = gate.enter(buffer.size(), urgency, order, this::arrivedUpTo);
+            entered = gate.enter(buffer.size(), urgency, order, at -> arrivedUpTo(at, gate));
             pass = entered;
             near = takeThat(Waiter::isNear);
         }
@@ -148,8 +148,8 @@ final class SampleFlight {
         pass = null;
     }
 
-    /** Called by the thread that fetches, which holds the buffer. Readers are told without the lock, for telling one takes a while. */
-    private void arrivedUpTo(long at) {
+    /** Called by the thread that fetches, which holds the buffer. Readers are told without the lock, for telling one takes a while, and while more is to come, elsewhere. */
+    private void arrivedUpTo(long at, SourceGate gate) {
         List<Waiter> ready;
         SampleBuffer buffer;
         synchronized (this) {
@@ -157,9 +157,20 @@ final class SampleFlight {
             buffer = arriving;
             ready = buffer == null ? List.of() : takeThat(waiter -> waiter.upTo <= at);
         }
-        if (buffer != null) {
-            ready.forEach(waiter -> waiter.take(buffer));
+        if (buffer == null || ready.isEmpty()) {
+            return;
         }
+        if (at == buffer.size() || !buffer.tryRetain()) {
+            ready.forEach(waiter -> waiter.take(buffer));
+            return;
+        }
+        gate.answer(() -> {
+            try {
+                ready.forEach(waiter -> waiter.take(buffer));
+            } finally {
+                buffer.release();
+            }
+        });
     }
 
     /** Takes these waiters out; the caller holds the lock. */

@@ -18,6 +18,7 @@ final class SourceGate {
     private final LongSupplier clockNs;
     private final ReentrantLock lock = new ReentrantLock();
     private final SourceTurns turns;
+    private final PieceReplies replies = new PieceReplies();
 
     /**
      * A gate.
@@ -51,6 +52,11 @@ final class SourceGate {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Answers readers of what has arrived, while the thread that fetches goes on. */
+    void answer(Runnable readers) {
+        replies.run(readers);
     }
 
     /** See {@link SourceTurns#contention}. */
