@@ -20,8 +20,13 @@ final class InFlightLimit {
 
     private static final long MOST_BYTES = 256 << 20;
 
-    /** A limit that is tried at twice is kept, and climbs from there, if throughput grows by this factor. */
+    /** A limit that is tried at twice is kept, and climbs from there, if throughput grows by this factor over the best of late, so often in a row. */
     private static final double GAIN = 1.1;
+
+    private static final int GAINS = 2;
+
+    /** What is left of the best throughput of late with each look: a source that has become slower may be tried again. */
+    private static final double BEST_KEEPS = 0.98;
 
     /**
      * While the limit climbs, a doubled one is kept, and doubled again, if throughput grows by this factor. Two looks at a source that is bound
@@ -58,6 +63,11 @@ final class InFlightLimit {
     private long before = PIECE_BYTES;
 
     private double rateBefore;
+
+    /** The best throughput of late while the limit was held: a source whose rate varies seems to gain by a trial that follows a slow moment. */
+    private double best;
+
+    private int gains;
     private long pauseNs = SHORTEST_PAUSE_NS;
     private long tryAtNs;
     private boolean lessNext = true;
@@ -121,18 +131,21 @@ final class InFlightLimit {
             }
             case HOLDING -> {
                 rateBefore = rate;
+                best = Math.max(rate, BEST_KEEPS * best);
                 if (nowNs - tryAtNs >= 0) {
                     tryAnother();
                 }
             }
             case TRYING_MORE -> {
-                if (rate > GAIN * rateBefore) {
+                gains = rate > GAIN * best ? gains + 1 : 0;
+                if (gains == 0) {
+                    goBack(lookNs, nowNs);
+                } else if (gains == GAINS) {
                     before = limit;
                     rateBefore = rate;
+                    best = 0;
                     phase = Phase.GROWING;
                     set(Math.min(MOST_BYTES, limit * 2));
-                } else {
-                    goBack(lookNs, nowNs);
                 }
             }
             case TRYING_LESS -> {
@@ -157,6 +170,7 @@ final class InFlightLimit {
             return;
         }
         lessNext = !less;
+        gains = 0;
         phase = less ? Phase.TRYING_LESS : Phase.TRYING_MORE;
         set(less ? limit / 2 : limit * 2);
     }
@@ -168,6 +182,9 @@ final class InFlightLimit {
     }
 
     private void hold(long lookNs, long nowNs) {
+        if (limit < before) {
+            best = 0; // it is what more at once gave
+        }
         phase = Phase.HOLDING;
         tryAtNs = nowNs + Math.max(pauseNs, PAUSE_PER_TRIAL * lookNs);
     }

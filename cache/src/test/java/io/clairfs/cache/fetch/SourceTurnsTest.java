@@ -69,6 +69,25 @@ final class SourceTurnsTest {
         assertThat(fetches).allSatisfy(each -> assertThat(each.turn.has()).isEqualTo(each.sample == 4));
     }
 
+    @ParameterizedTest(name = "slower for {0} of every {1} ms")
+    @CsvSource({"50, 100", "50, 150", "100, 200", "30, 400", "90, 250"})
+    void sourceThatIsSlowerNowAndThen_isNotAskedForMore_thanForATrial(int slowMs, int everyMs) {
+        SimulatedStore store = new SimulatedStore(200 * MB, UNBOUNDED, 0);
+        for (int i = 0; i < 64; i++) {
+            SimulatedStore.Fetch _ = store.new Fetch(i, 150_000_000, FetchUrgency.STAGING);
+        }
+        double beyond = 0;
+        while (store.arrived.size() < 32) {
+            store.bandwidth(store.now() * 1000 % everyMs < slowMs ? 165 * MB : 200 * MB);
+            double before = store.now();
+            boolean isMore = store.turns.limitBytes() > PIECE;
+            store.step(0.005);
+            beyond += isMore ? store.now() - before : 0;
+        }
+        assertThat(beyond / store.now()).as("part of the time").isLessThan(0.15);
+        assertThat(store.arrived).as("in order").isSorted();
+    }
+
     @Test
     void sourceThatIsFoundToBeBoundByItsBandwidth_isAskedForLessAgain() {
         SimulatedStore store = new SimulatedStore(800 * MB, 50 * MB, 0);
