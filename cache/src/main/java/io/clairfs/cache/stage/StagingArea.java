@@ -15,6 +15,15 @@ public interface StagingArea {
      */
     Staged stage(int file, MemorySegment bytes) throws IOException;
 
+    /**
+     * The file, if readers have caused all of its {@code bytes} to be there: it then stays as one that was put there.
+     *
+     * @return null when some are not there, or where that cannot be told
+     */
+    default @Nullable Staged stagedByReaders(int file, long bytes) throws IOException {
+        return null;
+    }
+
     /** A part of a file, bytes. */
     record Part(long offset, long bytes) {}
 

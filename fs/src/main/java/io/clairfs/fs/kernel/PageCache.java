@@ -136,6 +136,35 @@ public final class PageCache implements StagingArea, AutoCloseable {
         }
     }
 
+    @Override
+    public @Nullable Staged stagedByReaders(int file, long bytes) throws IOException {
+        if (!session.enter()) {
+            throw gone();
+        }
+        try {
+            return pinIfThere(file, bytes);
+        } finally {
+            session.leave();
+        }
+    }
+
+    private @Nullable Staged pinIfThere(int file, long bytes) throws IOException {
+        int pin = reportsHaveRoom && isRoomForPins() ? openReadable(file) : NO_PIN;
+        if (pin == NO_PIN) {
+            return null;
+        }
+        boolean isThere = false;
+        try {
+            FileStatus status = Posix.stat(pin);
+            isThere = status.size() == bytes && CachedPages.isCached(pin, 0, bytes);
+            return isThere ? new Pages(file, pin, status) : null;
+        } finally {
+            if (!isThere) {
+                closePin(file, pin);
+            }
+        }
+    }
+
     private static IOException gone() {
         return new IOException("the mount is gone");
     }

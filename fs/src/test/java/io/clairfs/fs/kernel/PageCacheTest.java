@@ -240,6 +240,26 @@ final class PageCacheTest {
     }
 
     @Test
+    void whatReadersHaveFetched_isStagedWithoutAPush_ifAllOfItIsThere() throws Exception {
+        needsCachestat();
+        try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
+            assertThat(pages.stagedByReaders(FILES, LARGE_BYTES)).isNull();
+            Staged pushed = stageLarge(pages, 1);
+            assertThat(pages.stagedByReaders(FILES, LARGE_BYTES + 1))
+                    .as("another size")
+                    .isNull();
+            assertThat(descriptors()).isEqualTo(1);
+            Staged kept = pages.stagedByReaders(FILES, LARGE_BYTES);
+            assertThat(kept).isNotNull();
+            assertThat(descriptors()).isEqualTo(2);
+            kept.drop();
+            assertThat(pushed.isWhole()).isFalse();
+            pushed.drop();
+            assertThat(descriptors()).isZero();
+        }
+    }
+
+    @Test
     void stagedSamples_keepNoDescriptor_whenTheProcessHasManyOpen_andAreReadFromThePageCacheAllTheSame()
             throws Exception {
         try (PageCache pages = new PageCache(tree, POINT, session.channel(), 0)) {
