@@ -5,11 +5,13 @@ import io.clairfs.cache.dataset.Entry;
 import io.clairfs.cache.placement.ResidentSamples;
 import io.clairfs.cache.plan.model.ObservedRates;
 import io.clairfs.cache.plan.model.Place;
+import io.clairfs.cache.posix.NativeMemory;
 import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.Source.SourceFile;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.tier.SampleBuffer;
+import io.clairfs.cache.worker.OnDemandThread;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
@@ -71,6 +73,7 @@ final class CheapestPlace {
     private final BestSourceTime sourceAtBest = new BestSourceTime();
     private final Making making;
     private final Executor besides;
+    private final Executor touching = new OnDemandThread("sample-memory");
     private final AtomicBoolean besidesUnderWay = new AtomicBoolean();
 
     /** {@code besides} runs what no reader may wait for. */
@@ -361,6 +364,7 @@ final class CheapestPlace {
                 if (at == 0 && flight.isUnwanted()) {
                     throw new UnwantedException();
                 }
+                touchNext(buffer, at + piece);
                 return piece;
             });
             return buffer;
@@ -368,6 +372,20 @@ final class CheapestPlace {
             flight.leave();
             buffer.release();
             throw t;
+        }
+    }
+
+    /** Has the next piece of a large sample touched while this one is read. */
+    private void touchNext(SampleBuffer buffer, long at) {
+        long length = Math.min(InFlightLimit.PIECE_BYTES, buffer.size() - at);
+        if (length > 0 && NativeMemory.isLarge(buffer.size()) && buffer.tryRetain()) {
+            touching.execute(() -> {
+                try {
+                    NativeMemory.touch(buffer.bytes().asSlice(at, length));
+                } finally {
+                    buffer.release();
+                }
+            });
         }
     }
 

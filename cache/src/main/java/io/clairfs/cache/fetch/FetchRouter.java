@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A second request for a sample joins the flight that is under way ({@code FlightTable}). Calls block for as long as the source takes; the
  * caller bounds the wait ({@link SampleReader}). A reader takes its bytes as they arrive ({@code ReaderFetches}).
  *
- * <p>Life cycle: made once for a node, before its first read; it has nothing to close, and threads only for the moment of a trial or of a fetch that was given up. Locks:
+ * <p>Life cycle: made once for a node, before its first read; it has nothing to close, and threads only while they are needed: for a trial, a fetch that was given up, pieces of large samples. Locks:
  * it has none of its own, and takes those of the flight and of {@link Admission} one after the other. No lock is held during a fetch, a
  * wait for a flight, or the completion of a reader.
  */

@@ -2,6 +2,8 @@ package io.clairfs.cache.fetch;
 
 import io.clairfs.cache.plan.model.Contention;
 import io.clairfs.cache.source.Source;
+import io.clairfs.cache.worker.OnDemandThread;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
@@ -18,7 +20,7 @@ final class SourceGate {
     private final LongSupplier clockNs;
     private final ReentrantLock lock = new ReentrantLock();
     private final SourceTurns turns;
-    private final PieceReplies replies = new PieceReplies();
+    private final Executor replies = new OnDemandThread("piece-replies");
 
     /**
      * A gate.
@@ -54,9 +56,9 @@ final class SourceGate {
         }
     }
 
-    /** Answers readers of what has arrived, while the thread that fetches goes on. */
+    /** Answers readers of what has arrived, while the thread that fetches goes on: to copy a piece to the kernel takes as long as a fast source takes to give one. */
     void answer(Runnable readers) {
-        replies.run(readers);
+        replies.execute(readers);
     }
 
     /** See {@link SourceTurns#contention}. */

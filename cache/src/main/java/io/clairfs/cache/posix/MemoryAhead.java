@@ -65,6 +65,11 @@ final class MemoryAhead {
         }
     }
 
+    /** Touches the pages of this memory, whose contents stay as they are. Returns whether it did; if not, {@link NativeCall#errno} says why. */
+    static boolean touch(long from, long bytes) {
+        return MADVISE.call(from, bytes, MADV_POPULATE_WRITE) == 0;
+    }
+
     private void run() {
         while (true) {
             long end = heapEnd.getAsLong() & -STEP;
@@ -77,7 +82,7 @@ final class MemoryAhead {
             if (from + STEP > until) {
                 wakeAbove = from >= end ? end + STEP : Math.max(block + STEP / 2, from - MOST_AHEAD / 2);
                 LockSupport.park(this);
-            } else if (MADVISE.call(from, STEP, MADV_POPULATE_WRITE) != 0 && NativeCall.errno() == Errno.EINVAL) {
+            } else if (!touch(from, STEP) && NativeCall.errno() == Errno.EINVAL) {
                 LOG.log(Level.DEBUG, "memory is not touched ahead: the kernel cannot do it");
                 wakeAbove = Long.MAX_VALUE;
                 return;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An {@link java.lang.foreign.Arena} that several threads may use stops all threads for a moment when it closes, which is too expensive
  * per sample; reference counts in {@code cache.tier} give the safety instead. Blocks up to 32 MiB come from the heap of the C library
- * rather than from mmap, so that freed samples are reused without page faults.
+ * rather than from mmap, so that freed samples are reused without page faults. Larger ones have a mapping each, and are {@linkplain #keepLarge kept} for a moment.
  */
 @SuppressWarnings("restricted")
 public final class NativeMemory {
@@ -22,6 +22,7 @@ public final class NativeMemory {
 
     private static final NativeFunction HEAP_END = NativeFunction.of("sbrk");
 
+    private static final LargeBlocks LARGE = new LargeBlocks();
     private static final LongAdder HELD = new LongAdder();
     private static volatile @Nullable MemoryAhead ahead;
 
@@ -47,9 +48,28 @@ public final class NativeMemory {
         }
     }
 
+    /** From now on keeps large blocks that are freed, so many bytes at most, for a moment: for the next ones. */
+    public static void keepLarge(long bytes) {
+        LARGE.keep(bytes);
+    }
+
+    /** Touches memory that is about to be written, so that the writer need not wait until the kernel has given and cleared it; its contents stay as they are. */
+    public static void touch(MemorySegment part) {
+        long from = part.address() & -MemoryAhead.STEP; // in whole huge pages
+        boolean _ = MemoryAhead.touch(from, part.address() + part.byteSize() - from);
+    }
+
+    /** Whether a block of this size has a mapping of its own. */
+    public static boolean isLarge(long bytes) {
+        return bytes > LARGEST_MMAP_THRESHOLD;
+    }
+
     /** {@code bytes} of memory with undefined contents; {@link #free} releases it. */
     public static MemorySegment allocate(long bytes) {
-        long block = MALLOC.call(Math.max(bytes, 1));
+        long block = isLarge(bytes) ? LARGE.take(bytes) : 0;
+        if (block == 0) {
+            block = MALLOC.call(Math.max(bytes, 1));
+        }
         if (block == 0) {
             throw new OutOfMemoryError("no native memory for " + bytes + " bytes");
         }
@@ -69,6 +89,10 @@ public final class NativeMemory {
     /** Frees memory of {@link #allocate}. */
     public static void free(MemorySegment block) {
         HELD.add(-block.byteSize());
-        long _ = FREE.call(block.address());
+        if (isLarge(block.byteSize())) {
+            LARGE.free(block.address(), block.byteSize());
+        } else {
+            long _ = FREE.call(block.address());
+        }
     }
 }

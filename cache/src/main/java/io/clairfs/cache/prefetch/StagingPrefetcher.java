@@ -16,6 +16,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class StagingPrefetcher implements AutoCloseable {
     private static final Logger LOG = System.getLogger(StagingPrefetcher.class.getName());
     private static final int MOST_BEGUN_AT_ONCE = 8;
+    private static final long MOST_TO_PUSH_BYTES = 64L << 20;
     private static final int PUSHES_AT_ONCE = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
 
     private final DatasetTree tree;
@@ -44,6 +46,9 @@ final class StagingPrefetcher implements AutoCloseable {
 
     /** Loaders that have fetched their sample and push it, or wait to push it. */
     private final AtomicInteger pushing = new AtomicInteger();
+
+    /** The bytes of their samples. */
+    private final AtomicLong toPushBytes = new AtomicLong();
 
     /** Whether the sample that was claimed last was in memory. */
     private volatile boolean isFromMemory;
@@ -195,8 +200,11 @@ final class StagingPrefetcher implements AutoCloseable {
         }
     }
 
+    /** Whether more samples need not be fetched now: those from memory are pushed as fast as they can be, or so much waits to be pushed that more would only take memory. */
     private boolean isBusyPushing() {
-        return isFromMemory && pushing.get() >= PUSHES_AT_ONCE;
+        int loaders = pushing.get();
+        return (isFromMemory && loaders >= PUSHES_AT_ONCE)
+                || (loaders > PUSHES_AT_ONCE && toPushBytes.get() >= MOST_TO_PUSH_BYTES);
     }
 
     private void wakeUnlessBusyPushing() {
@@ -279,10 +287,14 @@ final class StagingPrefetcher implements AutoCloseable {
 
     private void push(int file, SampleBuffer buffer, StagingBuffer.Loading loading) {
         pushing.incrementAndGet();
+        toPushBytes.addAndGet(buffer.size());
         pushes.acquireUninterruptibly();
         try {
-            if (!loading.isWanted()) {
-                return; // the trainer was here first
+            if (!loading.isWanted()) { // the trainer was here first
+                if (buffer.size() >= SampleReader.LEAST_IN_PARTS_BYTES) {
+                    loading.keepRead();
+                }
+                return;
             }
             // Samples leave on the same thread: the kernel gives out next the pages that were freed just now.
             long start = System.nanoTime();
@@ -296,6 +308,7 @@ final class StagingPrefetcher implements AutoCloseable {
                     e);
         } finally {
             pushes.release();
+            toPushBytes.addAndGet(-buffer.size());
             pushing.decrementAndGet();
         }
     }

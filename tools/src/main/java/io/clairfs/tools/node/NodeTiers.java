@@ -71,6 +71,7 @@ final class NodeTiers implements AutoCloseable {
         }
         MemoryTier memory = new MemoryTier(config.memoryBytes());
         NativeMemory.touchAhead();
+        NativeMemory.keepLarge(config.areas().fromSourceBytes());
         List<AsListedTier> compared =
                 ssds.stream().map(ssd -> new AsListedTier(ssd, comparison)).toList();
         return new NodeTiers(
