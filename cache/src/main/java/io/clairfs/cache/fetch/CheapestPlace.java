@@ -205,7 +205,7 @@ final class CheapestPlace {
         if (near != null) {
             return near;
         }
-        if (request.isNear() && flight.giveUpUnlessAwaited()) {
+        if (request.isNear() && !flight.replacesLost() && flight.giveUpUnlessAwaited()) {
             throw new UnwantedException();
         }
         if (attempt.passesPeersOver()) {
@@ -217,7 +217,8 @@ final class CheapestPlace {
         try {
             return isMadeFirst(sample) ? made(sample, flight, request) : fromSource(sample.file(), flight);
         } catch (SourceException e) {
-            SampleBuffer any = fromAny(attempt);
+            SampleBuffer any = fromAny(
+                    request.isNear() ? this.near.attempt(sample.number(), tree.keptSize(sample.number())) : attempt);
             if (any == null) {
                 throw e;
             }
@@ -235,8 +236,8 @@ final class CheapestPlace {
         SampleBuffer sample = null;
         for (NearPlaces.Near each = attempt.nearest(); each != null; each = attempt.nearest()) {
             double most = mostSeconds(each, bytes, request);
-            if (request.isNear() && each.isHome()) {
-                attempt.failed(each); // it would read the whole sample from the source first
+            if (request.isNear() && (each.isHome() || each.seconds() > request.nearSeconds())) {
+                attempt.failed(each); // a home would read the whole sample from the source first
             } else if (each.seconds() <= most) {
                 sample = from(attempt, each, bytes, most, request);
             } else if (request.urgency() == FetchUrgency.READER) {
@@ -352,27 +353,44 @@ final class CheapestPlace {
 
     /** The sample from the source, with a reference for the caller. */
     SampleBuffer fromSource(SourceFile from, SampleFlight flight) throws SourceException {
-        SampleBuffer buffer = SampleBuffer.allocate(from.size());
         long start = System.nanoTime();
-        try (SourceGate.Pass pass = flight.enter(gate, buffer)) {
-            source.read(from, buffer.bytes(), at -> {
-                if (at == from.size()) {
-                    fetchedFromSource(at, at, System.nanoTime() - start); // before the readers are told
-                    flight.bytesArrived();
-                }
-                long piece = pass.next(at);
-                if (at == 0 && flight.isUnwanted()) {
-                    throw new UnwantedException();
-                }
-                touchNext(buffer, at + piece);
-                return piece;
-            });
+        SampleBuffer buffer = null;
+        try (SourceGate.Pass pass = flight.enter(gate, from.size())) {
+            buffer = allocateInTurn(from.size(), pass);
+            flight.arrivesIn(buffer);
+            read(from, buffer, flight, pass, start);
             return buffer;
         } catch (Throwable t) {
             flight.leave();
-            buffer.release();
+            if (buffer != null) {
+                buffer.release();
+            }
             throw t;
         }
+    }
+
+    /** A buffer to read into. A large one takes memory at once, if it is one that was kept; so it is not taken by those who wait for their turn. */
+    private static SampleBuffer allocateInTurn(long bytes, SourceGate.Pass pass) {
+        if (NativeMemory.isLarge(bytes)) {
+            pass.begin();
+        }
+        return SampleBuffer.allocate(bytes);
+    }
+
+    private void read(SourceFile from, SampleBuffer into, SampleFlight flight, SourceGate.Pass pass, long startNs)
+            throws SourceException {
+        source.read(from, into.bytes(), at -> {
+            if (at == from.size()) {
+                fetchedFromSource(at, at, System.nanoTime() - startNs); // before the readers are told
+                flight.bytesArrived();
+            }
+            long piece = pass.next(at);
+            if (at == 0 && flight.isUnwanted()) {
+                throw new UnwantedException();
+            }
+            touchNext(into, at + piece);
+            return piece;
+        });
     }
 
     /** Has the next piece of a large sample touched while this one is read. */
@@ -420,10 +438,11 @@ final class CheapestPlace {
     SampleBuffer makeHere(Entry sample, SampleFlight flight) throws SourceException {
         SourceFile from = sample.file();
         long start = System.nanoTime();
-        SampleBuffer read = SampleBuffer.allocate(from.size());
+        SampleBuffer read = null;
         SampleBuffer made = null;
         try (MakingTimes.Work work = making.here(from.size());
                 SourceGate.Pass pass = flight.enterForView(gate, from.size(), sample.size())) {
+            read = allocateInTurn(from.size(), pass);
             source.read(from, read.bytes(), at -> {
                 if (at == from.size()) {
                     flight.bytesArrived(); // the source is free for others while the sample is made
@@ -446,7 +465,9 @@ final class CheapestPlace {
             }
             throw t;
         } finally {
-            read.release();
+            if (read != null) {
+                read.release();
+            }
         }
     }
 

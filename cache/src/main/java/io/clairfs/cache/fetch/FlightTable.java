@@ -137,7 +137,7 @@ final class FlightTable {
         if (!flight.giveUpUnlessAwaited()) {
             return false;
         }
-        underWay.remove(file, flight);
+        fail(file, flight, new UnwantedException());
         return true;
     }
 

@@ -20,13 +20,13 @@ final class InFlightLimit {
 
     private static final long MOST_BYTES = 256 << 20;
 
-    /** A limit that is tried at twice is kept, and climbs from there, if throughput grows by this factor over the best of late, so often in a row. */
+    /** A limit that is tried at twice is kept, and climbs from there, if throughput grows by this factor over the mean of late, so often in a row. */
     private static final double GAIN = 1.1;
 
     private static final int GAINS = 2;
 
-    /** What is left of the best throughput of late with each look: a source that has become slower may be tried again. */
-    private static final double BEST_KEEPS = 0.98;
+    /** How much the newest look weighs in that mean. */
+    private static final double NEWEST_WEIGHS = 1.0 / 8;
 
     /**
      * While the limit climbs, a doubled one is kept, and doubled again, if throughput grows by this factor. Two looks at a source that is bound
@@ -64,8 +64,8 @@ final class InFlightLimit {
 
     private double rateBefore;
 
-    /** The best throughput of late while the limit was held: a source whose rate varies seems to gain by a trial that follows a slow moment. */
-    private double best;
+    /** The mean throughput of late while the limit was held; 0 before the first look. A source whose rate varies would seem to gain by a trial that follows a slow moment. */
+    private double mean;
 
     private int gains;
     private long pauseNs = SHORTEST_PAUSE_NS;
@@ -131,19 +131,19 @@ final class InFlightLimit {
             }
             case HOLDING -> {
                 rateBefore = rate;
-                best = Math.max(rate, BEST_KEEPS * best);
+                mean += mean == 0 ? rate : NEWEST_WEIGHS * (rate - mean);
                 if (nowNs - tryAtNs >= 0) {
                     tryAnother();
                 }
             }
             case TRYING_MORE -> {
-                gains = rate > GAIN * best ? gains + 1 : 0;
+                gains = rate > GAIN * mean ? gains + 1 : 0;
                 if (gains == 0) {
                     goBack(lookNs, nowNs);
                 } else if (gains == GAINS) {
                     before = limit;
                     rateBefore = rate;
-                    best = 0;
+                    mean = 0;
                     phase = Phase.GROWING;
                     set(Math.min(MOST_BYTES, limit * 2));
                 }
@@ -183,7 +183,7 @@ final class InFlightLimit {
 
     private void hold(long lookNs, long nowNs) {
         if (limit < before) {
-            best = 0; // it is what more at once gave
+            mean = 0; // it is what more at once gave
         }
         phase = Phase.HOLDING;
         tryAtNs = nowNs + Math.max(pauseNs, PAUSE_PER_TRIAL * lookNs);

@@ -116,19 +116,26 @@ final class SampleFlight {
         return pass == null ? 0 : pass.given();
     }
 
-    /** Goes to the source, which fills {@code buffer}. */
-    SourceGate.Pass enter(SourceGate gate, SampleBuffer buffer) {
+    /** Goes to the source for {@code bytes}. */
+    SourceGate.Pass enter(SourceGate gate, long bytes) {
         SourceGate.Pass entered;
         List<Waiter> near;
         synchronized (this) {
-            arriving = buffer;
             arrived = 0;
-            entered = gate.enter(buffer.size(), urgency, order, at -> arrivedUpTo(at, gate));
+            entered = gate.enter(bytes, urgency, order, at -> arrivedUpTo(at, gate));
             pass = entered;
             near = takeThat(Waiter::isNear);
         }
+        for (SampleFlight other = lost; other != null; other = other.lost) {
+            near.addAll(other.takeNear());
+        }
         near.forEach(waiter -> waiter.promise.completeExceptionally(new UnwantedException()));
         return entered;
+    }
+
+    /** The source fills this buffer. */
+    synchronized void arrivesIn(SampleBuffer buffer) {
+        arriving = buffer;
     }
 
     /** Goes to the source for {@code bytes} of which a view makes {@code madeBytes}. Nobody gets any before all are made. */
@@ -173,6 +180,10 @@ final class SampleFlight {
         });
     }
 
+    private synchronized List<Waiter> takeNear() {
+        return takeThat(Waiter::isNear);
+    }
+
     /** Takes these waiters out; the caller holds the lock. */
     private List<Waiter> takeThat(Predicate<Waiter> isTaken) {
         List<Waiter> taken = new ArrayList<>();
@@ -191,9 +202,9 @@ final class SampleFlight {
         return urgency == FetchUrgency.READER;
     }
 
-    /** Whether it only fills a tier that no longer wants the sample. */
+    /** Whether it only fills a tier that no longer wants the sample, and replaces none that others may wait for. */
     synchronized boolean isUnwanted() {
-        boolean unwanted = urgency == FetchUrgency.FILLING && !wanted.getAsBoolean();
+        boolean unwanted = urgency == FetchUrgency.FILLING && lost == null && !wanted.getAsBoolean();
         ended |= unwanted; // a reader that comes now has to fetch anew
         return unwanted;
     }
@@ -256,20 +267,13 @@ final class SampleFlight {
     }
 
     /**
-     * Ends the flight unless readers wait for it, other than {@linkplain #awaitNear those of near places}, who are told. Returns whether it has ended: who waits for
-     * the whole sample fetches anew.
+     * Ends the flight unless readers wait for it, other than {@linkplain #awaitNear those of near places}. Returns whether it has ended: the caller then lets it {@linkplain #failed fail}
+     * by an {@link UnwantedException}, and who waits for the whole sample fetches anew.
      */
-    boolean giveUpUnlessAwaited() {
-        List<Waiter> near;
-        synchronized (this) {
-            if (!waiters.stream().allMatch(Waiter::isNear)) {
-                return false;
-            }
-            near = end();
-        }
-        promise.completeExceptionally(new UnwantedException());
-        near.forEach(waiter -> waiter.promise.completeExceptionally(new UnwantedException()));
-        return true;
+    synchronized boolean giveUpUnlessAwaited() {
+        boolean isGivenUp = waiters.stream().allMatch(Waiter::isNear);
+        ended |= isGivenUp;
+        return isGivenUp;
     }
 
     private synchronized List<Waiter> end() {

@@ -171,7 +171,7 @@ public final class SampleReader implements AutoCloseable {
         }
         if (!isFarBehind && router.isNear(file) && inUse.hasRoomForReaders(tree.fileSize(file))) {
             double mostSeconds = timeoutMs * WHOLE_IN_TIMEOUT / TimeUnit.SECONDS.toMillis(1);
-            fetch(wait, () -> fetches.fetchNear(file, upTo, mostSeconds, given));
+            fetch(wait, given, () -> fetches.fetchNear(file, upTo, mostSeconds, given));
         } else {
             fetch(wait, () -> readPiece(file, offset, length, wait));
         }
@@ -199,7 +199,12 @@ public final class SampleReader implements AutoCloseable {
 
     private void fromSource(int file, long offset, int length, ReadWaits.Wait wait) {
         long upTo = offset + length;
-        if (isFarBehind(file, upTo) || !fetches.isAtSource(file) || !fetches.join(file, upTo, wait)) {
+        SampleBuffer here = router.fromMemory(file);
+        if (here != null) { // the flight was quick
+            if (!wait.complete(here)) {
+                here.release();
+            }
+        } else if (isFarBehind(file, upTo) || !fetches.isAtSource(file) || !fetches.join(file, upTo, wait)) {
             fetch(wait, () -> readPiece(file, offset, length, wait));
         }
     }
@@ -254,8 +259,12 @@ public final class SampleReader implements AutoCloseable {
         void run() throws SourceException;
     }
 
-    /** Runs a fetch, unless its read no longer waits when its turn comes. */
     private void fetch(ReadWaits.Wait wait, Fetch fetch) {
+        fetch(wait, wait, fetch);
+    }
+
+    /** Runs a fetch, unless its read no longer waits when its turn comes. {@code told} is told of a failure, if it knows nothing better. */
+    private void fetch(ReadWaits.Wait wait, CompletableFuture<SampleBuffer> told, Fetch fetch) {
         slots.run(() -> {
             if (wait.isDone()) {
                 return;
@@ -263,7 +272,7 @@ public final class SampleReader implements AutoCloseable {
             try {
                 fetch.run();
             } catch (Throwable t) {
-                wait.completeExceptionally(t);
+                told.completeExceptionally(t);
             }
         });
     }

@@ -89,6 +89,7 @@ final class SourceGate {
         private final LongConsumer progress;
         private final Condition granted;
         private boolean complete;
+        private long first;
 
         /** Written by the thread that fetches. */
         private volatile long given;
@@ -100,8 +101,18 @@ final class SourceGate {
             this.progress = progress;
         }
 
+        /** Waits for the first turn, which {@link #next} gives then. */
+        void begin() {
+            first = next(0);
+        }
+
         @Override
         public long next(long at) {
+            if (at == 0 && first > 0) {
+                long piece = first;
+                first = 0;
+                return piece;
+            }
             given = at;
             progress.accept(at);
             long piece = Math.min(InFlightLimit.PIECE_BYTES, bytes - at);

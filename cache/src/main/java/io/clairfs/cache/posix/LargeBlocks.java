@@ -1,5 +1,7 @@
 package io.clairfs.cache.posix;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * resized under the lock.
  */
 final class LargeBlocks {
+    private static final Logger LOG = System.getLogger(LargeBlocks.class.getName());
     private static final NativeFunction REALLOC = NativeFunction.of("realloc");
     private static final NativeFunction FREE = NativeFunction.of("free");
 
@@ -29,7 +32,7 @@ final class LargeBlocks {
     private final Executor later;
     private final Deque<Block> kept = new ArrayDeque<>();
     private long mostBytes;
-    private long keptBytes;
+    private volatile long keptBytes;
     private boolean looks;
 
     private record Block(long address, long bytes, long sinceNs) {}
@@ -89,8 +92,41 @@ final class LargeBlocks {
         }
         free(freed);
         if (toLook) {
-            later.execute(this::look);
+            lookLater();
         }
+    }
+
+    private void lookLater() {
+        try {
+            later.execute(this::look);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            LOG.log(Level.DEBUG, "no thread that frees blocks later", e);
+            dropAll();
+        }
+    }
+
+    private void dropAll() {
+        List<Block> freed;
+        synchronized (this) {
+            freed = List.copyOf(kept);
+            kept.clear();
+            keptBytes = 0;
+            looks = false;
+        }
+        free(freed);
+    }
+
+    /** Frees the oldest kept blocks, so many bytes of them if there are. */
+    void drop(long bytes) {
+        List<Block> freed = new ArrayList<>();
+        synchronized (this) {
+            for (long dropped = 0; dropped < bytes && !kept.isEmpty(); ) {
+                Block oldest = removeOldest();
+                dropped += oldest.bytes;
+                freed.add(oldest);
+            }
+        }
+        free(freed);
     }
 
     private Block removeOldest() {
@@ -112,7 +148,7 @@ final class LargeBlocks {
         }
         free(freed);
         if (toLook) {
-            later.execute(this::look);
+            lookLater();
         }
     }
 
@@ -122,7 +158,7 @@ final class LargeBlocks {
         }
     }
 
-    synchronized long keptBytes() {
+    long keptBytes() {
         return keptBytes;
     }
 }

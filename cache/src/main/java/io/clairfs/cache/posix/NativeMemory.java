@@ -25,6 +25,7 @@ public final class NativeMemory {
     private static final LargeBlocks LARGE = new LargeBlocks();
     private static final LongAdder HELD = new LongAdder();
     private static volatile @Nullable MemoryAhead ahead;
+    private static volatile long together;
 
     static {
         // The largest threshold that glibc accepts; setting it also stops glibc from moving it.
@@ -48,9 +49,25 @@ public final class NativeMemory {
         }
     }
 
-    /** From now on keeps large blocks that are freed, so many bytes at most, for a moment: for the next ones. */
-    public static void keepLarge(long bytes) {
+    /**
+     * From now on keeps large blocks that are freed, {@code bytes} at most, for a moment: for the next ones.
+     *
+     * @param togetherBytes so much all memory of {@link #allocate} may take, with what is kept
+     */
+    public static void keepLarge(long bytes, long togetherBytes) {
+        together = togetherBytes;
         LARGE.keep(bytes);
+    }
+
+    /** Frees kept blocks where they and what is allocated are too much. */
+    private static void keepWithin() {
+        long kept = LARGE.keptBytes();
+        if (kept > 0) {
+            long excess = HELD.sum() + kept - together;
+            if (excess > 0) {
+                LARGE.drop(excess);
+            }
+        }
     }
 
     /** Touches memory that is about to be written, so that the writer need not wait until the kernel has given and cleared it; its contents stay as they are. */
@@ -74,6 +91,7 @@ public final class NativeMemory {
             throw new OutOfMemoryError("no native memory for " + bytes + " bytes");
         }
         HELD.add(bytes);
+        keepWithin();
         MemoryAhead growing = ahead;
         if (growing != null) {
             growing.taken(block + bytes);
@@ -91,6 +109,7 @@ public final class NativeMemory {
         HELD.add(-block.byteSize());
         if (isLarge(block.byteSize())) {
             LARGE.free(block.address(), block.byteSize());
+            keepWithin();
         } else {
             long _ = FREE.call(block.address());
         }

@@ -290,11 +290,8 @@ final class StagingPrefetcher implements AutoCloseable {
         toPushBytes.addAndGet(buffer.size());
         pushes.acquireUninterruptibly();
         try {
-            if (!loading.isWanted()) { // the trainer was here first
-                if (buffer.size() >= SampleReader.LEAST_IN_PARTS_BYTES) {
-                    loading.keepRead();
-                }
-                return;
+            if (!loading.isWanted() && !isThereByReaders(buffer)) {
+                return; // the trainer was here first
             }
             // Samples leave on the same thread: the kernel gives out next the pages that were freed just now.
             long start = System.nanoTime();
@@ -308,9 +305,17 @@ final class StagingPrefetcher implements AutoCloseable {
                     e);
         } finally {
             pushes.release();
-            toPushBytes.addAndGet(-buffer.size());
             pushing.decrementAndGet();
+            long left = toPushBytes.addAndGet(-buffer.size());
+            if (left < MOST_TO_PUSH_BYTES && left + buffer.size() >= MOST_TO_PUSH_BYTES) {
+                signal.wake(1); // loaders may have found too much
+            }
         }
+    }
+
+    /** Whether a sample that the trainer was first to read is there but for a little, so that it may as well stay: its next epoch may find it. */
+    private boolean isThereByReaders(SampleBuffer buffer) {
+        return buffer.size() >= SampleReader.LEAST_IN_PARTS_BYTES && staging.pushesWhatIsMissing();
     }
 
     /** Gives up what peers were asked for; nothing calls the other methods any more. */

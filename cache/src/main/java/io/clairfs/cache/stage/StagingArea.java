@@ -15,13 +15,9 @@ public interface StagingArea {
      */
     Staged stage(int file, MemorySegment bytes) throws IOException;
 
-    /**
-     * The file, if readers have caused all of its {@code bytes} to be there: it then stays as one that was put there.
-     *
-     * @return null when some are not there, or where that cannot be told
-     */
-    default @Nullable Staged stagedByReaders(int file, long bytes) throws IOException {
-        return null;
+    /** Whether of a large file that is put there only what is missing takes time: what readers have caused to be there can be told. */
+    default boolean pushesWhatIsMissing() {
+        return false;
     }
 
     /** A part of a file, bytes. */

@@ -118,13 +118,6 @@ public final class StagingBuffer {
             mine = false;
         }
 
-        /** Keeps a sample that the trainer has read meanwhile in its place until that is needed, if all of it is there: its next epoch may find it. */
-        public void keepRead() throws IOException {
-            if (mine && StagingBuffer.this.keepRead(place)) {
-                mine = false;
-            }
-        }
-
         private void dropLeaving() {
             while (!leaving.isEmpty()) {
                 drop(List.of(leaving.removeLast()));
@@ -340,19 +333,9 @@ public final class StagingBuffer {
         staged.drop(); // closed meanwhile
     }
 
-    private boolean keepRead(Place place) throws IOException {
-        StagingArea.Staged staged = area.stagedByReaders(place.file, place.bytes);
-        if (staged == null) {
-            return false;
-        }
-        synchronized (this) {
-            if (place.state == State.LOADING && place.remains == null) {
-                isStaged(place, staged);
-                return true;
-            }
-        }
-        staged.drop(); // closed meanwhile
-        return false;
+    /** As {@link StagingArea#pushesWhatIsMissing}. */
+    public boolean pushesWhatIsMissing() {
+        return area.pushesWhatIsMissing();
     }
 
     /** Stages the remains again, or drops them. */

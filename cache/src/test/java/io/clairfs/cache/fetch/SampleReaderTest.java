@@ -249,6 +249,34 @@ final class SampleReaderTest {
         assertThat(dataset.readsOf(LARGE_ONE)).isEqualTo(1 + Math.ceilDiv(LARGE, InFlightLimit.PIECE_BYTES));
     }
 
+    // Promise T6
+    @Test
+    void diskThatHangs_isNotAskedAgainForALargeSample_andWhoWaitedForItReadsTheSource() throws Exception {
+        FetchRouter impatient = new FetchRouter(
+                new FetchPlaces(dataset.tree, dataset, admission, inUse, PeerFetch.NONE),
+                new FetchLimits(TimeUnit.MILLISECONDS.toNanos(50), SourceTurns.MOST_BEGUN_BYTES),
+                new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
+                counters,
+                System::nanoTime);
+        int file = dataset.file(LARGE_ONE);
+        put(disk, LARGE_ONE);
+        CountDownLatch gate = new CountDownLatch(1);
+        disk.hangUntil(gate);
+        try (SampleReader patient =
+                new SampleReader(dataset.tree, dataset, impatient, inUse, counters, errors, TIMEOUT_MS)) {
+            FutureTask<byte[]> first = new FutureTask<>(() -> ReadBytes.of(patient, file, 5000, 1000));
+            Thread.ofPlatform().daemon().start(first);
+            Await.until("the disk is asked", () -> impatient.isUnderWay(file));
+            TimeUnit.MILLISECONDS.sleep(60); // it is lost then
+            for (int piece = 1; piece < 4; piece++) {
+                assertThat(ReadBytes.of(patient, file, piece * 100_000L, 1000)).hasSize(1000);
+            }
+            assertThat(first.get(60, TimeUnit.SECONDS)).hasSize(1000);
+        } finally {
+            gate.countDown();
+        }
+    }
+
     // Promise W1
     @Test
     void homeThatDoesNotHoldALargeSample_isNotAskedForTheWhole_byAReaderOfAPart() throws Exception {

@@ -94,6 +94,24 @@ final class LargeBlocksTest {
     }
 
     @Test
+    void blocksAreDropped_whereTheyAreTooMuch_andWhereNobodyCanLook() {
+        blocks.keep(200 * MIB);
+        for (int i = 0; i < 3; i++) {
+            blocks.free(block(40 * MIB), 40 * MIB);
+        }
+        blocks.drop(41 * MIB);
+        assertThat(blocks.keptBytes()).isEqualTo(40 * MIB);
+        blocks.drop(100 * MIB);
+        assertThat(blocks.keptBytes()).isZero();
+        LargeBlocks withoutThreads = new LargeBlocks(() -> 0, _ -> {
+            throw new OutOfMemoryError("no thread");
+        });
+        withoutThreads.keep(200 * MIB);
+        withoutThreads.free(block(40 * MIB), 40 * MIB);
+        assertThat(withoutThreads.keptBytes()).isZero();
+    }
+
+    @Test
     void nothingIsKept_unlessItIsAllowed() {
         blocks.free(block(40 * MIB), 40 * MIB);
         assertThat(blocks.keptBytes()).isZero();

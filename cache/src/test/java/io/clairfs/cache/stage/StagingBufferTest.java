@@ -119,31 +119,6 @@ final class StagingBufferTest {
     }
 
     @Test
-    void sampleThatTheTrainerReadMeanwhile_staysInItsRoom_ifAllOfItIsThere() throws IOException {
-        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
-        area.readByReaders(1, new byte[600]);
-        StagingBuffer.Place read = buffer.reserve(1, 600, drops);
-        StagingBuffer.Place partly = buffer.reserve(2, 300, drops);
-        for (StagingBuffer.Place each : List.of(read, partly)) {
-            try (StagingBuffer.Loading loading = buffer.load(each, List.of())) {
-                buffer.release(each);
-                assertThat(loading.isWanted()).isFalse();
-                loading.keepRead();
-            }
-        }
-        assertThat(buffer.usedBytes()).as("only what is there").isEqualTo(600);
-        assertThat(buffer.isStaged(1)).isTrue();
-        assertThat(buffer.isStaged(2)).isFalse();
-        assertThat(buffer.reserve(1, 600, drops)).as("in the next epoch").isSameAs(read);
-        buffer.release(read);
-        assertThat(buffer.reserve(3, 600, drops)).isNotNull();
-        assertThat(drops).containsExactly(read);
-        buffer.drop(drops);
-        assertThat(area.has(1)).isFalse();
-        assertThat(area.pushes()).isZero();
-    }
-
-    @Test
     void wantedAgain_needsNoSecondPush() throws IOException {
         StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
         StagingBuffer.Place first = buffer.reserve(1, 600, drops);

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 public final class RecordingArea implements StagingArea {
     private final Map<Integer, byte[]> present = new HashMap<>();
     private final Set<Integer> lost = new HashSet<>();
-    private final Map<Integer, byte[]> byReaders = new HashMap<>();
     private long bytes;
     private long mostBytes;
     private long pushes;
@@ -29,27 +28,6 @@ public final class RecordingArea implements StagingArea {
         bytes += copy.length;
         mostBytes = Math.max(mostBytes, bytes);
         pushes++;
-        return staged(file);
-    }
-
-    /** Readers have caused all of this file to be there. */
-    public synchronized void readByReaders(int file, byte[] content) {
-        byReaders.put(file, content.clone());
-    }
-
-    @Override
-    public synchronized @Nullable Staged stagedByReaders(int file, long size) {
-        byte[] content = byReaders.remove(file);
-        if (content == null || content.length != size) {
-            return null;
-        }
-        assertThat(present.put(file, content)).as("it was there").isNull();
-        bytes += content.length;
-        mostBytes = Math.max(mostBytes, bytes);
-        return staged(file);
-    }
-
-    private Staged staged(int file) {
         return new Staged() {
             @Override
             public void drop() {

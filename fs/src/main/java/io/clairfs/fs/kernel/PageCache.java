@@ -77,6 +77,9 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
     private final boolean storesTwice = !PageGenerations.areUsed(PageGenerations.ENABLED);
 
+    /** Whether this kernel tells which pages are there. */
+    private final boolean tellsPages = tellsPages();
+
     private final OwnCloses ownCloses = new OwnCloses(System::nanoTime);
     private volatile int lastPin;
 
@@ -137,31 +140,16 @@ public final class PageCache implements StagingArea, AutoCloseable {
     }
 
     @Override
-    public @Nullable Staged stagedByReaders(int file, long bytes) throws IOException {
-        if (!session.enter()) {
-            throw gone();
-        }
-        try {
-            return pinIfThere(file, bytes);
-        } finally {
-            session.leave();
-        }
+    public boolean pushesWhatIsMissing() {
+        return tellsPages;
     }
 
-    private @Nullable Staged pinIfThere(int file, long bytes) throws IOException {
-        int pin = reportsHaveRoom && isRoomForPins() ? openReadable(file) : NO_PIN;
-        if (pin == NO_PIN) {
-            return null;
-        }
-        boolean isThere = false;
+    private static boolean tellsPages() throws PosixException {
+        int self = Posix.openAt(Posix.AT_FDCWD, "/proc/self/exe".getBytes(ISO_8859_1), Posix.O_RDONLY);
         try {
-            FileStatus status = Posix.stat(pin);
-            isThere = status.size() == bytes && CachedPages.isCached(pin, 0, bytes);
-            return isThere ? new Pages(file, pin, status) : null;
+            return CachedPages.isTold(self);
         } finally {
-            if (!isThere) {
-                closePin(file, pin);
-            }
+            Posix.close(self);
         }
     }
 

@@ -225,6 +225,7 @@ final class PageCacheTest {
                 """;
         String file = POINT.resolve(LARGE).toString();
         try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
+            assertThat(pages.pushesWhatIsMissing()).isTrue();
             Staged staged = stageLarge(pages, 1);
             while (staged.isWhole()) {
                 NativeReader _ = NativeReader.sh(PYTHON, drop, file);
@@ -236,26 +237,6 @@ final class PageCacheTest {
             assertThat(session.requests(Operation.READ)).isZero();
             once.drop();
             staged.drop();
-        }
-    }
-
-    @Test
-    void whatReadersHaveFetched_isStagedWithoutAPush_ifAllOfItIsThere() throws Exception {
-        needsCachestat();
-        try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
-            assertThat(pages.stagedByReaders(FILES, LARGE_BYTES)).isNull();
-            Staged pushed = stageLarge(pages, 1);
-            assertThat(pages.stagedByReaders(FILES, LARGE_BYTES + 1))
-                    .as("another size")
-                    .isNull();
-            assertThat(descriptors()).isEqualTo(1);
-            Staged kept = pages.stagedByReaders(FILES, LARGE_BYTES);
-            assertThat(kept).isNotNull();
-            assertThat(descriptors()).isEqualTo(2);
-            kept.drop();
-            assertThat(pushed.isWhole()).isFalse();
-            pushed.drop();
-            assertThat(descriptors()).isZero();
         }
     }
 

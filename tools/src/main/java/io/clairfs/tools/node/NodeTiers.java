@@ -19,6 +19,7 @@ import io.clairfs.cache.tier.ssd.SsdTier;
 import io.clairfs.tools.node.cluster.PeerGroup;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.config.SsdConfig;
+import io.clairfs.tools.node.limits.MemoryBudget;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,7 +72,8 @@ final class NodeTiers implements AutoCloseable {
         }
         MemoryTier memory = new MemoryTier(config.memoryBytes());
         NativeMemory.touchAhead();
-        NativeMemory.keepLarge(config.areas().fromSourceBytes());
+        MemoryBudget areas = config.areas().with(config.memoryBytes(), config.stagingBytes());
+        NativeMemory.keepLarge(areas.fromSourceBytes(), areas.sampleBytes(ssds.size(), config.group() != null));
         List<AsListedTier> compared =
                 ssds.stream().map(ssd -> new AsListedTier(ssd, comparison)).toList();
         return new NodeTiers(
@@ -79,14 +81,7 @@ final class NodeTiers implements AutoCloseable {
                 tree,
                 ssds,
                 compared,
-                new Admission(
-                        tree,
-                        memory,
-                        compared,
-                        config.areas().queueBytes(),
-                        config.areas()
-                                .with(config.memoryBytes(), config.stagingBytes())
-                                .largestWholeBytes()));
+                new Admission(tree, memory, compared, areas.queueBytes(), areas.largestWholeBytes()));
     }
 
     private static SsdTier open(MountConfig config, SsdConfig ssd, boolean inherited, ErrorLog errors)

@@ -118,6 +118,11 @@ public record MemoryBudget(
         return areas;
     }
 
+    /** What samples take together, beside pages of the page cache, when their areas are full, bytes. */
+    public long sampleBytes(int ssds, boolean hasPeers) {
+        return memoryBytes + fromSourceBytes + readersBytes + (hasPeers ? fromPeersBytes : 0) + ssds * queueBytes;
+    }
+
     /** The bytes that all areas take together when they are full. */
     long totalBytes(int ssds, boolean hasPeers) {
         return areas(ssds, hasPeers).values().stream().mapToLong(bytes -> bytes).sum();
