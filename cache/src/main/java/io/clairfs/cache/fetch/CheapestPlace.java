@@ -217,8 +217,12 @@ final class CheapestPlace {
         try {
             return isMadeFirst(sample) ? made(sample, flight, request) : fromSource(sample.file(), flight);
         } catch (SourceException e) {
-            SampleBuffer any = fromAny(
-                    request.isNear() ? this.near.attempt(sample.number(), tree.keptSize(sample.number())) : attempt);
+            NearPlaces.Attempt left =
+                    request.isNear() ? this.near.attempt(sample.number(), tree.keptSize(sample.number())) : attempt;
+            if (flight.replacesLost()) {
+                left.passSlowerTiersOver();
+            }
+            SampleBuffer any = fromAny(left);
             if (any == null) {
                 throw e;
             }

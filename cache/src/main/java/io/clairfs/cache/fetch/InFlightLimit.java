@@ -137,7 +137,7 @@ final class InFlightLimit {
                 }
             }
             case TRYING_MORE -> {
-                gains = rate > GAIN * mean ? gains + 1 : 0;
+                gains = rate > GAIN * Math.max(mean, rateBefore) ? gains + 1 : 0;
                 if (gains == 0) {
                     goBack(lookNs, nowNs);
                 } else if (gains == GAINS) {

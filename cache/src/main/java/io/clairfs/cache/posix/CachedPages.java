@@ -38,6 +38,11 @@ public final class CachedPages {
         return cachedPages(fd, offset, bytes) >= pages;
     }
 
+    /** Whether more than half of the file's first {@code bytes} is in the page cache now. False where the kernel does not tell. */
+    public static boolean isMostlyCached(int fd, long bytes) {
+        return 2 * cachedPages(fd, 0, bytes) > Math.ceilDiv(bytes, PAGE_BYTES);
+    }
+
     /** Whether this kernel tells which pages of this file are cached. */
     public static boolean isTold(int fd) {
         return cachedPages(fd, 0, 1) >= 0;

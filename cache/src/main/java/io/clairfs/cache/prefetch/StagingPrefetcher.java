@@ -290,8 +290,11 @@ final class StagingPrefetcher implements AutoCloseable {
         toPushBytes.addAndGet(buffer.size());
         pushes.acquireUninterruptibly();
         try {
-            if (!loading.isWanted() && !isThereByReaders(buffer)) {
-                return; // the trainer was here first
+            if (!loading.isWanted()) { // the trainer was here first
+                if (buffer.size() >= SampleReader.LEAST_IN_PARTS_BYTES) {
+                    loading.stageRead(buffer);
+                }
+                return;
             }
             // Samples leave on the same thread: the kernel gives out next the pages that were freed just now.
             long start = System.nanoTime();
@@ -311,11 +314,6 @@ final class StagingPrefetcher implements AutoCloseable {
                 signal.wake(1); // loaders may have found too much
             }
         }
-    }
-
-    /** Whether a sample that the trainer was first to read is there but for a little, so that it may as well stay: its next epoch may find it. */
-    private boolean isThereByReaders(SampleBuffer buffer) {
-        return buffer.size() >= SampleReader.LEAST_IN_PARTS_BYTES && staging.pushesWhatIsMissing();
     }
 
     /** Gives up what peers were asked for; nothing calls the other methods any more. */

@@ -156,7 +156,7 @@ public final class DirectorySource implements Source {
         });
     }
 
-    /** Opens the file once for all pieces, before the first one's turn, and again if the source is replaced between two of them. */
+    /** Opens the file once for all pieces, before it asks for the first one's turn, and again if the source is replaced between two of them. */
     @Override
     public void read(SourceFile file, MemorySegment into, Pieces pieces) throws SourceException {
         read(file, new InPieces(file, into, pieces));

@@ -15,9 +15,13 @@ public interface StagingArea {
      */
     Staged stage(int file, MemorySegment bytes) throws IOException;
 
-    /** Whether of a large file that is put there only what is missing takes time: what readers have caused to be there can be told. */
-    default boolean pushesWhatIsMissing() {
-        return false;
+    /**
+     * The same of a file that a reader was first to read, so that it is there but for a little: only what is missing is put there.
+     *
+     * @throws IOException also when much is missing, or where that cannot be told; nothing was put there then
+     */
+    default Staged stageRead(int file, MemorySegment bytes) throws IOException {
+        throw new IOException("what readers have fetched cannot be told");
     }
 
     /** A part of a file, bytes. */

@@ -5,6 +5,7 @@ import io.clairfs.cache.tier.SampleBuffer;
 import it.unimi.dsi.fastutil.ints.Int2ObjectLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -114,7 +115,14 @@ public final class StagingBuffer {
         /** Makes room, and puts the bytes into the staging area. Waits for readers of the leaving files and of this one. */
         public void stage(SampleBuffer buffer) throws IOException {
             dropLeaving();
-            StagingBuffer.this.stage(place, buffer);
+            StagingBuffer.this.stage(place, buffer, area::stage);
+            mine = false;
+        }
+
+        /** The same of a sample that the trainer was first to read, if most of it is there: it stays until its room is needed, and its next epoch may find it. */
+        public void stageRead(SampleBuffer buffer) throws IOException {
+            dropLeaving();
+            StagingBuffer.this.stage(place, buffer, area::stageRead);
             mine = false;
         }
 
@@ -316,14 +324,19 @@ public final class StagingBuffer {
         }
     }
 
-    private void stage(Place place, SampleBuffer buffer) throws IOException {
+    @FunctionalInterface
+    private interface Push {
+        StagingArea.Staged run(int file, MemorySegment bytes) throws IOException;
+    }
+
+    private void stage(Place place, SampleBuffer buffer, Push push) throws IOException {
         StagingArea.Staged remains;
         synchronized (this) {
             remains = place.remains;
             place.remains = null;
         }
         StagingArea.Staged staged =
-                remains != null && isStagedAgain(remains, buffer) ? remains : area.stage(place.file, buffer.bytes());
+                remains != null && isStagedAgain(remains, buffer) ? remains : push.run(place.file, buffer.bytes());
         synchronized (this) {
             if (place.state == State.LOADING) {
                 isStaged(place, staged);
@@ -331,11 +344,6 @@ public final class StagingBuffer {
             }
         }
         staged.drop(); // closed meanwhile
-    }
-
-    /** As {@link StagingArea#pushesWhatIsMissing}. */
-    public boolean pushesWhatIsMissing() {
-        return area.pushesWhatIsMissing();
     }
 
     /** Stages the remains again, or drops them. */

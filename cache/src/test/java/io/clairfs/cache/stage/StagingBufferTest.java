@@ -119,6 +119,34 @@ final class StagingBufferTest {
     }
 
     @Test
+    void sampleThatTheTrainerReadMeanwhile_staysInItsRoom_ifMostOfItIsThere() throws IOException {
+        StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
+        area.readByReaders(1);
+        StagingBuffer.Place read = buffer.reserve(1, 600, drops);
+        StagingBuffer.Place partly = buffer.reserve(2, 300, drops);
+        SampleBuffer sample = SampleBuffer.allocate(300);
+        try (StagingBuffer.Loading loading = buffer.load(partly, List.of())) {
+            buffer.release(partly);
+            assertThatThrownBy(() -> loading.stageRead(sample)).isInstanceOf(IOException.class);
+        }
+        try (StagingBuffer.Loading loading = buffer.load(read, List.of())) {
+            buffer.release(read);
+            assertThat(loading.isWanted()).isFalse();
+            loading.stageRead(sample);
+        }
+        sample.release();
+        assertThat(buffer.usedBytes()).as("only what is there").isEqualTo(600);
+        assertThat(buffer.isStaged(1)).isTrue();
+        assertThat(buffer.isStaged(2)).isFalse();
+        assertThat(buffer.reserve(1, 600, drops)).as("in the next epoch").isSameAs(read);
+        buffer.release(read);
+        assertThat(buffer.reserve(3, 600, drops)).isNotNull();
+        assertThat(drops).containsExactly(read);
+        buffer.drop(drops);
+        assertThat(area.has(1)).isFalse();
+    }
+
+    @Test
     void wantedAgain_needsNoSecondPush() throws IOException {
         StagingBuffer buffer = new StagingBuffer(area, CAPACITY, 10);
         StagingBuffer.Place first = buffer.reserve(1, 600, drops);

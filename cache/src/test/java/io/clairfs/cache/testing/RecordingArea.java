@@ -3,6 +3,7 @@ package io.clairfs.cache.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.stage.StagingArea;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class RecordingArea implements StagingArea {
     private final Map<Integer, byte[]> present = new HashMap<>();
     private final Set<Integer> lost = new HashSet<>();
+    private final Set<Integer> byReaders = new HashSet<>();
     private long bytes;
     private long mostBytes;
     private long pushes;
@@ -28,6 +30,23 @@ public final class RecordingArea implements StagingArea {
         bytes += copy.length;
         mostBytes = Math.max(mostBytes, bytes);
         pushes++;
+        return staged(file);
+    }
+
+    /** Readers have caused most of this file to be there. */
+    public synchronized void readByReaders(int file) {
+        byReaders.add(file);
+    }
+
+    @Override
+    public synchronized Staged stageRead(int file, MemorySegment content) throws IOException {
+        if (!byReaders.contains(file)) {
+            throw new IOException("not there");
+        }
+        return stage(file, content);
+    }
+
+    private Staged staged(int file) {
         return new Staged() {
             @Override
             public void drop() {

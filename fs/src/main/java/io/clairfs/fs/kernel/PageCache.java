@@ -77,9 +77,6 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
     private final boolean storesTwice = !PageGenerations.areUsed(PageGenerations.ENABLED);
 
-    /** Whether this kernel tells which pages are there. */
-    private final boolean tellsPages = tellsPages();
-
     private final OwnCloses ownCloses = new OwnCloses(System::nanoTime);
     private volatile int lastPin;
 
@@ -129,27 +126,22 @@ public final class PageCache implements StagingArea, AutoCloseable {
 
     @Override
     public Staged stage(int file, MemorySegment bytes) throws IOException {
+        return stage(file, bytes, false);
+    }
+
+    @Override
+    public Staged stageRead(int file, MemorySegment bytes) throws IOException {
+        return stage(file, bytes, true);
+    }
+
+    private Staged stage(int file, MemorySegment bytes, boolean isRead) throws IOException {
         if (!session.enter()) {
             throw gone();
         }
         try {
-            return pinAndPush(file, bytes);
+            return pinAndPush(file, bytes, isRead);
         } finally {
             session.leave();
-        }
-    }
-
-    @Override
-    public boolean pushesWhatIsMissing() {
-        return tellsPages;
-    }
-
-    private static boolean tellsPages() throws PosixException {
-        int self = Posix.openAt(Posix.AT_FDCWD, "/proc/self/exe".getBytes(ISO_8859_1), Posix.O_RDONLY);
-        try {
-            return CachedPages.isTold(self);
-        } finally {
-            Posix.close(self);
         }
     }
 
@@ -173,9 +165,12 @@ public final class PageCache implements StagingArea, AutoCloseable {
         return ownCloses;
     }
 
-    private Staged pinAndPush(int file, MemorySegment bytes) throws IOException {
+    private Staged pinAndPush(int file, MemorySegment bytes, boolean isRead) throws IOException {
         int pin = reportsHaveRoom && isRoomForPins() ? openReadable(file) : NO_PIN;
         try {
+            if (isRead && (pin == NO_PIN || !CachedPages.isMostlyCached(pin, bytes.byteSize()))) {
+                throw new IOException("much of it is not there");
+            }
             FileStatus status = pin == NO_PIN ? status(file) : Posix.stat(pin);
             if (status.size() != bytes.byteSize()) {
                 throw new IOException("the mount says " + status.size() + " bytes, the sample has " + bytes.byteSize());

@@ -225,12 +225,16 @@ final class PageCacheTest {
                 """;
         String file = POINT.resolve(LARGE).toString();
         try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
-            assertThat(pages.pushesWhatIsMissing()).isTrue();
+            assertThatThrownBy(() -> pages.stageRead(FILES, arena.allocate(LARGE_BYTES)))
+                    .hasMessageContaining("not there");
+            assertThat(descriptors()).isZero();
             Staged staged = stageLarge(pages, 1);
             while (staged.isWhole()) {
                 NativeReader _ = NativeReader.sh(PYTHON, drop, file);
             }
-            Staged once = stageLarge(pages, 2);
+            MemorySegment others = arena.allocate(LARGE_BYTES);
+            others.fill((byte) 2);
+            Staged once = pages.stageRead(FILES, others);
             assertThat(once.isWhole()).isTrue();
             assertThat(NativeReader.sh(PYTHON, look, file).output())
                     .isEqualTo("[(1, %d), (2, %d), (1, %d)]\n".formatted(2 * MIB, MIB, LARGE_BYTES - 3 * MIB));
