@@ -412,8 +412,13 @@ final class CheapestPlace {
     }
 
     /** As {@link FetchRouter#readPart}. */
-    void readPart(int file, long offset, MemorySegment into) throws SourceException {
-        source.read(tree.entry(file).file(), offset, into);
+    void readPart(int file, long offset, long order, MemorySegment into) throws SourceException {
+        try (SourceGate.Pass pass = gate.enter(into.byteSize(), FetchUrgency.STAGING, order, _ -> {})) {
+            long piece;
+            for (long at = 0; (piece = pass.next(at)) > 0; at += piece) {
+                source.read(tree.entry(file).file(), offset + at, into.asSlice(at, piece));
+            }
+        }
         counters.fromSource.addPart(into.byteSize(), false);
     }
 

@@ -117,9 +117,12 @@ public final class FetchRouter {
         return residents.isHere(file) || peers.mayHave(file);
     }
 
-    /** Fills {@code into} with the file's bytes from {@code offset} on, from the source; for samples too large to be fetched for a part. */
-    public void readPart(int file, long offset, MemorySegment into) throws SourceException {
-        cheapest.readPart(file, offset, into);
+    /**
+     * Fills {@code into} with the file's bytes from {@code offset} on, from the source; for staged samples too large to be fetched for a part. Among what is staged the
+     * smaller {@code order} goes first.
+     */
+    public void readPart(int file, long offset, long order, MemorySegment into) throws SourceException {
+        cheapest.readPart(file, offset, order, into);
     }
 
     /** Whether there are peers, or may be some later. */

@@ -231,7 +231,9 @@ final class StagingPrefetcher implements AutoCloseable {
             return false;
         }
         try {
-            boolean mended = task.loading().mend((offset, into) -> router.readPart(file, offset, into));
+            boolean mended = task.loading()
+                    .mend((offset, into) ->
+                            router.readPart(file, offset, task.claim().number(), into));
             if (mended) {
                 counters.staged.increment();
             }

@@ -249,6 +249,40 @@ final class SampleReaderTest {
         assertThat(dataset.readsOf(LARGE_ONE)).isEqualTo(1 + Math.ceilDiv(LARGE, InFlightLimit.PIECE_BYTES));
     }
 
+    @Test
+    void missingPartOfAStagedSample_isReadInItsTurn_afterSamplesThatWereClaimedBefore() throws Exception {
+        FetchRouter patient = new FetchRouter(
+                new FetchPlaces(dataset.tree, dataset, admission, inUse, PeerFetch.NONE),
+                FetchLimits.DEFAULT,
+                new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
+                counters,
+                () -> 0); // no piece is ever overdue
+        CountDownLatch gate = dataset.hangFrom(2 * InFlightLimit.PIECE_BYTES);
+        FutureTask<SampleBuffer> before =
+                new FutureTask<>(() -> patient.fetch(dataset.file(LARGE_ONE), 0, new FakeStager(0)));
+        Thread.ofPlatform().daemon().start(before);
+        dataset.awaitReads(3);
+        SampleBuffer part = SampleBuffer.allocate(1000);
+        FutureTask<Void> mended = new FutureTask<>(() -> {
+            patient.readPart(dataset.file(MIDDLE_ONE), 5000, 1, part.bytes());
+            return null;
+        });
+        Thread.ofPlatform().daemon().start(mended);
+        Await.until("the part waits for its turn", () -> patient.waitingForSource() == 1);
+        assertThat(mended).isNotDone();
+        gate.countDown();
+        mended.get(60, TimeUnit.SECONDS);
+        before.get(60, TimeUnit.SECONDS).release();
+        SampleBuffer right = dataset.sample(MIDDLE_ONE);
+        assertThat(part.bytes().mismatch(right.bytes().asSlice(5000, 1000))).isEqualTo(-1);
+        right.release();
+        part.release();
+        List<Integer> reads = dataset.reads();
+        assertThat(reads.indexOf(MIDDLE_ONE))
+                .as("after all, but for the short last piece, beside which it may go")
+                .isGreaterThanOrEqualTo(reads.size() - 2);
+    }
+
     // Promise T6
     @Test
     void diskThatHangs_isNotAskedAgainForALargeSample_andWhoWaitedForItReadsTheSource() throws Exception {
