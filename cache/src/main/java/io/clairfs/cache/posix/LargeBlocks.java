@@ -129,7 +129,7 @@ final class LargeBlocks {
         free(freed);
     }
 
-    private Block removeOldest() {
+    private synchronized Block removeOldest() {
         Block oldest = kept.remove();
         keptBytes -= oldest.bytes;
         return oldest;

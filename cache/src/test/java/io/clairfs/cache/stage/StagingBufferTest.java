@@ -124,6 +124,8 @@ final class StagingBufferTest {
         area.readByReaders(1);
         StagingBuffer.Place read = buffer.reserve(1, 600, drops);
         StagingBuffer.Place partly = buffer.reserve(2, 300, drops);
+        assertThat(read).isNotNull();
+        assertThat(partly).isNotNull();
         SampleBuffer sample = SampleBuffer.allocate(300);
         try (StagingBuffer.Loading loading = buffer.load(partly, List.of())) {
             buffer.release(partly);
