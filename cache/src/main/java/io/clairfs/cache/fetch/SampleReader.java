@@ -146,6 +146,14 @@ public final class SampleReader implements AutoCloseable {
         }
     }
 
+    private static void giveOrFail(SampleBuffer from, long at, int length, Asker asker) {
+        try {
+            give(from, at, length, asker);
+        } catch (Throwable t) { // no memory for a slice, say
+            asker.failed(t);
+        }
+    }
+
     /** Reads from a flight that is under way, or begins one. */
     private void readWhole(int file, long offset, int length, long mostMs, Asker asker) {
         ReadWaits.Wait wait = begin(file, offset, length, mostMs, asker);
@@ -242,7 +250,7 @@ public final class SampleReader implements AutoCloseable {
                 if (sample == null) {
                     asker.failed(failure);
                 } else {
-                    give(sample, wait.isPiece() ? 0 : offset, length, asker);
+                    giveOrFail(sample, wait.isPiece() ? 0 : offset, length, asker);
                 }
             }
         });

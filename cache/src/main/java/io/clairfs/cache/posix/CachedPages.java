@@ -13,7 +13,7 @@ public final class CachedPages {
     private static final long SYS_CACHESTAT = 451;
 
     private static final NativeFunction CACHESTAT = NativeFunction.of("syscall");
-    private static final long PAGE_BYTES = 4096;
+    private static final long PAGE_BYTES = Posix.PAGE_BYTES;
     private static final int CACHESTAT_SIZE = 5 * Long.BYTES;
     /** The queried range and the answer, one buffer per thread. */
     private static final ThreadLocal<MemorySegment> CACHED =

@@ -38,6 +38,9 @@ public final class Posix {
     /** The longest path that the kernel takes, terminating zero included. */
     public static final int PATH_MAX = 4096;
 
+    /** Bytes of a page of the kernel's page cache: 4096, on ARM also 16384 or 65536. */
+    public static final int PAGE_BYTES = (int) NativeFunction.of("getpagesize").call();
+
     private static final int STATX_BASIC_STATS = 0x7ff;
     private static final int STATX_SIZE = 256;
     private static final int LOCK_SH = 1;

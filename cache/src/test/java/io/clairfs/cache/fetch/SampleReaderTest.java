@@ -519,6 +519,24 @@ final class SampleReaderTest {
         assertThat(counted.get(60, TimeUnit.SECONDS)).isEqualTo(1);
     }
 
+    @Test
+    void readerThatCannotTakeItsBytes_isToldSo_andTheSampleIsFreed() throws Exception {
+        CompletableFuture<Throwable> told = new CompletableFuture<>();
+        reader.read(dataset.file(1), 0, 40, TIMEOUT_MS, new SampleReader.Asker() {
+            @Override
+            public void bytes(MemorySegment bytes) {
+                throw new OutOfMemoryError("for the test");
+            }
+
+            @Override
+            public void failed(Throwable reason) {
+                told.complete(reason);
+            }
+        });
+        assertThat(told.get(60, TimeUnit.SECONDS)).isInstanceOf(OutOfMemoryError.class);
+        requireRead(1, 0, 40);
+    }
+
     /** Completes {@code result} with what {@code look} returns while the bytes are handed over. */
     private static <T> SampleReader.Asker asker(Function<MemorySegment, T> look, CompletableFuture<T> result) {
         return new SampleReader.Asker() {

@@ -92,7 +92,8 @@ public final class DatasetMount implements NodeFilesystem {
         return at < 0 ? NONE : node(listing.base() + at);
     }
 
-    private static long node(int number) {
+    /** The node, which is also the inode number, of the listing's entry with this number. */
+    public static long node(int number) {
         return FIRST_NODE + number;
     }
 
@@ -139,8 +140,15 @@ public final class DatasetMount implements NodeFilesystem {
             Entry entry = entry(node);
             Attributes attributes = tree.attributes(entry);
             long mtimeNs = entry.listing().mtimeNs(entry.at());
-            into.set(node, attributes.mode(), attributes.uid(), attributes.gid(), entry.size(), mtimeNs);
+            into.set(node, attributes.mode(), attributes.uid(), attributes.gid(), size(entry), mtimeNs);
         }
+    }
+
+    /**
+     * A link's is the length of its target, whatever its source says (filesystems of buckets say 0): Linux before 6.14 cuts a target that it keeps to this size.
+     */
+    private static long size(Entry entry) {
+        return entry.kind() == Listing.Kind.LINK ? entry.listing().linkTarget(entry.at()).length : entry.size();
     }
 
     @Override

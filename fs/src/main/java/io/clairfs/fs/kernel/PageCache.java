@@ -10,6 +10,7 @@ import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.PosixException;
 import io.clairfs.cache.posix.SharedDescriptor;
 import io.clairfs.cache.stage.StagingArea;
+import io.clairfs.fs.dataset.DatasetMount;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -49,7 +50,7 @@ public final class PageCache implements StagingArea, AutoCloseable {
      * collected costs a copy within the processor's cache. Where the kernel has generations in place of the two lists, nothing is moved at
      * a second use, and a piece is stored once. See docs/decisions/push-twice.md.
      */
-    private static final long PIECE = 30 * 4096;
+    private static final long PIECE = 30L * Posix.PAGE_BYTES;
 
     private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
     private static final String MOUNT_NUMBER = "mnt_id:";
@@ -172,6 +173,9 @@ public final class PageCache implements StagingArea, AutoCloseable {
                 throw new IOException("much of it is not there");
             }
             FileStatus status = pin == NO_PIN ? status(file) : Posix.stat(pin);
+            if (status.inode() != DatasetMount.node(file)) { // of the same number here as another file's
+                throw new IOException("something else is mounted over it");
+            }
             if (status.size() != bytes.byteSize()) {
                 throw new IOException("the mount says " + status.size() + " bytes, the sample has " + bytes.byteSize());
             }

@@ -23,6 +23,7 @@ public interface FuseCallbacks {
         READ,
         WRITE,
         TRUNCATE,
+        IOCTL,
         FLUSH,
         RELEASE;
 

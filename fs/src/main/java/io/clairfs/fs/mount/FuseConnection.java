@@ -11,6 +11,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 
 /**
  * The kernel's side of a FUSE mount that its process no longer serves.
@@ -75,9 +76,10 @@ public final class FuseConnection {
                 .replace(" ", "\\040")
                 .replace("\t", "\\011")
                 .replace("\n", "\\012");
-        return table.lines()
+        return Arrays.stream(table.split("\n")) // a carriage return may be part of a name
                 .map(line -> line.split(" ", -1))
-                .filter(fields -> fields[POINT].equals(new String(escaped.getBytes(UTF_8), ISO_8859_1)))
+                .filter(fields ->
+                        fields.length > POINT && fields[POINT].equals(new String(escaped.getBytes(UTF_8), ISO_8859_1)))
                 .reduce((_, newest) -> newest)
                 .map(fields -> fields[DEVICE])
                 .orElse(NONE);

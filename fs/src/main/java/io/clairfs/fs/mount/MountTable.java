@@ -13,6 +13,7 @@ import java.util.Optional;
 /** The mounts that this process sees: /proc/self/mounts. */
 public final class MountTable {
     private static final Path TABLE = Path.of("/proc/self/mounts");
+    private static final int FIELDS = 3;
 
     private MountTable() {}
 
@@ -32,8 +33,11 @@ public final class MountTable {
     /** The mounts of a table, each byte of which is one character. */
     static List<Mount> parse(String table) {
         List<Mount> mounts = new ArrayList<>();
-        for (String line : table.lines().toList()) {
+        for (String line : table.split("\n")) { // a carriage return may be part of a name
             String[] fields = line.split(" ", -1);
+            if (fields.length < FIELDS) {
+                continue;
+            }
             mounts.add(new Mount(unescape(fields[0]), Path.of(unescape(fields[1])), fields[2]));
         }
         return mounts;

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 /** The attributes of a node, for a filesystem to set: a {@code struct fuse_attr} of a reply. */
 public final class NodeStat {
     /** Bytes of the struct. */
-    static final int BYTES = 88;
+    public static final int BYTES = 88;
 
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
 
@@ -18,7 +18,8 @@ public final class NodeStat {
     private final MemorySegment reply;
     private final long at;
 
-    NodeStat(MemorySegment reply, long at) {
+    /** Those {@link #BYTES} of {@code reply} that begin at {@code at}, a multiple of 8. */
+    public NodeStat(MemorySegment reply, long at) {
         this.reply = reply;
         this.at = at;
     }

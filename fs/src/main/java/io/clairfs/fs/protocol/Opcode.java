@@ -35,6 +35,7 @@ enum Opcode {
     CREATE(35),
     INTERRUPT(36),
     DESTROY(38),
+    IOCTL(39, Operation.IOCTL),
     BATCH_FORGET(42),
     FALLOCATE(43),
     READDIRPLUS(44, Operation.READDIR),

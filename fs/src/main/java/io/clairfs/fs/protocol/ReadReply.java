@@ -52,6 +52,6 @@ public final class ReadReply {
         } catch (Throwable t) { // where memory is short, for one
             LOG.log(Level.DEBUG, "no errno for a failed read", t);
         }
-        ReplyMessage.ofThread().fail(channel, unique, error);
+        ReplyMessage.failInAnyCase(channel, unique, error);
     }
 }

@@ -11,6 +11,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
 
 /** One thread's memory for replies: {@code struct fuse_out_header}, what follows it, and the list of pieces. */
 final class ReplyMessage {
@@ -19,6 +20,10 @@ final class ReplyMessage {
 
     private static final Logger LOG = System.getLogger(ReplyMessage.class.getName());
     private static final int SMALL_BYTES = 4096;
+
+    /** For threads that have no memory left for their own. */
+    private static final ReplyMessage SPARE = new ReplyMessage();
+
     private static final ThreadLocal<ReplyMessage> OF_THREAD = ThreadLocal.withInitial(ReplyMessage::new);
 
     private final MemorySegment pieces = Arena.ofAuto().allocate(2 * MessageIo.IOVEC_BYTES, 8);
@@ -65,6 +70,24 @@ final class ReplyMessage {
         header(unique, error, 0);
         MessageIo.piece(pieces, 0, memory.address(), HEADER_BYTES);
         write(channel, unique, 1);
+    }
+
+    /** Sends an error, a negative errno, also from a thread that finds no memory for its first reply: the reader must not wait for ever. */
+    static void failInAnyCase(SharedDescriptor channel, long unique, int error) {
+        failInAnyCase(OF_THREAD::get, channel, unique, error);
+    }
+
+    static void failInAnyCase(Supplier<ReplyMessage> own, SharedDescriptor channel, long unique, int error) {
+        ReplyMessage message;
+        try {
+            message = own.get();
+        } catch (OutOfMemoryError e) {
+            synchronized (SPARE) {
+                SPARE.fail(channel, unique, error);
+            }
+            return;
+        }
+        message.fail(channel, unique, error);
     }
 
     private void header(long unique, int error, long bytes) {

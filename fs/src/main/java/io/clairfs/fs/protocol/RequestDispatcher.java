@@ -54,7 +54,7 @@ final class RequestDispatcher {
         try {
             answer(request);
         } catch (Throwable t) { // too little memory for a better answer
-            ReplyMessage.ofThread().fail(channel, request.unique(), -Errno.EIO);
+            ReplyMessage.failInAnyCase(channel, request.unique(), -Errno.EIO);
         }
     }
 
@@ -104,6 +104,9 @@ final class RequestDispatcher {
             // Once each; from then on the kernel does without. An interrupted read goes on: its bytes are of use to the
             // next.
             case OPEN, OPENDIR, FLUSH, INTERRUPT -> fail(request, Errno.ENOSYS);
+            // Of each file that Python's open() opens: whether it is a terminal. No answer makes the kernel stop to
+            // ask.
+            case IOCTL -> fail(request, Errno.ENOTTY);
             case RELEASE, RELEASEDIR, FSYNC, FSYNCDIR, DESTROY -> send(request, 0);
             case FORGET, BATCH_FORGET -> {} // nothing was remembered, and nobody waits
             case SETATTR,

@@ -1,15 +1,20 @@
 package io.clairfs.fs.dataset;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.posix.FileStatus;
+import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.source.SourceFailedException;
 import io.clairfs.fs.protocol.NodeFilesystem;
+import io.clairfs.fs.protocol.NodeStat;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -105,6 +110,25 @@ final class DatasetMountTest {
         assertThatThrownBy(() -> mount.linkTarget(node("a/b/file"))).isInstanceOf(SourceFailedException.class);
         DatasetMount linked = new DatasetMount(tree, (_, _, _, _, _) -> {}, new byte[] {'/', 'c'}, TIMEOUT_MS);
         assertThat(linked.linkTarget(node(".clairfs"))).isEqualTo(new byte[] {'/', 'c'});
+    }
+
+    // As in the file systems of buckets, and in /proc.
+    @Test
+    void linkWithoutASizeInTheSource_hasThatOfItsTarget() throws Exception {
+        try (Arena arena = Arena.ofConfined();
+                DatasetTree links = new DatasetTree(
+                        new DirectorySource(Path.of("/proc/self/ns").toRealPath()), 1, warning -> {})) {
+            links.complete().get();
+            DatasetMount ofLinks = new DatasetMount(links, (_, _, _, _, _) -> {}, null, TIMEOUT_MS);
+            long link = ofLinks.lookup(ROOT, "pid".getBytes(UTF_8));
+            assertThat(Posix.statAt(Posix.AT_FDCWD, "/proc/self/ns/pid".getBytes(UTF_8), Posix.AT_SYMLINK_NOFOLLOW)
+                            .size())
+                    .isZero();
+            MemorySegment reply = arena.allocate(NodeStat.BYTES, 8);
+            ofLinks.attributes(link, new NodeStat(reply, 0));
+            assertThat(reply.get(JAVA_LONG, 8)).isEqualTo(ofLinks.linkTarget(link).length);
+            assertThat(new String(ofLinks.linkTarget(link), UTF_8)).startsWith("pid:[");
+        }
     }
 
     @Test

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.posix.CachedPages;
 import io.clairfs.cache.posix.Posix;
+import io.clairfs.cache.posix.ProcessIdentity;
 import io.clairfs.cache.source.DirectorySource;
 import io.clairfs.cache.stage.StagingArea.Staged;
 import io.clairfs.fs.dataset.DatasetMount;
@@ -295,6 +296,38 @@ final class PageCacheTest {
             assertThat(own).isEmptyFile();
             files.forEach(Posix::close);
         }
+    }
+
+    // Inode numbers of another filesystem are the node numbers of other files here.
+    @Test
+    void fileOverWhichAnotherIsMounted_isNotStaged_andDamagesNoOther() throws Exception {
+        assumeTrue(ProcessIdentity.userId() == 0, "only root mounts one file over another");
+        Path memory = Files.createDirectory(directory.resolve("memory"));
+        NativeReader.sh("mount -t tmpfs none \"$1\"", memory);
+        Path covered = POINT.resolve(name(5));
+        try (PageCache pages = new PageCache(tree, POINT, session.channel(), Integer.MAX_VALUE)) {
+            Path other = fileWithNumber(memory, DatasetMount.node(7));
+            Staged seventh = stage(pages, 7);
+            NativeReader.sh("mount --bind \"$1\" \"$2\"", other, covered);
+            Files.writeString(other, content(5));
+            assertThatThrownBy(() -> stage(pages, 5)).hasMessageContaining("something else is mounted over it");
+            assertThat(POINT.resolve(name(7))).hasContent(content(7));
+            assertThat(covered).hasContent(content(5));
+            seventh.drop();
+        } finally {
+            NativeReader.sh("umount -l \"$2\"; umount -l \"$1\"", memory, covered);
+        }
+    }
+
+    /** A new file with this inode number, of a filesystem that numbers its files one after the other. */
+    private static Path fileWithNumber(Path filesystem, long number) throws IOException {
+        for (int i = 0; i < FILES; i++) {
+            Path file = Files.createFile(filesystem.resolve("file" + i));
+            if (Posix.statAt(Posix.AT_FDCWD, file.toString().getBytes(UTF_8), 0).inode() == number) {
+                return file;
+            }
+        }
+        throw new AssertionError("no file has the number " + number);
     }
 
     @Test

@@ -19,6 +19,13 @@ final class FuseConnectionTest {
     }
 
     @Test
+    void otherMountsWithACarriageReturn_areNotInTheWay() {
+        String table = "35 25 0:60 / /mnt/x\ry rw - fuse.sshfs /data ro\n" + TABLE;
+        assertThat(FuseConnection.device(Path.of("/mnt/data"), table)).isEqualTo("0:58");
+        assertThat(FuseConnection.device(Path.of("/mnt/x\ry"), table)).isEqualTo("0:60");
+    }
+
+    @Test
     void pointWithBlanks_isFound() {
         assertThat(FuseConnection.device(Path.of("/mnt/a b\tc\nd\\e"), TABLE)).isEqualTo("0:59");
     }

@@ -25,6 +25,13 @@ class MountTableTest {
                 .containsExactly(new MountTable.Mount("/daten", Path.of("/mnt/gr\u00f6\u00dfe"), "fuse.clairfs"));
     }
 
+    // The kernel escapes blanks and line feeds alone.
+    @Test
+    void carriageReturnInAName_isPartOfIt_andALineThatIsCutIsNone() {
+        assertThat(MountTable.parse("/a\rb /mnt/c\rd fuse.sshfs ro 0 0\nproc /proc\n"))
+                .containsExactly(new MountTable.Mount("/a\rb", Path.of("/mnt/c\rd"), "fuse.sshfs"));
+    }
+
     @Test
     void emptyTable_hasNoMounts() {
         assertThat(MountTable.parse("")).isEmpty();

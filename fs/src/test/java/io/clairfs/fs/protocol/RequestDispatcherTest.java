@@ -247,8 +247,27 @@ final class RequestDispatcherTest {
         assertThat(reply(Errno.ENOSYS).remaining()).isZero();
     }
 
+    @Test
+    void noFileIsATerminal_howeverOftenPythonAsks() throws Exception {
+        send(Opcode.IOCTL.number(), FlatFilesystem.FIRST, new byte[32]);
+        assertThat(reply(Errno.ENOTTY).remaining()).isZero();
+        assertThat(dispatcher.requests(Operation.IOCTL)).isEqualTo(1);
+    }
+
+    @Test
+    void threadWithoutMemoryForItsFirstReply_failsTheReadAllTheSame() throws Exception {
+        ReplyMessage.failInAnyCase(
+                () -> {
+                    throw new OutOfMemoryError("for the test");
+                },
+                channel,
+                UNIQUE,
+                -Errno.EIO);
+        assertThat(reply(Errno.EIO).remaining()).isZero();
+    }
+
     @ParameterizedTest
-    @ValueSource(ints = {22, 23, 34, 39, 46, 52, 63, 64, 4096, -1})
+    @ValueSource(ints = {22, 23, 34, 46, 52, 63, 64, 4096, -1})
     void whatNobodyKnows_isSaidToBeUnknown(int opcode) throws Exception {
         send(opcode, FlatFilesystem.FIRST, new byte[64]);
         assertThat(reply(Errno.ENOSYS).remaining()).isZero();

@@ -1,6 +1,7 @@
 package io.clairfs.tools.node;
 
 import io.clairfs.cache.dataset.PythonText;
+import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.prefetch.PrefetchSettings;
 import io.clairfs.cache.prefetch.Prefetcher;
 import io.clairfs.cache.status.Counters;
@@ -38,9 +39,6 @@ record MountParts(
 
     /** An open file takes a KB or more of the kernel's memory, which the kernel cannot reclaim. */
     private static final long MOST_KEPT_OPEN = 32_768;
-
-    /** A staged sample takes at least one page. */
-    private static final int PAGE_BYTES = 4096;
 
     /** The daemon's record of a staged sample takes about 150 bytes of its heap. */
     private static final long MOST_STAGED_SAMPLES = 1 << 20;
@@ -126,7 +124,10 @@ record MountParts(
     private static PrefetchSettings settings(MountConfig config, NodeTiers tiers) {
         return new PrefetchSettings(
                 config.stagingBytes(),
-                (int) Math.clamp(config.stagingBytes() / PAGE_BYTES, 1, MOST_STAGED_SAMPLES),
+                (int) Math.clamp(
+                        config.stagingBytes() / Posix.PAGE_BYTES,
+                        1,
+                        MOST_STAGED_SAMPLES), // each takes at least one page
                 config.loaders(),
                 tiers.admission().residents().tiers().stream()
                         .map(_ -> config.loaders())

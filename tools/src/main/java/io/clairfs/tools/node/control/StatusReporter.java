@@ -206,7 +206,8 @@ public final class StatusReporter {
                 kernelRequests.applyAsLong(Operation.GETATTR),
                 kernelRequests.applyAsLong(Operation.READDIR),
                 kernelRequests.applyAsLong(Operation.READLINK),
-                kernelRequests.applyAsLong(Operation.READ));
+                kernelRequests.applyAsLong(Operation.READ),
+                kernelRequests.applyAsLong(Operation.IOCTL));
     }
 
     private Map<String, Status.Fetched> fetched() {

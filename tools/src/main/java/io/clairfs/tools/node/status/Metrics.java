@@ -255,6 +255,11 @@ public final class Metrics {
                     "requests",
                     "for pieces of files"),
             counter(
+                    "kernel.ioctl",
+                    "clairfs_kernel_requests_total{operation=\"ioctl\"}",
+                    "requests",
+                    "whether a file is a terminal: one for each open() of Python before 3.14"),
+            counter(
                     "stall_seconds",
                     "clairfs_read_stall_seconds_total",
                     "seconds",

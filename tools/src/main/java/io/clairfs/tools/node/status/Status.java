@@ -265,8 +265,9 @@ public record Status(
      * @param readdir directories listed
      * @param readlink links
      * @param read pieces of files
+     * @param ioctl whether a file is a terminal, which Python's {@code open()} asks of each
      */
-    public record Kernel(long getattr, long readdir, long readlink, long read) {}
+    public record Kernel(long getattr, long readdir, long readlink, long read, long ioctl) {}
 
     public record Fetched(long count, long bytes) {}
 
