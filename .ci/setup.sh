@@ -49,6 +49,11 @@ has_libfuse() { has_library libfuse.so.2; }
 # Whether Python has a module. Looks only: to import PyTorch takes seconds.
 has_module() { /usr/bin/python3 -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' "$1" 2>/dev/null; }
 
+# Ubuntu calls it by another name than Debian.
+turbojpeg_package() {
+    if grep '^ID=ubuntu' /etc/os-release >/dev/null 2>&1; then echo libturbojpeg; else echo libturbojpeg0; fi
+}
+
 # Debian's packages that are missing for: build, run, or test.
 missing_packages() {
     local use=$1
@@ -68,7 +73,7 @@ missing_packages() {
             PATH=$PATH:/usr/sbin:/sbin command -v tc >/dev/null || echo iproute2
             command -v nsenter >/dev/null || echo util-linux
             [ -x /bin/kill ] || echo procps
-            has_library libturbojpeg.so.0 || echo libturbojpeg0
+            has_library libturbojpeg.so.0 || turbojpeg_package
             has_module PIL || echo python3-pil
             ;;
     esac

@@ -131,6 +131,11 @@ public final class AsListedTier implements Tier {
     }
 
     @Override
+    public boolean isRecovered() {
+        return tier.isRecovered();
+    }
+
+    @Override
     public boolean isWritable() {
         return tier.isWritable();
     }

@@ -62,6 +62,11 @@ public interface Tier extends AutoCloseable {
     /** How many samples it holds. */
     int samples();
 
+    /** Whether it is known what it holds. A tier whose samples survive a restart learns that once the dataset is listed, and takes none before. */
+    default boolean isRecovered() {
+        return true;
+    }
+
     /** Whether it accepts samples now; false while its medium fails or is full. */
     boolean isWritable();
 

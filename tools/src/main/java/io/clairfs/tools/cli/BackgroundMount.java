@@ -106,8 +106,11 @@ final class BackgroundMount {
      */
     static void tellLauncher(Path mountPoint) throws IOException, CommandFailedException {
         Path status = mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY).resolve("status.json");
-        if (!(ControlRead.read(status, READY_TIMEOUT_MS) instanceof ControlRead.Answer.Content)) {
-            throw new CommandFailedException(notReady(READY_TIMEOUT_MS));
+        switch (ControlRead.read(status, READY_TIMEOUT_MS)) {
+            case ControlRead.Answer.Content _ -> {}
+            case ControlRead.Answer.Refused(String reason) ->
+                throw new CommandFailedException("the mount does not answer: " + reason);
+            case ControlRead.Answer.Silence _ -> throw new CommandFailedException(notReady(READY_TIMEOUT_MS));
         }
         if (!isLauncherTold()) {
             throw endedBefore();

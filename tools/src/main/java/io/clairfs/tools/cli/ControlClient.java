@@ -83,6 +83,8 @@ final class ControlClient {
         return switch (answer) {
             case Answer.Content(String text) -> text;
             case Answer.Refused(String reason) when reason.endsWith(NOT_THERE) -> throw new NoSuchFileException(file);
+            case Answer.Refused refused
+            when refused.isOfPermission() -> throw new CommandFailedException(ControlRead.ofAnotherUser(root));
             case Answer.Refused(String reason) -> throw new CommandFailedException(reason);
             case Answer.Silence() -> throw new CommandFailedException(ControlRead.silence(root, ANSWER_TIMEOUT_MS));
         };

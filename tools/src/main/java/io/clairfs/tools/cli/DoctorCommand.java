@@ -95,7 +95,8 @@ final class DoctorCommand implements Callable<Integer> {
         }
         List<Finding> findings = new ArrayList<>();
         Running running = isMounted && point != null ? running(point, findings) : null;
-        Long pid = running == null || running.pid() == 0 ? null : (Long) running.pid();
+        Long pid =
+                running == null || running.pid() == 0 || !isSeen(running.pid(), findings) ? null : (Long) running.pid();
         if (pid != null) {
             options = WantedOptions.among(MountProcess.given(pid), MountProcess.directory(pid));
         }
@@ -126,12 +127,30 @@ final class DoctorCommand implements Callable<Integer> {
                 findings.add(new Finding("daemon", Verdict.OK, "process " + pid + " answers", null));
                 return new Running(pid, said);
             }
+            case Answer.Refused refused
+            when refused.isOfPermission() -> {
+                findings.add(new Finding("daemon", Verdict.NOTE, ControlRead.ofAnotherUser(point), null));
+                return new Running(0, MissingNode.getInstance());
+            }
             case Answer.Refused(String said) -> reason = "does not serve the mount: " + said;
             case Answer.Silence() -> reason = "did not answer within " + ANSWER_TIMEOUT_MS / 1000 + " s";
         }
         findings.add(new Finding("daemon", Verdict.PROBLEM, reason, "clairfs umount " + point + ", then mount again"));
         long pid = MountProcess.of(point).stream().findFirst().orElse(0L);
         return new Running(pid, MissingNode.getInstance());
+    }
+
+    /** Whether the mount's process is to be seen here, by its number. */
+    private static boolean isSeen(long pid, List<Finding> findings) {
+        if (MountProcess.isOurs(pid)) {
+            return true;
+        }
+        findings.add(new Finding(
+                "process",
+                Verdict.NOTE,
+                "process " + pid + " is not to be seen from here, as from another container",
+                null));
+        return false;
     }
 
     private static boolean answers(Path source) {

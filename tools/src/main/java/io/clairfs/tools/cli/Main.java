@@ -5,8 +5,10 @@ import io.clairfs.tools.Version;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine;
@@ -22,6 +24,9 @@ public final class Main {
     public static final int DONE = 0;
     public static final int FAILED = 1;
     static final int WRONG_USAGE = 2;
+
+    /** What Java opens in place of standard output when a command closes that. */
+    private static final Path CLOSED = Path.of("/dev/null");
 
     private static final List<Class<?>> COMMANDS = List.of(
             DemoCommand.class,
@@ -47,7 +52,27 @@ public final class Main {
 
     public static void main(String[] arguments) {
         Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT); // numbers are read by programs, too
-        exit(run(arguments));
+        int code = run(arguments);
+        exit(code == DONE && isOutputLost() ? FAILED : code);
+    }
+
+    /** Whether standard output could not be written. Where it is a pipe that is no failure to be told: nobody reads it any more, as behind {@code | head}. */
+    private static boolean isOutputLost() {
+        if (!System.out.checkError()) {
+            return false;
+        }
+        try {
+            Path output = Files.readSymbolicLink(Path.of("/proc/self/fd/1"));
+            if (output.equals(CLOSED)) {
+                return false;
+            }
+            if (output.isAbsolute()) { // not such as pipe:[4026]
+                int _ = say("standard output cannot be written: is its disk full?", FAILED);
+            }
+            return true;
+        } catch (IOException closed) {
+            return false;
+        }
     }
 
     /**

@@ -103,19 +103,7 @@ final class OrderCommand implements Callable<Integer> {
         if (out != null) {
             return write(out);
         }
-        boolean isPipe = isPipe(); // asked before the output is closed
-        int code = print();
-        if (System.out.checkError()) {
-            if (isPipe) {
-                return Main.FAILED; // nobody reads it any more, as behind `| head`
-            }
-            throw new CommandFailedException("standard output cannot be written: is its disk full?");
-        }
-        return code;
-    }
-
-    private static boolean isPipe() throws IOException {
-        return !Files.readSymbolicLink(Path.of("/proc/self/fd/1")).isAbsolute(); // such as pipe:[4026]
+        return print();
     }
 
     private int write(String template) throws CommandFailedException {
@@ -151,7 +139,7 @@ final class OrderCommand implements Callable<Integer> {
         List<String> pairs = pairs();
         check(!statistics.areIncomplete(), DATASET_ALONE);
         Writer printed = new BufferedWriter(new OutputStreamWriter(System.out, StandardCharsets.UTF_8), 1 << 16);
-        try (printed) {
+        try {
             if (from != null) {
                 check(
                         pairs.isEmpty() && !statistics.areWanted(),
@@ -175,6 +163,8 @@ final class OrderCommand implements Callable<Integer> {
             return Main.DONE;
         } catch (InvalidSpecException e) {
             throw new CommandFailedException(String.valueOf(e.getMessage()));
+        } finally {
+            printed.flush();
         }
     }
 

@@ -48,15 +48,17 @@ final class WantedOptions {
     @Option(names = "-o", paramLabel = "OPTS", split = ",", description = "As for 'clairfs mount'.")
     private List<String> options = new ArrayList<>();
 
+    /** To what paths are relative. */
+    private Path directory = Path.of("");
+
     /** The options among the arguments of a mount that runs, whose paths are relative to {@code directory}. */
     static WantedOptions among(List<String> arguments, Path directory) {
         WantedOptions found = new WantedOptions();
         CommandLine line = new CommandLine(found).setUnmatchedArgumentsAllowed(true);
         line.registerConverter(ByteSize.class, ByteSize::parse);
         line.parseArgs(arguments.toArray(String[]::new));
-        found.ssds = found.ssds.stream()
-                .map(text -> directory.resolve(text).toString())
-                .toList();
+        found.directory = directory;
+        found.ssds = found.here(found.ssds);
         found.secretFile = found.secretFile == null ? null : directory.resolve(found.secretFile);
         found.configFile = found.configFile == null ? null : directory.resolve(found.configFile);
         return found;
@@ -79,14 +81,18 @@ final class WantedOptions {
                 source,
                 mountPoint,
                 most == null ? null : most.bytes(),
-                SsdOption.parse(line, ssds.isEmpty() && said.ssd() != null ? said.ssd() : ssds),
+                SsdOption.parse(line, ssds.isEmpty() && said.ssd() != null ? here(said.ssd()) : ssds),
                 reserve == null ? USUAL_RESERVE : reserve.bytes(),
                 bind != null ? bind : said.bind(),
                 members.isEmpty() && said.members() != null ? said.members() : members,
-                secretFile != null ? secretFile : said.secretFile() == null ? null : Path.of(said.secretFile()),
+                secretFile != null || said.secretFile() == null ? secretFile : directory.resolve(said.secretFile()),
                 rails.isEmpty() && said.rail() != null ? said.rail() : rails,
                 metrics != null ? metrics : said.metrics(),
                 options);
+    }
+
+    private List<String> here(List<String> paths) {
+        return paths.stream().map(text -> directory.resolve(text).toString()).toList();
     }
 
     private @Nullable ByteSize size(CommandLine line, String key, @Nullable String text) {

@@ -105,7 +105,7 @@ final class RunningChecks implements Check {
     private static List<Finding> tier(JsonNode tier) {
         List<Finding> found = new ArrayList<>();
         String name = text(tier, "name");
-        if (!tier.path("writable").asBoolean(true)) {
+        if (!tier.path("writable").asBoolean(true) && tier.path("recovered").asBoolean(true)) {
             found.add(Finding.problem(
                     name,
                     "takes no samples now: the disk is full, read-only or failing",

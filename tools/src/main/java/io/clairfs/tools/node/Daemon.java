@@ -3,6 +3,7 @@ package io.clairfs.tools.node;
 import io.clairfs.tools.OpenParts;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.mount.MountCheck;
+import io.clairfs.tools.node.mount.MountPointLock;
 import io.clairfs.tools.node.restart.RestartDirectory;
 import io.clairfs.tools.node.restart.Takeover;
 import io.clairfs.tools.node.restart.UnmountedException;
@@ -42,10 +43,14 @@ public final class Daemon implements AutoCloseable {
      * @param takeover the mount to go on with; null for a new one
      */
     public static Daemon start(MountConfig config, @Nullable Takeover takeover) throws IOException {
-        if (takeover == null) {
-            MountCheck.check(config.source(), config.mountPoint(), RestartDirectory::isAboutToStart);
+        if (takeover != null) {
+            return new Daemon(config, takeover);
         }
-        return new Daemon(config, takeover);
+        MountCheck.check(config.source(), config.mountPoint(), RestartDirectory::isAboutToStart);
+        try (MountPointLock _ = MountPointLock.take(config.mountPoint())) {
+            MountCheck.checkMountPoint(config.mountPoint()); // another may have mounted there meanwhile
+            return new Daemon(config, null);
+        }
     }
 
     private Daemon(MountConfig config, @Nullable Takeover takeover) throws IOException {

@@ -22,6 +22,8 @@ final class MountedSessions {
     /** The pause between two checks, for machines with frequent mounts and unmounts. */
     private static final long MOUNTED_CHECK_PAUSE_MS = 50;
 
+    private static final long SECOND_LOOK_MS = 100;
+
     private static final long FAILURE_PAUSE_MS = 10_000;
 
     private final List<MountedSession> all = new CopyOnWriteArrayList<>();
@@ -55,7 +57,7 @@ final class MountedSessions {
         boolean told = false;
         while (mounted && !ended.isDone()) {
             try (MountChanges changes = new MountChanges()) {
-                while (!ended.isDone() && pages.isMounted()) {
+                while (!ended.isDone() && isMounted(pages)) {
                     changes.await(MOUNTED_CHECK_MS);
                     TimeUnit.MILLISECONDS.sleep(MOUNTED_CHECK_PAUSE_MS);
                 }
@@ -70,6 +72,15 @@ final class MountedSessions {
             }
         }
         end();
+    }
+
+    /** Before Linux 5.8 the kernel's table of mounts may lack one while others come and go, as it is read piece by piece: so it is looked at twice. */
+    private static boolean isMounted(PageCache pages) throws IOException, InterruptedException {
+        if (pages.isMounted()) {
+            return true;
+        }
+        TimeUnit.MILLISECONDS.sleep(SECOND_LOOK_MS);
+        return pages.isMounted();
     }
 
     /** Gives up the connections, so that no reader waits for this process. */

@@ -135,7 +135,10 @@ public final class TopScreen {
                     text(tier, "name"),
                     "%s%s",
                     filled(tier),
-                    tier.path("writable").asBoolean(true) ? "" : "  NOT WRITABLE");
+                    tier.path("writable").asBoolean(true)
+                                    || !tier.path("recovered").asBoolean(true)
+                            ? ""
+                            : "  NOT WRITABLE");
         }
     }
 

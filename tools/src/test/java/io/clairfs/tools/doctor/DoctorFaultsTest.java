@@ -331,6 +331,12 @@ final class DoctorFaultsTest extends DoctorFixture {
         assertThat(machine.complaints()).isEmpty();
     }
 
+    @Test
+    void diskOfAMountThatStillListsItsDataset_isNoTrouble() throws Exception {
+        machine.runs(HEALTHY.replace("\"writable\": true", "\"writable\": false, \"recovered\": false"));
+        assertThat(machine.complaints()).isEmpty();
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             "index_error": null          | "index_error": "b cannot be listed" | index     | b cannot be listed, so no job starts

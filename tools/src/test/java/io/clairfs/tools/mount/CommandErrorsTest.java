@@ -68,6 +68,10 @@ final class CommandErrorsTest {
         command.addAll(List.of(Clairfs.command("order", "--samples", "100000").toArray(String[]::new)));
         assertThat(Ended.run(command, fixture.environment()).complainedWith(1))
                 .contains("standard output cannot be written");
+        List<String> model = new ArrayList<>(command.subList(0, 4));
+        model.addAll(List.of(Clairfs.command("completion").toArray(String[]::new)));
+        assertThat(Ended.run(model, fixture.environment()).complainedWith(1))
+                .contains("standard output cannot be written");
         command.set(2, "\"$@\" | head -n 1");
         Ended head = Ended.run(command, fixture.environment());
         assertThat(head.succeeded().lines()).hasSize(1);

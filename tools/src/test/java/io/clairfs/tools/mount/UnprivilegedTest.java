@@ -90,6 +90,17 @@ class UnprivilegedTest {
         assertThat(point).isEmptyDirectory();
     }
 
+    @Test
+    void root_who_looks_at_the_mount_is_told_whose_it_is_and_not_to_unmount_it() throws Exception {
+        user.clairfs("mount", source, point).succeeded();
+        assertThat(user.runAsRoot(Clairfs.command("status", point.toString())).complainedWith(1))
+                .contains("are for the user who mounted it: call this as that user");
+        assertThat(user.runAsRoot(Clairfs.command("doctor", "--verbose", point.toString()))
+                        .out())
+                .contains("are for the user who mounted it")
+                .doesNotContain("then mount again");
+    }
+
     // Promise P2
     @Test
     void what_the_user_may_not_read_in_the_source_is_refused_in_the_mount() throws Exception {

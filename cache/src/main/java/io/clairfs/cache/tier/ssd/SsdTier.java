@@ -368,6 +368,11 @@ public final class SsdTier implements Tier {
     }
 
     @Override
+    public boolean isRecovered() {
+        return contents != null;
+    }
+
+    @Override
     public boolean isWritable() {
         return contents != null && health.mayWrite() && freeSpace.allows(0);
     }

@@ -35,15 +35,19 @@ public final class StateDirectory {
         return shortened(mountPoint.toString().substring(1).replace('/', '-')) + atThisHost();
     }
 
-    /** How what belongs to one mount alone is called there. */
+    /** How what belongs to one mount alone is called there: without white space, for a job line names files there. */
     public static String uniqueNameOf(Path mountPoint) {
-        String name = mountPoint
-                .toString()
-                .substring(1)
-                .replace("%", "%25")
-                .replace("-", "%2D")
-                .replace('/', '-');
-        return shortened(name) + atThisHost();
+        StringBuilder name = new StringBuilder();
+        mountPoint.toString().substring(1).codePoints().forEach(c -> {
+            if (c == '/') {
+                name.append('-');
+            } else if (c == '%' || c == '-' || Character.isWhitespace(c)) {
+                name.append("%%%02X".formatted(c));
+            } else {
+                name.appendCodePoint(c);
+            }
+        });
+        return shortened(name.toString()) + atThisHost();
     }
 
     /** A name that is too long for a file ends in a digest of itself. */

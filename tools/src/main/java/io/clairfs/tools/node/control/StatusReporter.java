@@ -252,6 +252,7 @@ public final class StatusReporter {
                     tier.capacityBytes(),
                     tier.usedBytes(),
                     tier.samples(),
+                    tier.isRecovered(),
                     tier.isWritable(),
                     failures.checksums(),
                     failures.reads(),

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.clairfs.cache.posix.ProcessIdentity;
 import io.clairfs.fs.dataset.DatasetMount;
 import io.clairfs.fs.mount.Fusermount;
+import io.clairfs.fs.mount.MountException;
 import io.clairfs.fs.mount.MountTable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,10 +29,18 @@ public record ControlPoint(Path path, boolean linked) implements AutoCloseable {
     public static ControlPoint of(Path mountPoint) throws IOException {
         return ProcessIdentity.userId() == 0
                 ? new ControlPoint(mountPoint.resolve(DatasetMount.CONTROL_DIRECTORY), false)
-                : new ControlPoint(
-                        Files.createTempDirectory(temporary(System.getenv("TMPDIR")), PREFIX)
-                                .toRealPath(),
-                        true);
+                : new ControlPoint(in(temporary(System.getenv("TMPDIR"))), true);
+    }
+
+    /** A new directory for control files. */
+    static Path in(Path temporary) throws IOException {
+        try {
+            return Files.createTempDirectory(temporary, PREFIX).toRealPath();
+        } catch (IOException e) {
+            throw new MountException("no directory for the control files can be made in " + temporary + " ("
+                    + e.getClass().getSimpleName()
+                    + "): set TMPDIR to a directory on this node that you may write to, or unset it");
+        }
     }
 
     /** The directory of temporary files: a job with a /tmp of its own does not see what lies in that of others. */

@@ -42,7 +42,7 @@ public final class ControlRead {
             }
 
             /** Whether another user may read it. */
-            boolean isOfPermission() {
+            public boolean isOfPermission() {
                 return reason.endsWith("Permission denied");
             }
         }
@@ -90,6 +90,11 @@ public final class ControlRead {
                     }
                 },
                 run -> Thread.ofPlatform().daemon().name("control-read").start(run));
+    }
+
+    /** The message for a mount that only another user may read. */
+    public static String ofAnotherUser(Path mountPoint) {
+        return "the control files of " + mountPoint + " are for the user who mounted it: call this as that user";
     }
 
     /** The message for {@link Answer.Silence}. */

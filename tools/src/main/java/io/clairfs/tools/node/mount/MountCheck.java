@@ -78,7 +78,8 @@ public final class MountCheck {
         }
     }
 
-    private static void checkMountPoint(Path mountPoint) throws IOException {
+    /** Refuses a mount point that is missing, not empty, or has a mount. */
+    public static void checkMountPoint(Path mountPoint) throws IOException {
         Optional<MountTable.Mount> mounted = MountTable.at(mountPoint);
         if (mounted.isPresent()) {
             throw new MountException("mount point " + mountPoint + " is busy: "

@@ -346,6 +346,7 @@ public final class Metrics {
             flag("jobs[].found", "clairfs_job_found", "its order was found, nobody wrote the job"),
             flag("jobs[].history[].over", "", "a later epoch has begun, or all are read"),
             flag("jobs[].history[].told", "", "trainers told how long they waited"),
+            flag("tiers[].recovered", "clairfs_tier_recovered", "it is known what the tier holds"),
             flag("tiers[].writable", "clairfs_tier_writable", "the tier takes samples now"),
             flag("peers[].alive", "clairfs_peer_alive", "the node answers"),
             flag("peers[].rails[].connected", "clairfs_peer_rail_connected", "there is a connection by this path"),

@@ -347,6 +347,7 @@ public record Status(
             long capacityBytes,
             long usedBytes,
             int samples,
+            boolean recovered,
             boolean writable,
             long checksumFailures,
             long readFailures,

@@ -282,7 +282,7 @@ public final class StatusText {
                 size(t.usedBytes()),
                 size(t.capacityBytes()),
                 t.samples(),
-                t.writable() ? "" : ", read-only");
+                t.writable() ? "" : t.recovered() ? ", read-only" : ", not looked at yet");
         if (t.checksumFailures() + t.readFailures() + t.writeFailures() > 0) {
             line(
                     text,

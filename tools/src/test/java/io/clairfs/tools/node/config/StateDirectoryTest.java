@@ -20,6 +20,15 @@ final class StateDirectoryTest {
                 .isEqualTo("mnt-my%2Ddata" + StateDirectory.atThisHost());
     }
 
+    // Job lines name files there, and are split at white space.
+    @Test
+    void mountPointWithBlanks_hasANameWithout() {
+        assertThat(StateDirectory.uniqueNameOf(Path.of("/data/my set\t1")))
+                .isEqualTo("data-my%20set%091" + StateDirectory.atThisHost());
+        assertThat(StateDirectory.uniqueNameOf(Path.of("/data/my%20set")))
+                .isEqualTo("data-my%2520set" + StateDirectory.atThisHost());
+    }
+
     @Test
     void longMountPoint_hasANameThatAFileCanHave_andNoOtherHasTheSame() throws Exception {
         for (String letter : new String[] {"a", "é", "\uD83D\uDE00", "a\uD83D\uDE00"}) {
