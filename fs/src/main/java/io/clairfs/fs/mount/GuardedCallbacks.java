@@ -82,6 +82,7 @@ final class GuardedCallbacks {
                 register("read", operations.read.offset(), of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS));
             case WRITE ->
                 register("write", operations.write.offset(), of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS));
+            case IOCTL -> throw new IllegalArgumentException("libfuse answers it");
             case TRUNCATE -> register("truncate", operations.truncate.offset(), of(ADDRESS, JAVA_LONG));
             case FLUSH -> register("flush", operations.flush.offset(), of(ADDRESS, ADDRESS));
             case RELEASE -> register("release", operations.release.offset(), of(ADDRESS, ADDRESS));
