@@ -76,7 +76,7 @@ public final class FuseConnection {
                 .replace(" ", "\\040")
                 .replace("\t", "\\011")
                 .replace("\n", "\\012");
-        return Arrays.stream(table.split("\n")) // a carriage return may be part of a name
+        return Arrays.stream(table.split("\n", -1)) // a carriage return may be part of a name
                 .map(line -> line.split(" ", -1))
                 .filter(fields ->
                         fields.length > POINT && fields[POINT].equals(new String(escaped.getBytes(UTF_8), ISO_8859_1)))

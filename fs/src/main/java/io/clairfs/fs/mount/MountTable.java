@@ -33,7 +33,7 @@ public final class MountTable {
     /** The mounts of a table, each byte of which is one character. */
     static List<Mount> parse(String table) {
         List<Mount> mounts = new ArrayList<>();
-        for (String line : table.split("\n")) { // a carriage return may be part of a name
+        for (String line : table.split("\n", -1)) { // a carriage return may be part of a name
             String[] fields = line.split(" ", -1);
             if (fields.length < FIELDS) {
                 continue;
