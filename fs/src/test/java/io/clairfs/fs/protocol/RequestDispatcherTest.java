@@ -247,6 +247,7 @@ final class RequestDispatcherTest {
         assertThat(reply(Errno.ENOSYS).remaining()).isZero();
     }
 
+    // Promise K8
     @Test
     void noFileIsATerminal_howeverOftenPythonAsks() throws Exception {
         send(Opcode.IOCTL.number(), FlatFilesystem.FIRST, new byte[32]);

@@ -61,7 +61,8 @@ class MountErrorsTest {
         assertThat(refusal(missing, point)).isEqualTo("clairfs: source " + missing + " does not exist");
     }
 
-    // Promise E3: the kernel would put one on top of the other, and each would find the other's control files.
+    // Promise E3
+    // The kernel would put one on top of the other, and each would find the other's control files.
     @Test
     @Execution(CONCURRENT)
     void of_two_mounts_of_one_place_at_once_one_is_refused() throws Exception {

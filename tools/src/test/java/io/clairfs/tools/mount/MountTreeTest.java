@@ -91,6 +91,47 @@ class MountTreeTest {
         assertThat(mount.point().resolve(".clairfs/of-the-source")).doesNotExist();
     }
 
+    /** Opens all files of a directory, as most of Python's libraries do, in binary and text, by text and path; prints what it read of each. */
+    private static final String OPENS = """
+            import io, os, pathlib, pickle, sys
+            for name in sorted(os.listdir(sys.argv[1])):
+                path = os.path.join(sys.argv[1], name)
+                with open(path, 'rb') as binary, open(file=path) as text, io.open(path, mode='rb', buffering=-1) as other:
+                    read = [binary.read(), text.read().encode(), other.read(), pathlib.Path(path).read_bytes()]
+                print(*{each.decode() for each in read}, isinstance(binary, io.BufferedReader), isinstance(text, io.TextIOWrapper))
+            class Holder:
+                opened = open
+            print(pickle.loads(pickle.dumps(open)) is open, Holder().opened(path).read(), open.__name__)
+            """;
+
+    // Promise K8
+    // Before 3.14 Python asks of each file whether it is a terminal, and nobody but the reader can prevent that.
+    @Test
+    void python_under_run_opens_files_without_a_question() throws Exception {
+        Path tree = FIXTURE.newDirectory("tree");
+        StringBuilder expected = new StringBuilder();
+        for (int i = 0; i < 5; i++) {
+            Files.writeString(Files.createDirectories(tree.resolve("c")).resolve("file-" + i), "content of " + i);
+            expected.append("content of ").append(i).append(" True True\n");
+        }
+        expected.append("True content of 4 open\n");
+        LiveMount opened = FIXTURE.mount(tree);
+        opened.awaitReady();
+        Object[] run = {
+            "run",
+            opened.point(),
+            "--",
+            "/usr/bin/python3",
+            "-c",
+            OPENS,
+            opened.point().resolve("c")
+        };
+        assertThat(FIXTURE.clairfs(run).succeeded()).isEqualTo(expected.toString());
+        assertThat(opened.status().path("kernel").path("ioctl").asLong()).isZero();
+        assertThat(FIXTURE.python(OPENS, opened.point().resolve("c"))).isEqualTo(expected.toString());
+        assertThat(opened.status().path("kernel").path("ioctl").asLong()).isLessThanOrEqualTo(5 * 4 + 1);
+    }
+
     // Promise N12
     @Test
     void walking_tells_what_each_entry_is_without_a_request_for_it() throws Exception {

@@ -22,6 +22,7 @@ final class PythonFiles {
             "clairfs_job.py",
             "clairfs_loader.py",
             "clairfs_moment.py",
+            "clairfs_open.py",
             "clairfs_run.py",
             "clairfs_sampler.py",
             "clairfs_torch.py",

@@ -2,7 +2,7 @@
 
 Without CLAIRFS_JOB and CLAIRFS_MOUNT it only passes on to the next sitecustomize of the path. With them, torch's DistributedSampler gives the order
 of that job, for datasets below CLAIRFS_MOUNT; where the user has written no such job, it is written for the training's DataLoader. torch is not
-imported here: sampler and loader are changed when the script imports them.
+imported here: sampler and loader are changed when the script imports them. And open() asks less of files there (clairfs_open).
 """
 
 import os
@@ -14,13 +14,25 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _RUN = vars(sys).setdefault("_clairfs_run", set())  # directories whose sitecustomize has run: copies of this file run in one after the other
 
 
+def _ours(name):
+    """A module of this directory, by its path: that of another mount may be found before."""
+    module = types.ModuleType(name)
+    SourceFileLoader(name, os.path.join(_HERE, name + ".py")).exec_module(module)
+    return module
+
+
 def _find_only_ours_here():
-    try:  # by its path, for that of another mount may be found before
-        finder = types.ModuleType("clairfs_finder")
-        SourceFileLoader("clairfs_finder", os.path.join(_HERE, "clairfs_finder.py")).exec_module(finder)
-        finder.find_only_ours(_HERE)
+    try:
+        _ours("clairfs_finder").find_only_ours(_HERE)
     except Exception:
         pass  # this file was copied without that one, or the mount's process has just died
+
+
+def _spare_questions():
+    try:
+        _ours("clairfs_open").spare(os.environ["CLAIRFS_MOUNT"])
+    except Exception:
+        pass  # as above; files are opened all the same
 
 
 def _find_ours():
@@ -160,5 +172,6 @@ if not _RUN and os.environ.get("CLAIRFS_JOB") and os.environ.get("CLAIRFS_MOUNT"
     for _name in [name for name in _CHANGES if name in sys.modules]:
         _CHANGES.pop(_name)(sys.modules[_name])
     sys.meta_path.insert(0, _Finder())
+    _spare_questions()
 _find_only_ours_here()
 _pass_on()
