@@ -13,13 +13,16 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Shows which tiers hold samples and when they are next read. */
+/** Shows which tiers and nodes hold samples and when they are next read. */
 @Command(
         name = "where",
         mixinStandardHelpOptions = true,
-        description = "Shows which tiers hold samples, and when each is next read.")
+        description = "Shows which tiers and nodes hold samples, and when each is next read.")
 final class WhereCommand implements Callable<Integer> {
     private static final JsonMapper JSON = new JsonMapper();
+
+    /** Of the other nodes that hold a sample the text names so many, JSON all. */
+    private static final int MOST_NAMED = 8;
 
     @Parameters(index = "0", paramLabel = "MOUNTPOINT", description = "The mount point, or any path below it.")
     @SuppressWarnings("NullAway.Init")
@@ -51,13 +54,9 @@ final class WhereCommand implements Callable<Integer> {
         return Main.DONE;
     }
 
-    private static String text(JsonNode answer) {
+    /** The answer for a person. */
+    static String text(JsonNode answer) {
         JsonNode at = answer.path("at");
-        StringJoiner held = new StringJoiner(", ");
-        if (at.path("staged").asBoolean()) {
-            held.add("page cache");
-        }
-        at.path("tiers").forEach(tier -> held.add(tier.asString()));
         StringBuilder text = new StringBuilder();
         text.append(String.format(
                 Locale.ROOT,
@@ -67,8 +66,11 @@ final class WhereCommand implements Callable<Integer> {
                         ? "not in the index"
                         : "sample " + answer.path("sample").asInt(),
                 answer.path("bytes").asLong(),
-                held.length() == 0 ? "the source alone" : held,
-                at.path("planned").isNull() ? "nowhere" : at.path("planned").asString()));
+                held(at, answer.path("group").path("holders")),
+                planned(at.path("planned"), answer.path("group"))));
+        if (!answer.path("group").path("joined").asBoolean(true)) {
+            text.append(String.format("  not in its group now: what other nodes hold is not known%n"));
+        }
         at.path("next_uses")
                 .forEach(use -> text.append(String.format(
                         Locale.ROOT,
@@ -78,5 +80,31 @@ final class WhereCommand implements Callable<Integer> {
                         use.path("epoch").asInt(),
                         use.path("samples_before").asLong())));
         return text.toString();
+    }
+
+    private static String held(JsonNode here, JsonNode elsewhere) {
+        StringJoiner held = new StringJoiner(", ");
+        if (here.path("staged").asBoolean()) {
+            held.add("page cache");
+        }
+        here.path("tiers").forEach(tier -> held.add(tier.asString()));
+        elsewhere
+                .valueStream()
+                .limit(MOST_NAMED)
+                .forEach(other -> held.add(other.path("tier").asString() + " of node "
+                        + other.path("node").asString()));
+        if (elsewhere.size() > MOST_NAMED) {
+            held.add(elsewhere.size() - MOST_NAMED + " more nodes");
+        }
+        return held.length() == 0 ? "the source alone" : held.toString();
+    }
+
+    private static String planned(JsonNode tier, JsonNode group) {
+        JsonNode home = group.path("home");
+        if (!home.isString()) {
+            return tier.isNull() ? "nowhere" : tier.asString();
+        }
+        return (tier.isNull() ? "not here" : tier.asString())
+                + (home.equals(group.path("node")) ? "; home: this node" : "; home: node " + home.asString());
     }
 }

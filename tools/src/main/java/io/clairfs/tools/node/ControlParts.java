@@ -96,7 +96,12 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
                         errors,
                         indexes,
                         new OrderFiles(jobs, prefetcher, errors),
-                        new WhereFiles(samples.tree(), indexes, prefetcher, errors),
+                        new WhereFiles(
+                                samples.tree(),
+                                indexes,
+                                prefetcher,
+                                file -> group == null ? null : group.whereabouts(file),
+                                errors),
                         () -> Filled.now(
                                 samples.tree(),
                                 samples.tiers().admission(),

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -23,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 @Timeout(600)
 final class GroupJobsTest {
     private static final int SAMPLES = 60;
-    private static final int SAMPLE_BYTES = 2_000;
+    private static final int SAMPLE_BYTES = 20_000;
 
     @RegisterExtension
     static final MountFixture FIXTURE = new MountFixture();
@@ -153,6 +154,34 @@ final class GroupJobsTest {
                     .isEqualTo(Files.readAllBytes(a.control(file)))
                     .hasSize((SAMPLES + 2) / 3 * Long.BYTES);
         }
+    }
+
+    /** Each node has room for 52 of the 60 samples. */
+    // Promise G19
+    @Test
+    void where_names_the_other_node_that_holds_a_sample_and_is_its_home() throws Exception {
+        a.job("seed=5 epochs=2 batch=4 world=2 ranks=0");
+        b.job("ranks=1");
+        awaitAgreement(Map.of("a", "0", "b", "1"), "", a, b);
+        AtomicReference<String> found = new AtomicReference<>();
+        Waiting.until("a sample is held by the other node alone", () -> {
+            for (String path : a.lines("index")) {
+                JsonNode where = a.where(path);
+                if (where.at("/at/tiers").isEmpty()
+                        && where.at("/group/holders/0/tier").asString("").equals("memory")
+                        && where.at("/group/home").asString("").equals("b")) {
+                    found.set(path);
+                    return true;
+                }
+            }
+            return false;
+        });
+        assertThat(a.where(found.get()).at("/group/holders")).hasToString("[{\"node\":\"b\",\"tier\":\"memory\"}]");
+        assertThat(FIXTURE.clairfs("where", a.point(), found.get()).succeeded())
+                .contains("memory of node b", "home: node b")
+                .doesNotContain("the source alone");
+        assertThat(FIXTURE.clairfs("where", b.point(), found.get()).succeeded())
+                .contains("planned: memory; home: this node");
     }
 
     // Promise G10

@@ -123,6 +123,23 @@ final class GroupSamples {
         return found;
     }
 
+    /** As {@link PeerGroup#whereabouts}, on the node of this name. */
+    SampleInGroup whereabouts(String self, int file) {
+        int number = numbers.numberOf(file);
+        Node home = home(file);
+        List<SampleInGroup.Holder> found = new ArrayList<>();
+        HeldElsewhere.View held = directory.heldElsewhere().view();
+        int holder = number == FileNumbers.NONE ? -1 : held.nextHolder(number, 0);
+        while (holder >= 0) {
+            int tier = held.tier(number, holder);
+            if (tier >= 0) { // else it has just let the sample go
+                found.add(new SampleInGroup.Holder(held.node(holder).name(), tier == 0 ? "memory" : "ssd"));
+            }
+            holder = held.nextHolder(number, holder + 1);
+        }
+        return new SampleInGroup(self, true, found, home == null ? null : home.name());
+    }
+
     /** As {@link PeerGroup#makers}. */
     List<PeerFetch.Maker> makers(int file) {
         int number = numbers.numberOf(file);

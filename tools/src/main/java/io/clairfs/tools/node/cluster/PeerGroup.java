@@ -355,6 +355,13 @@ public final class PeerGroup implements PeerFetch, ResidencyListener, AutoClosea
         return TimeUnit.MILLISECONDS.toNanos(Math.min(mostMs, ANSWER_WITHIN_MS + bytes / SLOWEST_BYTES_PER_MS));
     }
 
+    /** Where a sample is in the group. A local copy says it: no request is sent. */
+    public SampleInGroup whereabouts(int file) {
+        Joined now = joined;
+        String self = config.nodeName();
+        return now == null ? new SampleInGroup(self, false, List.of(), null) : now.samples.whereabouts(self, file);
+    }
+
     /** The other nodes, for status. */
     public List<Status.Peer> peers() {
         Joined now = joined;

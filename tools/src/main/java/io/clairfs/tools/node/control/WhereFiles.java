@@ -16,9 +16,11 @@ import io.clairfs.fs.control.ControlFile.UnavailableException;
 import io.clairfs.fs.control.ControlTree.DirectoryNode;
 import io.clairfs.fs.control.ControlTree.FileNode;
 import io.clairfs.fs.control.ControlTree.Node;
+import io.clairfs.tools.node.cluster.SampleInGroup;
 import io.clairfs.tools.node.job.Indexes;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
@@ -34,17 +36,34 @@ public final class WhereFiles {
     private final DatasetTree tree;
     private final Indexes indexes;
     private final Prefetcher prefetcher;
+    private final IntFunction<@Nullable SampleInGroup> group;
     private final ErrorLog errors;
 
-    public WhereFiles(DatasetTree tree, Indexes indexes, Prefetcher prefetcher, ErrorLog errors) {
+    /**
+     * The files of a mount.
+     *
+     * @param group where the sample of a file is in this node's group; null without a group
+     */
+    public WhereFiles(
+            DatasetTree tree,
+            Indexes indexes,
+            Prefetcher prefetcher,
+            IntFunction<@Nullable SampleInGroup> group,
+            ErrorLog errors) {
         this.tree = tree;
         this.indexes = indexes;
         this.prefetcher = prefetcher;
+        this.group = group;
         this.errors = errors;
     }
 
     /** The content of such a file; {@code sample} is null for a file that is not in the index. */
-    private record Answer(String path, @Nullable Integer sample, long bytes, SampleLocation at) {}
+    private record Answer(
+            String path,
+            @Nullable Integer sample,
+            long bytes,
+            SampleLocation at,
+            @Nullable SampleInGroup group) {}
 
     /** The node at {@code path} below {@code where}; listings are empty, because the mount itself lists the dataset. */
     @Nullable
@@ -71,7 +90,11 @@ public final class WhereFiles {
     private ControlContent answer(Entry entry) throws UnavailableException {
         int sample = sampleOf(entry.number());
         Answer answer = new Answer(
-                new String(entry.path(), UTF_8), sample == NO_SAMPLE ? null : sample, entry.size(), whereabouts(entry));
+                new String(entry.path(), UTF_8),
+                sample == NO_SAMPLE ? null : sample,
+                entry.size(),
+                whereabouts(entry),
+                group.apply(entry.number()));
         return ControlContent.of((JSON.writeValueAsString(answer) + "\n").getBytes(UTF_8));
     }
 

@@ -1,5 +1,6 @@
 package io.clairfs.tools.node.cluster;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.hazelcast.core.Hazelcast;
@@ -35,6 +36,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
@@ -163,6 +165,51 @@ final class PeerGroupTest {
             assertThat(group.report().joined()).isTrue();
             assertThat(group.report().trouble()).isNull();
             eventually(() -> other.jobs().now().running().containsKey("train"));
+        }
+    }
+
+    // Promise G19
+    @Test
+    @Timeout(300)
+    void sampleThatAnotherNodeHolds_namesThatNodeAndItsTier_untilItLetsItGo(@TempDir Path directory) throws Exception {
+        Files.writeString(directory.resolve("a"), "a");
+        int port = TestPorts.free(4);
+        GroupConfig config = new GroupConfig(
+                "node",
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+                new Discovery.Members(List.of("127.0.0.1:" + (port + 2))),
+                null,
+                List.of(),
+                null);
+        ErrorLog errors = new ErrorLog(Clock.systemUTC());
+        try (DirectorySource source = new DirectorySource(directory);
+                DatasetTree tree = new DatasetTree(source, 1, errors::add);
+                MemoryTier memory = new MemoryTier(1 << 20);
+                Admission admission = new Admission(tree, memory, List.of(), 1 << 20);
+                SamplesInUse inUse = new SamplesInUse();
+                PeerGroup group = new PeerGroup(config, ModelFile.UNMEASURED, tree, admission, errors, 1 << 20, 1_000);
+                GroupMembership other = other(tree, port + 2, port)) {
+            int file = Objects.requireNonNull(tree.find("a".getBytes(UTF_8), 1_000))
+                    .number();
+            int number = FileNumbers.of(tree).numberOf(file);
+            assertThat(group.whereabouts(file)).isEqualTo(new SampleInGroup("node", false, List.of(), null));
+
+            FetchRouter router = router(new FetchPlaces(tree, source, admission, inUse, group));
+            group.join(server(admission, router, group), _ -> Map.of(), () -> {});
+            eventually(() -> group.report().nodes().size() == 2);
+            assertThat(group.whereabouts(file)).isEqualTo(new SampleInGroup("node", true, List.of(), null));
+
+            other.heldHere().added(1, number);
+            SampleInGroup there =
+                    new SampleInGroup("node", true, List.of(new SampleInGroup.Holder("other", "ssd")), null);
+            eventually(() -> group.whereabouts(file).equals(there));
+            other.heldHere().added(0, number);
+            SampleInGroup faster =
+                    new SampleInGroup("node", true, List.of(new SampleInGroup.Holder("other", "memory")), null);
+            eventually(() -> group.whereabouts(file).equals(faster));
+            other.heldHere().removed(0, number);
+            other.heldHere().removed(1, number);
+            eventually(() -> group.whereabouts(file).holders().isEmpty());
         }
     }
 

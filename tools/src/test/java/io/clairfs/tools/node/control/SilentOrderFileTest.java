@@ -102,7 +102,7 @@ final class SilentOrderFileTest {
         jobs = new JobTable(indexes, prefetcher, null, errors, System::nanoTime);
         control = new JobControl(indexes, jobs, prefetcher.looks(), errors);
         orders = new OrderFiles(jobs, prefetcher, errors);
-        where = new WhereFiles(node.dataset.tree, indexes, prefetcher, errors);
+        where = new WhereFiles(node.dataset.tree, indexes, prefetcher, _ -> null, errors);
     }
 
     @AfterEach
