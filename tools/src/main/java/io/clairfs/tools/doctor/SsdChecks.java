@@ -41,9 +41,10 @@ final class SsdChecks implements Check {
 
     private static Finding look(Examined examined, SsdConfig ssd) {
         Path directory = ssd.directory();
-        Path there = directory;
-        while (!Files.exists(there) && there.getParent() != null) {
-            there = there.getParent(); // mount makes the rest
+        Path there = Files.exists(directory) ? directory : parentOf(directory); // mount makes the last one alone
+        if (!Files.exists(there)) {
+            return Finding.problem(
+                    NAME, directory + " cannot be made: " + there + " does not exist", "mkdir -p " + there);
         }
         if (!Files.isDirectory(there)) {
             return Finding.problem(NAME, there + " is not a directory", "another directory for --ssd");
@@ -89,6 +90,11 @@ final class SsdChecks implements Check {
         } finally {
             delete(probe);
         }
+    }
+
+    private static Path parentOf(Path directory) {
+        Path parent = directory.getParent();
+        return parent == null ? directory : parent;
     }
 
     /** What earlier mounts of this source have left there: a mount counts it within the size that {@code --ssd} gives. */

@@ -45,7 +45,8 @@ final class WatchChecks implements Check {
         return used >= most
                 ? Finding.problem(
                         "inotify",
-                        "all " + most + " queues of this user are in use: reads cannot be followed, nothing is staged",
+                        "all " + most
+                                + " queues of this user are in use: closes are not reported, and every sixteenth sample is left to its reader",
                         "as root: sysctl -w fs.inotify.max_user_instances=" + 4 * most)
                 : Finding.ok("inotify", used + " of " + most + " queues in use");
     }

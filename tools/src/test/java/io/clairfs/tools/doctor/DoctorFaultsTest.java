@@ -130,7 +130,10 @@ final class DoctorFaultsTest extends DoctorFixture {
                 Files.createSymbolicLink(descriptors.resolve(Integer.toString(fd)), Path.of("anon_inode:inotify"));
             }
         }
-        isProblem("inotify", "all 3 queues of this user are in use", "max_user_instances=12");
+        isProblem(
+                "inotify",
+                "all 3 queues of this user are in use: closes are not reported, and every sixteenth sample is left",
+                "max_user_instances=12");
         machine.userId = 65_534;
         assertThat(machine.complaints()).isEmpty();
         machine.userId = 0;

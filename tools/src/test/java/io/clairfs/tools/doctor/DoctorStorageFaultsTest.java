@@ -1,6 +1,7 @@
 package io.clairfs.tools.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.tier.ssd.SsdTier;
 import io.clairfs.tools.node.config.SsdConfig;
@@ -133,8 +134,21 @@ final class DoctorStorageFaultsTest extends DoctorFixture {
 
     @Test
     void ssdWithoutRoom() {
-        machine.ssds = List.of(new SsdConfig(directory.resolve("new/ssd"), 1L << 60));
-        isProblem("ssd", "not for 1024.0 PiB", "--ssd " + directory.resolve("new/ssd") + ":");
+        machine.ssds = List.of(new SsdConfig(directory.resolve("ssd"), 1L << 60));
+        isProblem("ssd", "not for 1024.0 PiB", "--ssd " + directory.resolve("ssd") + ":");
+    }
+
+    @Test
+    void ssdWhoseParentIsNotThere_isAProblem_forMountRefusesItToo() {
+        Path ssd = directory.resolve("new/ssd");
+        machine.ssds = List.of(new SsdConfig(ssd, 1 << 20));
+        isProblem(
+                "ssd",
+                ssd + " cannot be made: " + directory.resolve("new") + " does not exist",
+                "mkdir -p " + ssd.getParent());
+        assertThatThrownBy(() -> new SsdTier(ssd, machine.source.toString(), 1 << 20, 0, System::nanoTime, _ -> {}))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("cannot make SSD directory " + ssd);
     }
 
     @Test
