@@ -71,12 +71,15 @@ public final class TopScreen {
         add("", "%,d samples ahead, enough for %.1f s", job.path("staged_ahead").asLong(), TopLines.secondsAhead(job));
         JsonNode epoch = TopLines.lastEpoch(job);
         if (!epoch.isMissingNode()) {
+            boolean told = epoch.path("told").asBoolean();
             add(
                     "",
-                    "epoch %d: waited for data at most %.1f s of %.1f s, accelerator utilisation at least %.1f %%",
+                    "epoch %d: waited for data %s%.1f s of %.1f s, accelerator utilisation %s%.1f %%",
                     epoch.path("epoch").asInt(),
+                    told ? "" : "at most ",
                     epoch.path("waited_seconds").asDouble(),
                     epoch.path("seconds").asDouble(),
+                    told ? "" : "at least ",
                     PERCENT * epoch.path("utilisation").asDouble());
         }
         for (JsonNode feeder : job.path("feeders")) {

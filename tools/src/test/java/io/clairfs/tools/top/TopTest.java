@@ -78,6 +78,14 @@ final class TopTest {
     }
 
     @Test
+    void screen_ofATrainingThatTellsItsWait_namesNoLimits() {
+        JsonNode told =
+                JSON.readTree(NOW.toString().replace("\"waited_seconds\":2.5", "\"waited_seconds\":2.5,\"told\":true"));
+        assertThat(TopScreen.of(new Interval(BEFORE, told)))
+                .contains("             epoch 3: waited for data 2.5 s of 12.5 s, accelerator utilisation 80.0 %");
+    }
+
+    @Test
     void interval_overARestart_isOfTwoDaemons() {
         assertThat(new Interval(BEFORE, NOW).isOfOneDaemon()).isTrue();
         assertThat(new Interval(NOW, BEFORE).isOfOneDaemon()).isFalse();
