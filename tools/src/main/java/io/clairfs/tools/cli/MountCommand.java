@@ -86,7 +86,7 @@ final class MountCommand implements Callable<Integer> {
             names = "--index-rule",
             paramLabel = "RULE",
             description =
-                    "How samples are numbered: imagefolder, timm, keras, hf-imagefolder, yolo, dali, sorted, manifest:FILE (default: imagefolder).")
+                    "How samples are numbered: imagefolder, timm, keras, keras-follow-links, hf-imagefolder, yolo, dali, sorted, manifest:FILE (default: imagefolder).")
     private @Nullable String indexRule;
 
     @Option(

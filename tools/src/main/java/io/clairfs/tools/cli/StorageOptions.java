@@ -28,7 +28,8 @@ final class StorageOptions {
     @Option(
             names = "--memory",
             paramLabel = "SIZE",
-            description = "Memory for samples (default: a quarter of the free memory, less on small machines).")
+            description =
+                    "Memory for samples (default: a quarter of the free memory, less in a control group with a limit).")
     private @Nullable ByteSize memory;
 
     @Option(
