@@ -20,6 +20,17 @@ final class JobSpecTest {
         assertThat(spec.world()).isEqualTo(1);
     }
 
+    // Promise J4
+    @Test
+    void lineThatIsTooLong_isRefused() throws InvalidSpecException {
+        String ends = "seed=7epochs=2";
+        String blanks = " ".repeat(65_536 - ends.length());
+        assertThat(JobSpec.parse("seed=7" + blanks + "epochs=2").seed()).isEqualTo("7");
+        assertThatThrownBy(() -> JobSpec.parse("seed=7 " + blanks + "epochs=2"))
+                .isInstanceOf(InvalidSpecException.class)
+                .hasMessageContaining("more than 65536 characters");
+    }
+
     @Test
     void world_isTold_thoughAFileThatTheLineNamesIsNotThere() throws InvalidSpecException {
         assertThat(JobSpec.worldOf("name=a sampler=torch-state state=/nowhere/state world=8"))

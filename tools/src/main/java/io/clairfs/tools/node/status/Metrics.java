@@ -208,7 +208,11 @@ public final class Metrics {
                     "clairfs_reads_total{from=\"page_cache\"}",
                     "files",
                     "of those, served without a request"),
-            counter("reads.upcalls", "clairfs_reads_total{from=\"daemon\"}", "files", "of those, served by the daemon"),
+            counter(
+                    "reads.upcalls",
+                    "clairfs_reads_total{from=\"daemon\"}",
+                    "files",
+                    "that sent a request since they were last closed; those still open count, too"),
             counter("reads.requests", "clairfs_read_requests_total", "requests", "for bytes that the kernel sent"),
             counter("reads.bytes", "clairfs_read_bytes_total", "bytes", "sent in reply"),
             counter("reads.errors", "clairfs_read_errors_total", "requests", "that failed"),
