@@ -155,7 +155,7 @@ daemon_flags=(-XX:+UnlockDiagnosticVMOptions -XX:-G1UseConcRefinement -XX:AsyncD
 allocation=glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1:glibc.malloc.top_pad=67108864:glibc.malloc.mmap_threshold=33554432
 
 # How long the launcher waits for a mount, seconds; its process has bounds of its own, shorter ones.
-longest_start_s=120
+longest_start_s=150
 
 # What a JVM that ends soon is started with beside that.
 short_flags=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC)

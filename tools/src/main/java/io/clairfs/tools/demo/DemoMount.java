@@ -77,8 +77,9 @@ final class DemoMount {
         Path said = Files.createTempFile(scratch.directory(), arguments[0], ".out");
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile());
-        // The mount's process keeps its log in the scratch directory, which is removed at the end.
+        // The mount's process keeps its log and its listing in the scratch directory, which is removed at the end.
         builder.environment().put("XDG_STATE_HOME", scratch.directory().toString());
+        builder.environment().put("XDG_CACHE_HOME", scratch.directory().toString());
         Process process = scratch.start(builder);
         process.getOutputStream().close();
         try {

@@ -44,8 +44,12 @@ final class MountFixture
             shift
             exec 8<"$log"
             exec 7< <(exec setsid "$@" </dev/null 2>"$log" 8<&-)
-            IFS= read -r -d '' -t 110 said <&7 && exit
-            [ $? -le 128 ] || echo "not ready within 110 s" >&2
+            if IFS= read -r -d '' -t 160 said <&7; then
+                exit
+            elif [ $? -gt 128 ]; then
+                IFS= read -r -d '' -t 0.1 said <&7 && exit # it was this process that stood still
+                echo "not ready within 160 s" >&2
+            fi
             kill "$!" || true
             wait "$!" || code=$?
             echo "the process of the mount ended with code $code; its log:" >&2
