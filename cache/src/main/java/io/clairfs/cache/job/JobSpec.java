@@ -104,7 +104,7 @@ public record JobSpec(
                 name,
                 keys.asWritten(),
                 keys.text("sampler", Samplers.DEFAULT),
-                keys.text("seed", "0"),
+                Samplers.seed(keys),
                 keys.has("epochs") ? keys.integer("epochs", 1, 1, MOST_EPOCHS) : UNLIMITED,
                 batchOfRank,
                 (int) Math.min(1 << 24, (long) Math.max(1, workers) * prefetch * batchOfRank),

@@ -65,6 +65,18 @@ final class JobSpecTest {
     }
 
     @Test
+    void seedThatIsNotWritten_isTheSamplersOwn() throws InvalidSpecException {
+        JobSpec spec = JobSpec.parse("sampler=dlio version=v3 batch=4");
+        assertThat(spec.seed()).isEqualTo("123");
+        assertThat(spec.hasOrderOf(JobSpec.parse("sampler=dlio version=v3 batch=4 seed=123")))
+                .isTrue();
+        assertThat(JobSpec.parse("sampler=locality-aware base=dlio version=v1 batch=4")
+                        .seed())
+                .isEqualTo("123");
+        assertThat(JobSpec.parse("sampler=grain").seed()).isEqualTo("0");
+    }
+
+    @Test
     void line_canBeWrittenAgain() throws InvalidSpecException {
         JobSpec spec = JobSpec.parse("seed=5 epochs=3 batch=16 world=2 ranks=1");
         assertThat(JobSpec.parse(spec.line())).isEqualTo(spec);

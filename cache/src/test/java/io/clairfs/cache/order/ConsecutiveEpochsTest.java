@@ -99,6 +99,8 @@ class ConsecutiveEpochsTest {
                 "sampler=python-random method=sample",
                 "sampler=dali shuffle_after_epoch=true",
                 "sampler=tf-data count=-1 buffer_size=7",
+                "sampler=dlio version=v1",
+                "sampler=dlio version=v3 world=4 batch=2",
                 "sampler=partial-local world=4 exchange=0.5"
             })
     void askedInAnyOrder_theEpochsAreTheSame(String keys) throws InvalidSpecException {

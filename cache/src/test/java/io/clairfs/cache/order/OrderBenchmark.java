@@ -41,6 +41,8 @@ public class OrderBenchmark {
         "dali shuffle_after_epoch=true",
         "tf-data",
         "locality-aware world=1024 batch=32",
+        "dlio version=v1",
+        "dlio version=v3 world=1024",
         "partial-local world=1024 exchange=0.1",
         "sequential"
     })

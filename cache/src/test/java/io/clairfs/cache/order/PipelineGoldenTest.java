@@ -16,7 +16,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The orders of the input pipelines: Grain, DALI, tf.data. */
+/** The orders of the input pipelines: Grain, DALI, tf.data, DLIO. */
 class PipelineGoldenTest {
     @TestFactory
     Stream<DynamicTest> grain() {
@@ -86,6 +86,16 @@ class PipelineGoldenTest {
             } else {
                 assertThat(repeated(spec, count)).containsExactly(ints(c.get("iterator1")));
                 assertThat(c.get("iterator2")).isEqualTo(c.get("iterator1"));
+            }
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> dlio() {
+        return tests(Golden.file("dlio").get("cases"), c -> {
+            String spec = "sampler=dlio " + c.get("spec").asString() + " rank=";
+            for (String rank : c.get("ranks").propertyNames()) {
+                assertOrder(c.get("ranks").get(rank), order(spec + rank));
             }
         });
     }

@@ -36,6 +36,11 @@ class RealOrdersTest {
         assertSame(RealPython.run("partial_local.py", directory, "numpy", listing, Integer.toString(SEED)), 400);
     }
 
+    @Test
+    void dlio_isTheOrderOfItsSteps() throws Exception {
+        assertSame(RealPython.run("dlio.py", directory, "numpy", "cases", Integer.toString(SEED), "150"), 400);
+    }
+
     private static void assertSame(List<String> lines, int least) throws Exception {
         System.out.println("RealOrdersTest: seed " + SEED);
         List<String> different = new ArrayList<>();

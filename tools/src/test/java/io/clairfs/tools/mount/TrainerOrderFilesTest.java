@@ -41,7 +41,8 @@ final class TrainerOrderFilesTest {
             "sampler=accelerate seed=42 batch=4",
             "sampler=accelerate seed=42 batch=6 split_batches=true even_batches=false",
             "sampler=grain seed=5",
-            "sampler=dali");
+            "sampler=dali",
+            "sampler=dlio version=v3 batch=4");
 
     private static final List<String> WITHOUT_RANKS = List.of(
             "sampler=torch-generator seed=1 batch=8 workers=2",

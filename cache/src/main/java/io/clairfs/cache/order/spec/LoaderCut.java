@@ -18,7 +18,13 @@ import java.util.Set;
 final class LoaderCut implements Sampler {
     /** Samplers to which {@code drop_last} means something else, or which obey it themselves. */
     private static final Set<String> OWN_DROP_LAST = Set.of(
-            Samplers.DEFAULT, "torch-generator", "torch-default", "torch-state", "torchdata-stateful", "accelerate");
+            Samplers.DEFAULT,
+            "torch-generator",
+            "torch-default",
+            "torch-state",
+            "torchdata-stateful",
+            "accelerate",
+            Samplers.DLIO);
 
     private final Sampler sampler;
     private final int resumedEpoch;

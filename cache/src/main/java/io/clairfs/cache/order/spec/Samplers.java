@@ -7,6 +7,7 @@ import io.clairfs.cache.order.Sampler;
 import io.clairfs.cache.order.SamplerSetting;
 import io.clairfs.cache.order.SequentialSampler;
 import io.clairfs.cache.order.dali.DaliSampler;
+import io.clairfs.cache.order.dlio.DlioSampler;
 import io.clairfs.cache.order.grain.GrainSampler;
 import io.clairfs.cache.order.locality.LocalityAwareSampler;
 import io.clairfs.cache.order.partial.PartialLocalSampler;
@@ -32,6 +33,9 @@ public final class Samplers {
     /** The sampler that deals another one's batches to the nodes that own the samples. */
     public static final String LOCALITY_AWARE = "locality-aware";
 
+    /** The sampler of the benchmark DLIO. */
+    static final String DLIO = "dlio";
+
     private static final String ORDER_FILE = "order-file";
 
     private static final Map<String, Factory> BY_NAME = new TreeMap<>(Map.ofEntries(
@@ -49,13 +53,14 @@ public final class Samplers {
             Map.entry("grain", GrainSampler::new),
             Map.entry("dali", DaliSampler::new),
             Map.entry("tf-data", TfDataSampler::new),
+            Map.entry(DLIO, DlioSampler::new),
             Map.entry("sequential", (setting, keys) -> new SequentialSampler(setting.samples())),
             Map.entry(LOCALITY_AWARE, Samplers::localityAware),
             Map.entry("partial-local", PartialLocalSampler::new),
             Map.entry(ORDER_FILE, OrderFileSampler::new)));
 
     /** Samplers that give each rank samples of its own. */
-    private static final List<String> WITH_RANKS = List.of(DEFAULT, "accelerate", "grain", "dali", ORDER_FILE);
+    private static final List<String> WITH_RANKS = List.of(DEFAULT, "accelerate", "grain", "dali", DLIO, ORDER_FILE);
 
     /** Keys of the loader or the job, valid for every sampler, if only for how far it reads ahead. */
     private static final Set<String> OF_EVERY_LOADER =
@@ -92,8 +97,18 @@ public final class Samplers {
 
     /** Samples that a rank reads in a step: {@code batch}, or its part of that where the loader splits batches. */
     public static int batchOfRank(Keys keys) throws InvalidSpecException {
+        return LoaderCut.batchOfRank(keys, ofFramework(keys));
+    }
+
+    /** The seed as it is written, or the one that the sampler has without: 0, but DLIO's own. */
+    public static String seed(Keys keys) {
+        return keys.text("seed", ofFramework(keys).equals(DLIO) ? Integer.toString(DlioSampler.USUAL_SEED) : "0");
+    }
+
+    /** The name of the sampler, or of that whose batches are dealt. */
+    private static String ofFramework(Keys keys) {
         String name = keys.text("sampler", DEFAULT);
-        return LoaderCut.batchOfRank(keys, name.equals(LOCALITY_AWARE) ? keys.text("base", DEFAULT) : name);
+        return name.equals(LOCALITY_AWARE) ? keys.text("base", DEFAULT) : name;
     }
 
     /** As {@link #create(SamplerSetting, Keys)}, for a dataset of which only the size is known, read from epoch 0. */

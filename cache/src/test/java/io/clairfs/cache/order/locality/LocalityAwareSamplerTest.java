@@ -51,7 +51,9 @@ class LocalityAwareSamplerTest {
                 "grain",
                 "grain drop_last=true",
                 "dali",
-                "dali shuffle_after_epoch=true"
+                "dali shuffle_after_epoch=true",
+                "dlio version=v2",
+                "dlio version=v3 skip_batches=1"
             };
             String[] base = bases[random.nextInt(bases.length)].split(" ", 2);
             boolean split = base.length > 1 && base[1].contains("split");

@@ -20,9 +20,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a line may say, and what is refused with which reason. */
 class OrderSpecTest {
-    /** The two others need a file, and have tests of their own. */
+    /** With the keys that each needs. The two others need a file, and have tests of their own. */
     private static Stream<String> samplersWithoutFile() {
-        return Samplers.names().stream().filter(name -> !name.equals("order-file") && !name.equals("torch-state"));
+        return Samplers.names().stream()
+                .filter(name -> !name.equals("order-file") && !name.equals("torch-state"))
+                .map(name -> name.equals("dlio") ? "dlio version=v3" : name);
     }
 
     private static int[] indices(String line) throws InvalidSpecException {
@@ -91,6 +93,18 @@ class OrderSpecTest {
                 "samples=10 sampler=tf-data seed=0 seed2=0 | no order to predict",
                 "samples=10 sampler=tf-data seed=1 count=0 | count=0",
                 "samples=10 sampler=tf-data seed=1 shuffle_paths=false | belongs to from_directory",
+                "samples=10 sampler=dlio | dlio needs version=v1, v2, v3 or main",
+                "samples=10 sampler=dlio version=v4 | version='v4' is none of v1, v2, v3, main",
+                "samples=10 sampler=dlio version=v2 drop_last=false | always drops the incomplete batch",
+                "samples=10 sampler=dlio version=v2 seed=abc | seed='abc' is not an integer",
+                "samples=10 sampler=dlio version=v1 seed=-1 | it gets seed = -1",
+                "samples=10 sampler=dlio version=v1 seed=4294967296 | numpy takes 0 to 2^32-1",
+                "samples=10 sampler=dlio version=v3 seed=-2 | it gets seed + epoch = -1",
+                "samples=10 sampler=dlio version=v3 seed=-1 seed_change_epoch=false epoch=1 | it gets seed = -1",
+                "samples=10 sampler=dlio version=v3 seed=4294967295 | DLIO's 1, it gets seed + epoch = 4294967296",
+                "samples=10 sampler=dlio version=v3 seed=4294967263 world=2 epoch=1 | in epoch 1, DLIO's 2, it gets seed + epoch + 31 x rank",
+                "samples=1000000 sampler=dlio version=v3 epoch=1000000 | too long a history",
+                "samples=1000000 sampler=dlio version=v3 world=1000000 epoch=500 | too long a history",
                 "samples=10 sampler=order-file | needs file=NAME",
                 "samples=10 sampler=locality-aware | locality-aware needs batch",
                 "samples=10 sampler=locality-aware batch=2 base=sequential | gives no rank samples of its own to deal",
@@ -147,6 +161,8 @@ class OrderSpecTest {
                 "python-random",
                 "grain",
                 "tf-data",
+                "dlio version=v1",
+                "dlio version=v3",
                 "partial-local"
             })
     void epochsDiffer_andDependOnTheSeed(String sampler) throws InvalidSpecException {
@@ -291,6 +307,9 @@ class OrderSpecTest {
         assertThatThrownBy(() -> Samplers.check(Keys.parse("seed=18446744073709551610"), 0, 6))
                 .isInstanceOf(InvalidSpecException.class);
         assertThatThrownBy(() -> Samplers.check(Keys.parse("sampler=numpy-legacy seed=-1"), 0, 0))
+                .isInstanceOf(InvalidSpecException.class);
+        Samplers.check(Keys.parse("sampler=dlio version=v3 seed=4294967289"), 0, 5);
+        assertThatThrownBy(() -> Samplers.check(Keys.parse("sampler=dlio version=v3 seed=4294967289"), 0, 6))
                 .isInstanceOf(InvalidSpecException.class);
     }
 
