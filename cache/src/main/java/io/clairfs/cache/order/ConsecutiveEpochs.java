@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 public final class ConsecutiveEpochs<R extends ConsecutiveEpochs.Run> implements Sampler {
     static final int MOST_CHECKPOINTS = 64;
     /** Minutes of work; more is refused. */
-    private static final long MOST_REPLAYED_SAMPLES = 100_000_000_000L;
+    private static final long MOST_REPLAYED = 100_000_000_000L;
 
-    private final int samples;
+    private final long work;
     private final Supplier<R> first;
     private final @Nullable UnaryOperator<R> copier;
     private final TreeMap<Integer, R> kept = new TreeMap<>();
@@ -43,16 +43,20 @@ public final class ConsecutiveEpochs<R extends ConsecutiveEpochs.Run> implements
         R copy();
     }
 
-    private ConsecutiveEpochs(int samples, Supplier<R> first, @Nullable UnaryOperator<R> copier) {
-        this.samples = samples;
+    private ConsecutiveEpochs(long work, Supplier<R> first, @Nullable UnaryOperator<R> copier) {
+        this.work = Math.max(1, work);
         this.first = first;
         this.copier = copier;
         current = first.get();
     }
 
-    /** The sampler of a run at the beginning of epoch 0. */
-    public static <R extends SmallRun<R>> Sampler of(int samples, R first) {
-        return new ConsecutiveEpochs<>(samples, first::copy, SmallRun::copy);
+    /**
+     * The sampler of a run at the beginning of epoch 0.
+     *
+     * @param work samples of an epoch, and further numbers that are drawn for it: what {@link Run#pass} costs
+     */
+    public static <R extends SmallRun<R>> Sampler of(long work, R first) {
+        return new ConsecutiveEpochs<>(work, first::copy, SmallRun::copy);
     }
 
     /** The sampler of runs whose state grows with the dataset; {@code first} makes one at the beginning of epoch 0. */
@@ -78,10 +82,10 @@ public final class ConsecutiveEpochs<R extends ConsecutiveEpochs.Run> implements
         int nearestEpoch = nearest == null ? 0 : nearest.getKey();
         boolean rewind = currentEpoch > epoch || nearestEpoch > currentEpoch;
         long replayed = epoch - (long) (rewind ? nearestEpoch : currentEpoch);
-        if (replayed * Math.max(1, samples) > MOST_REPLAYED_SAMPLES) {
-            throw new InvalidSpecException("epoch " + epoch + " of " + samples
-                    + " samples follows from too long a history; give the generator's state with sampler=torch-state,"
-                    + " or reseed each epoch");
+        if (replayed > MOST_REPLAYED / work) {
+            throw new InvalidSpecException("epoch " + epoch + " follows from too long a history, " + work
+                    + " samples and draws in each epoch; give the generator's state with sampler=torch-state, or reseed"
+                    + " each epoch");
         }
         if (rewind) {
             current = nearest == null || copier == null ? first.get() : copier.apply(nearest.getValue());

@@ -39,7 +39,7 @@ public final class AccelerateSampler implements Sampler {
         shards = new BatchShards(
                 samples, batch, world, keys.flag("split_batches", false), keys.flag("even_batches", true), dropLast);
         seedable = keys.flag("use_seedable_sampler", true);
-        long drawsBefore = keys.integer("draws_before", 0, 0, Long.MAX_VALUE >>> 1);
+        long drawsBefore = TorchLoader.draws("draws_before", keys);
         if (seedable && drawsBefore > 0) {
             throw new InvalidSpecException("the seedable sampler has no history: draws_before changes nothing");
         } else if (!seedable && world == 1) {
@@ -56,7 +56,7 @@ public final class AccelerateSampler implements Sampler {
         TorchGenerator shared = TorchGenerator.seeded(origin.int63());
         TorchLoader loader = new TorchLoader(
                 samples, samples, false, batch, dropLast, 0, 2, false, false, BatchLimits.NONE, 0, 0, torch);
-        return ConsecutiveEpochs.of(samples, new TorchLoaderRun(loader, Holder.SAMPLER, shared, null));
+        return ConsecutiveEpochs.of(loader.work(), new TorchLoaderRun(loader, Holder.SAMPLER, shared, null));
     }
 
     private BigInteger seedOf(int epoch) throws InvalidSpecException {

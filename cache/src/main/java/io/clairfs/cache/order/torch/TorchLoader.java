@@ -32,6 +32,9 @@ public record TorchLoader(
     private static final int MOST_WORKERS = 1 << 16;
     private static final int MOST_PREFETCH = 1 << 20;
 
+    /** Words that are passed over in one go, in seconds at most; more is refused. */
+    private static final long MOST_DRAWS = 1L << 32;
+
     /** Reads the keys, refusing what torch refuses. */
     public static TorchLoader read(int samples, Keys keys) throws InvalidSpecException {
         if (samples == 0) {
@@ -50,8 +53,8 @@ public record TorchLoader(
                 persistentWorkers(keys, workers),
                 keys.flag("endless", false),
                 BatchLimits.read("break_after", keys.text("break_after")),
-                keys.integer("draws_before", 0, 0, Long.MAX_VALUE >>> 1),
-                keys.integer("draws_between", 0, 0, Long.MAX_VALUE >>> 1),
+                draws("draws_before", keys),
+                draws("draws_between", keys),
                 torch);
         loader.requirePossible();
         return loader;
@@ -60,6 +63,17 @@ public record TorchLoader(
     /** Reads key {@code batch}, samples of one batch; 1 when absent. */
     public static int batch(Keys keys) throws InvalidSpecException {
         return keys.integer("batch", 1, 1, Integer.MAX_VALUE);
+    }
+
+    /** Reads a number of 32-bit words that other code draws; 0 when absent. */
+    static long draws(String key, Keys keys) throws InvalidSpecException {
+        long words = keys.integer(key, 0, 0, Long.MAX_VALUE);
+        if (words > MOST_DRAWS) {
+            throw new InvalidSpecException(key + "=" + words + " takes too long to follow, the most is " + MOST_DRAWS
+                    + "; give the generator's state after these draws with sampler=torch-state, or write the order to a"
+                    + " file for sampler=order-file");
+        }
+        return words;
     }
 
     static int workers(Keys keys) throws InvalidSpecException {
@@ -94,6 +108,11 @@ public record TorchLoader(
             throw new InvalidSpecException(
                     "endless has one iterator for all epochs: no draws_between, no persistent_workers");
         }
+    }
+
+    /** Samples and words of an epoch whose permutations are passed over, about. */
+    long work() {
+        return Math.max(samples, drawn) + drawsBetween;
     }
 
     /** Batches of an epoch that runs to its end. */

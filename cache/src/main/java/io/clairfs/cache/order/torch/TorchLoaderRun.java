@@ -36,6 +36,19 @@ public final class TorchLoaderRun implements ConsecutiveEpochs.SmallRun<TorchLoa
         this.reseed = reseed;
     }
 
+    /** Samples and words of an epoch that is passed over, about. */
+    long work() {
+        if (reseed != null) {
+            return 1;
+        }
+        return seedsItsOwn() ? loader.drawsBetween() + 1 : loader.work();
+    }
+
+    /** Since torch 1.9 a sampler without a generator seeds a new one in each epoch. */
+    private boolean seedsItsOwn() {
+        return holder == Holder.NOBODY && loader.torch().atLeast(1, 9);
+    }
+
     @Override
     public TorchLoaderRun copy() {
         TorchLoaderRun copy = new TorchLoaderRun(loader, holder, g.copy(), reseed);
@@ -47,7 +60,7 @@ public final class TorchLoaderRun implements ConsecutiveEpochs.SmallRun<TorchLoa
     public int[] next() {
         begin();
         int[] drawn;
-        if (holder == Holder.NOBODY && loader.torch().atLeast(1, 9)) {
+        if (seedsItsOwn()) {
             drawn = draw(TorchGenerator.seeded(g.int63()));
         } else {
             throwAwaySeed();
@@ -65,7 +78,7 @@ public final class TorchLoaderRun implements ConsecutiveEpochs.SmallRun<TorchLoa
             return;
         }
         begin();
-        if (holder == Holder.NOBODY && loader.torch().atLeast(1, 9)) {
+        if (seedsItsOwn()) {
             g.skip(2);
         } else {
             throwAwaySeed();

@@ -20,7 +20,8 @@ public final class TorchLoaderSampler implements Sampler {
 
     private TorchLoaderSampler(TorchLoader loader, Holder holder, TorchGenerator g, @Nullable BigInteger reseed) {
         this.reseed = reseed;
-        epochs = ConsecutiveEpochs.of(loader.drawn(), new TorchLoaderRun(loader, holder, g, reseed));
+        TorchLoaderRun run = new TorchLoaderRun(loader, holder, g, reseed);
+        epochs = ConsecutiveEpochs.of(run.work(), run);
     }
 
     /** {@code generator=g} after {@code g.manual_seed(seed)}, given to the loader or to its RandomSampler. */

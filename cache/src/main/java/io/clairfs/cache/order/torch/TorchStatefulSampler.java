@@ -23,7 +23,7 @@ public final class TorchStatefulSampler {
         }
         boolean own = keys.choice("seeded", "default", "generator") == 1;
         BigInteger seed = keys.torchSeed("seed", 0);
-        return ConsecutiveEpochs.of(setting.samples(), Run.first(loader, own, TorchGenerator.seeded(seed)));
+        return ConsecutiveEpochs.of(loader.work(), Run.first(loader, own, TorchGenerator.seeded(seed)));
     }
 
     /** Tracks the generator of the permutations; {@code shared} says whether base seeds are drawn from it too. */

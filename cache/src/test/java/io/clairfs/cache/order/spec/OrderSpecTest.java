@@ -64,6 +64,16 @@ class OrderSpecTest {
                 "samples=10 sampler=torch-generator generator=model | is none of loader, sampler",
                 "samples=10 sampler=torch-default reseed_each_epoch=true seed=18446744073709551615 epoch=1 | seed + epoch",
                 "samples=1000000 sampler=torch-generator epoch=1000000 | too long a history",
+                "samples=10 sampler=torch-default draws_before=4294967297 | draws_before=4294967297 takes too long to follow",
+                "samples=10 sampler=torch-default draws_between=4611686018427387903 | write the order to a file for sampler=order-file",
+                "samples=10 sampler=torch-generator draws_before=4294967297 | with sampler=torch-state",
+                "samples=10 sampler=torchdata-stateful draws_before=4294967297 | takes too long to follow",
+                "samples=10 sampler=torchdata-stateful draws_between=4294967297 | takes too long to follow",
+                "samples=10 sampler=accelerate use_seedable_sampler=false world=2 draws_before=4294967297 | takes too long",
+                "samples=10 sampler=torch-generator draws_between=4294967296 epoch=24 | too long a history",
+                "samples=10 sampler=torch-default draws_between=4294967296 epoch=24 | too long a history",
+                "samples=10 sampler=torchdata-stateful draws_between=4294967296 epoch=24 | too long a history",
+                "samples=1000000 sampler=torch-generator num_samples=1 epoch=100001 | too long a history",
                 "samples=10 sampler=torch-state | needs state=FILE",
                 "samples=10 sampler=torch-state state=/nowhere/state | cannot read state=/nowhere/state",
                 "samples=10 sampler=torchdata-stateful seeded=me | is none of default, generator",
@@ -136,6 +146,12 @@ class OrderSpecTest {
                 .hasMessageContaining(reason)
                 .message()
                 .doesNotContain("\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sampler=torch-default", "sampler=torch-generator reseed_each_epoch=true"})
+    void epochsThatPassOverFewDraws_areComputedHoweverLate(String line) throws InvalidSpecException {
+        assertThat(indices("samples=200000 epoch=1000000 " + line)).hasSize(200_000);
     }
 
     @ParameterizedTest
