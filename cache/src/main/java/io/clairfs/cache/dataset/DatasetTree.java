@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DatasetTree implements AutoCloseable {
     private final TreeLister lister;
+    private final LinkTargets linkTargets;
     private final SharedWaits waits;
     private final View view;
     private final Directory root = new Directory(null, new byte[0]);
@@ -81,6 +82,7 @@ public final class DatasetTree implements AutoCloseable {
         waits = new SharedWaits(clockNs);
         rootStatus = source.status(root.path());
         lister = new TreeLister(source, this, saved, parallelism, warnings);
+        linkTargets = new LinkTargets(source, lister.executor());
         lister.begin(root);
     }
 
@@ -100,6 +102,7 @@ public final class DatasetTree implements AutoCloseable {
         waits = new SharedWaits(System::nanoTime);
         rootStatus = known.root();
         lister = new TreeLister(source, this, SavedListings.none(), parallelism, warnings);
+        linkTargets = new LinkTargets(source, lister.executor());
         known.restore(this).forEach(lister::refused);
         allListed();
     }
@@ -155,6 +158,14 @@ public final class DatasetTree implements AutoCloseable {
 
     private static String shown(Directory directory) {
         return PythonText.show(directory.path());
+    }
+
+    /**
+     * What a link leads to that leads out of the tree, as the source's machine follows it. Waits {@code timeoutMs} at most, and not at all for
+     * a look that another caller has waited for in vain.
+     */
+    public LinkTarget targetOutside(Entry link, long timeoutMs) throws SourceException {
+        return linkTargets.of(link, timeoutMs);
     }
 
     /** One line about the directories that the source still fails to list; null when there are none. */

@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.RecursiveAction;
@@ -58,6 +59,11 @@ final class TreeLister implements AutoCloseable {
         this.warnings = warnings;
         // First in, first out: a directory that a reader waits for does not queue behind those found later.
         pool = new ForkJoinPool(parallelism, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true);
+    }
+
+    /** Makes further calls to the source, as many at a time as listings. */
+    Executor executor() {
+        return pool;
     }
 
     /** Lists {@code directory} and all below it, in the background. */

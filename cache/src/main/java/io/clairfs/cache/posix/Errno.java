@@ -21,6 +21,7 @@ public final class Errno {
     public static final int EMFILE = 24;
     public static final int ENOSPC = 28;
     public static final int EROFS = 30;
+    public static final int ENAMETOOLONG = 36;
     public static final int ENOSYS = 38;
     public static final int ENOTSUP = 95;
     public static final int EPROTO = 71;

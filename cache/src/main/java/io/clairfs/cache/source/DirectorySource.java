@@ -11,11 +11,12 @@ import io.clairfs.cache.posix.SharedDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A source that is a directory of a mounted filesystem: local disk, NFS, Lustre, a bucket behind FUSE.
  *
- * <p>Nothing outside it is ever read: a directory that became a link after it was listed is not followed.
+ * <p>Nothing outside it is ever listed or read: a directory that became a link after it was listed is not followed.
  *
  * <p>A FUSE filesystem whose process was restarted is another mount at the same place, and earlier descriptors are dead for ever. The
  * directory is opened again when that is detected.
@@ -145,6 +146,18 @@ public final class DirectorySource implements Source {
             return call(at -> Posix.readLinkAt(at, path));
         } catch (PosixException e) {
             throw failed(path, e);
+        }
+    }
+
+    @Override
+    public @Nullable FileStatus statusBehind(byte[] link) throws SourceException {
+        try {
+            return call(at -> Posix.statAt(at, link, 0));
+        } catch (PosixException e) {
+            return switch (e.errno()) {
+                case Errno.ENOENT, Errno.ENOTDIR, Errno.ELOOP, Errno.EACCES, Errno.ENAMETOOLONG -> null;
+                default -> throw failed(link, e);
+            };
         }
     }
 

@@ -3,6 +3,7 @@ package io.clairfs.cache.source;
 import io.clairfs.cache.posix.FileStatus;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A source over another one. A subclass overrides what it does differently. A read by pieces calls {@link #read(SourceFile, long, MemorySegment)}. */
 public abstract class ForwardingSource implements Source {
@@ -26,6 +27,11 @@ public abstract class ForwardingSource implements Source {
     @Override
     public byte[] linkTarget(byte[] path) throws SourceException {
         return source.linkTarget(path);
+    }
+
+    @Override
+    public @Nullable FileStatus statusBehind(byte[] link) throws SourceException {
+        return source.statusBehind(link);
     }
 
     @Override

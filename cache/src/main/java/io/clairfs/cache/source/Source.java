@@ -3,6 +3,7 @@ package io.clairfs.cache.source;
 import io.clairfs.cache.posix.FileStatus;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The slow store that holds the dataset. Read only.
@@ -20,6 +21,14 @@ public interface Source extends AutoCloseable {
 
     /** The target of a symbolic link. */
     byte[] linkTarget(byte[] path) throws SourceException;
+
+    /**
+     * Status of what a symbolic link leads to, which may be outside of the source: nothing but the status of that is looked at. Null when
+     * it leads nowhere, or where this process may not look. A store without links need not implement it.
+     */
+    default @Nullable FileStatus statusBehind(byte[] link) throws SourceException {
+        return null;
+    }
 
     /**
      * Fills all of {@code into} with the bytes of {@code file} from {@code offset} on. The file is checked against the listed size and

@@ -62,10 +62,6 @@ final class ParserFuzzTest {
             "\u0000",
             "\t");
 
-    private static final String OUT = "out";
-    private static final String LOOP = "loop";
-    private static final List<String> LINKS = List.of(OUT, LOOP);
-
     @TempDir
     Path directory;
 
@@ -98,7 +94,7 @@ final class ParserFuzzTest {
     // Promise P11
     @Test
     void jobLine_isTakenOrRefusedInOneLine() throws Exception {
-        SampleIndex index = index("sorted");
+        SampleIndex index = index("hf-imagefolder"); // which follows no link
         List<String> words = new ArrayList<>(KEYS);
         words.addAll(Samplers.names());
         Fuzz fuzz = Fuzz.of("job lines", 30_000, words);
@@ -174,8 +170,8 @@ final class ParserFuzzTest {
             }
             Path outside = Files.createDirectories(directory.resolve("outside"));
             Files.writeString(outside.resolve("passwd"), "not of the dataset");
-            Files.createSymbolicLink(root.resolve(OUT), outside);
-            Files.createSymbolicLink(root.resolve(LOOP), root);
+            Files.createSymbolicLink(root.resolve("out"), outside);
+            Files.createSymbolicLink(root.resolve("loop"), root);
         }
         try (DirectorySource source = new DirectorySource(root);
                 DatasetTree tree = new DatasetTree(source, 2, _ -> {})) {
@@ -208,10 +204,7 @@ final class ParserFuzzTest {
                 for (int i = 0; i < index.size(); i++) {
                     String path = new String(index.path(i), ISO_8859_1);
                     assertThat(path).doesNotContain("..", "out/");
-                    // A link that leads out, or is absolute, counts as a file, because the mount cannot resolve it.
-                    assertThat(path.contains(".jpg") || LINKS.contains(path))
-                            .as(path)
-                            .isTrue();
+                    assertThat(path).contains(".jpg");
                 }
             });
         }

@@ -246,15 +246,16 @@ final class PrivilegeTest {
         Path outside = fixture.newDirectory("outside");
         fill(outside, 99);
         Files.createSymbolicLink(source.resolve("out"), outside);
-        LiveMount mount = fixture.mount(source, "--index-rule", "sorted");
+        Files.createSymbolicLink(source.resolve("c0/out.jpg"), outside.resolve("1.jpg"));
+        LiveMount mount = fixture.mount(source, "--index-rule", "hf-imagefolder"); // it numbers the second link alone
         mount.awaitReady();
         mount.job("seed=1 epochs=1");
         mount.await("staged", s -> s.at("/staging/samples").asInt() == SAMPLES);
-        assertThat(mount.lines("index")).noneMatch(line -> line.startsWith("out/"));
+        assertThat(mount.lines("index")).contains("c0/out.jpg").noneMatch(line -> line.startsWith("out"));
         assertThat(mount.status().at("/fetched/source/count").asInt()).isEqualTo(SAMPLES);
 
         // After the listing a directory becomes a link to files of the same names, sizes and times.
-        LiveMount second = fixture.mount(source, "--index-rule", "sorted");
+        LiveMount second = fixture.mount(source, "--index-rule", "hf-imagefolder");
         second.awaitReady();
         Files.move(source.resolve("c1"), source.resolve("was"));
         Files.createSymbolicLink(source.resolve("c1"), outside);

@@ -3,6 +3,7 @@ package io.clairfs.cache.dataset.rule;
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.Directory;
+import io.clairfs.cache.dataset.LinkTarget;
 import io.clairfs.cache.dataset.Listing;
 import io.clairfs.cache.dataset.PythonText;
 import io.clairfs.cache.dataset.SampleIndex;
@@ -29,7 +30,7 @@ final class DaliRule implements IndexRule {
             TreeWalk.Visit visit = walk.enter(top, at);
             if (visit != null) {
                 classes.add(visit);
-            } else if (walk.file(top, at) == SampleIndex.NO_FILE) {
+            } else if (walk.kind(top, at) == LinkTarget.NOTHING) {
                 throw new DatasetException(PythonText.show(top.listing().path(at))
                         + " leads nowhere: DALI refuses a broken link beside the class directories; remove it");
             }

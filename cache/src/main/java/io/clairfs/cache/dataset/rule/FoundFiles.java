@@ -1,5 +1,6 @@
 package io.clairfs.cache.dataset.rule;
 
+import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.Directory;
 import io.clairfs.cache.dataset.Listing;
@@ -24,15 +25,15 @@ final class FoundFiles {
     /** Whether a framework takes an entry that is no directory. */
     @FunctionalInterface
     interface Filter {
-        boolean takes(TreeWalk.Visit visit, int at) throws SourceException;
+        boolean takes(TreeWalk.Visit visit, int at) throws DatasetException, SourceException;
     }
 
     /** Adds the files of one directory that {@code filter} takes, in the order of their bytes. */
-    void add(TreeWalk.Visit visit, Filter filter) throws SourceException {
+    void add(TreeWalk.Visit visit, Filter filter) throws DatasetException, SourceException {
         Listing listing = visit.listing();
         int directory = index.directory(visit.path(), listing);
         for (int at = 0; at < listing.count(); at++) {
-            if (walk.isFileName(visit, at) && filter.takes(visit, at)) {
+            if (filter.takes(visit, at) && walk.isFileName(visit, at)) {
                 byte[] path = Directory.join(visit.path(), listing.name(at));
                 found.add(new Found(path, directory, at, walk.file(visit, at)));
             }

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
 import io.clairfs.cache.dataset.Directory;
+import io.clairfs.cache.dataset.LinkTarget;
 import io.clairfs.cache.dataset.Listing;
 import io.clairfs.cache.dataset.PathOrder;
 import io.clairfs.cache.dataset.PythonText;
@@ -45,7 +46,7 @@ final class HfImageFolderRule implements IndexRule {
                     visit,
                     (v, at) -> v.listing().name(at)[0] != '.'
                             && IMAGES.isExtensionOrTheOneBefore(v.listing().name(at))
-                            && walk.file(v, at) != SampleIndex.NO_FILE);
+                            && walk.kind(v, at) == LinkTarget.FILE);
             for (int at = 0; at < visit.listing().count(); at++) {
                 if (visit.listing().kind(at) == Listing.Kind.DIRECTORY
                         && isMatched(visit.listing().name(at))) {

@@ -57,7 +57,7 @@ final class ImageFolderRule implements IndexRule {
 
     /** Adds the files of one directory that end with one of {@code ends}, sorted by name. */
     static void addFiles(TreeWalk walk, TreeWalk.Visit visit, NameEnds ends, SampleIndex.Builder index)
-            throws SourceException {
+            throws DatasetException, SourceException {
         Listing listing = visit.listing();
         int directory = index.directory(visit.path(), listing);
         for (int at : namesInOrder(listing)) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Follows symbolic links inside a tree as the kernel follows them on the mount.
  *
- * <p>A link that is absolute, or climbs above the root, leads out of the tree. This class treats it as broken: its target is no part of the
- * dataset and never passes through the mount.
+ * <p>A link that is absolute, or climbs above the root, leads out of the tree: its target is no part of the dataset and never passes through
+ * the mount.
  */
 final class LinkResolver {
     /** As in the kernel: more links on one path are ELOOP. */
@@ -25,14 +25,20 @@ final class LinkResolver {
         this.timeoutMs = timeoutMs;
     }
 
-    /** Where a path ends: a directory or a file, never a link. */
-    record End(@Nullable Directory directory, @Nullable Entry file, int links) {}
+    /** Where a path ends: a directory or a file, never a link; neither when it leaves the tree. */
+    record End(@Nullable Directory directory, @Nullable Entry file, int links) {
+        private static final End OUTSIDE = new End(null, null, 0);
+
+        boolean isOutside() {
+            return directory == null && file == null;
+        }
+    }
 
     /**
      * Follows the entry if it is a link, and the links that it leads to.
      *
      * @param links how many links the path to {@code entry} went through already
-     * @return null when it leads nowhere inside the tree
+     * @return null when it leads nowhere
      */
     @Nullable
     End follow(Entry entry, int links) throws SourceException {
@@ -44,8 +50,11 @@ final class LinkResolver {
     }
 
     private @Nullable End walk(Directory start, byte[] target, int links) throws SourceException {
-        if (links > MOST_LINKS || target.length == 0 || target[0] == '/') {
+        if (links > MOST_LINKS || target.length == 0) {
             return null;
+        }
+        if (target[0] == '/') {
+            return End.OUTSIDE;
         }
         End here = new End(start, null, links);
         for (int from = 0; from < target.length; ) {
@@ -58,8 +67,8 @@ final class LinkResolver {
                 return null; // the path goes on behind a file
             }
             here = step(directory, target, from, to, here.links());
-            if (here == null) {
-                return null;
+            if (here == null || here.isOutside()) {
+                return here;
             }
             from = to + 1;
         }
@@ -73,7 +82,7 @@ final class LinkResolver {
         }
         if (length == 2 && target[from] == '.' && target[from + 1] == '.') {
             Directory parent = directory.parent();
-            return parent == null ? null : new End(parent, null, links);
+            return parent == null ? End.OUTSIDE : new End(parent, null, links);
         }
         Listing listing = tree.list(directory, timeoutMs);
         int at = listing.find(target, from, to);

@@ -95,7 +95,7 @@ record ManifestRule(Path file) implements IndexRule {
             index.add(place.directory, at, walk.file(place.visit, at));
         }
 
-        private @Nullable Place place(byte[] line, int from, int to) throws SourceException {
+        private @Nullable Place place(byte[] line, int from, int to) throws DatasetException, SourceException {
             String key = new String(line, from, to - from, ISO_8859_1);
             Place known = places.get(key);
             if (known != null) {

@@ -24,6 +24,9 @@ class IndexRuleTest {
     @TempDir
     Path directory;
 
+    @TempDir
+    Path outside;
+
     private TestTree tree;
 
     @BeforeEach
@@ -61,6 +64,70 @@ class IndexRuleTest {
     void linksThatLeadInCircles_areRefusedInTime(String rule) {
         tree.file("a/x.jpg").link("a/l1", ".").link("a/l2", ".").link("a/l3", "..");
         assertThatThrownBy(() -> tree.paths(rule)).hasMessageContaining("links to directories lead in circles");
+    }
+
+    // Promise N4
+    @ParameterizedTest
+    @ValueSource(strings = {"imagefolder", "timm", "keras", "keras-follow-links", "yolo", "dali", "sorted"})
+    void directoryOutside_thatTheFrameworkNumbers_isRefusedWithTheRemedy(String rule) throws Exception {
+        Files.createFile(outside.resolve("y.jpg"));
+        tree.file("a/x.jpg").link("b", outside.toString());
+        assertThatThrownBy(() -> tree.paths(rule))
+                .isInstanceOf(DatasetException.class)
+                .hasMessage("b is a link to a directory outside the source, " + outside
+                        + ", whose files the mount does not have: put the directory in place of the link (a copy, or mount --bind),"
+                        + " or mount a directory that holds both and make the link a relative one");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"imagefolder", "timm", "keras-follow-links", "yolo", "sorted"})
+    void directoryOutsideBehindAnotherLink_isRefused_howeverDeepItIs(String rule) {
+        tree.file("a/x.jpg")
+                .directory("a/deep")
+                .link("a/deep/l", "../../.out")
+                .link(".out", "a/../../" + directory.relativize(outside).getFileName());
+        assertThatThrownBy(() -> tree.paths(rule))
+                .isInstanceOf(DatasetException.class)
+                .hasMessageContaining("is a link to a directory outside the source");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"keras", "hf-imagefolder"})
+    void directoryOutside_thatTheFrameworkDoesNotFollow_isNoSample(String rule) throws Exception {
+        tree.file("a/x.jpg").link("a/out.jpg", outside.toString());
+        assertThat(tree.paths(rule)).containsExactly("a/x.jpg");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"imagefolder", "timm", "keras", "hf-imagefolder", "yolo", "dali", "sorted"})
+    void fileOutside_isNumberedAsTheFrameworkDoes(String rule) throws Exception {
+        Path file = Files.createFile(outside.resolve("y.jpg"));
+        tree.file("a/x.jpg").link("a/out.jpg", file.toString());
+        assertThat(tree.paths(rule)).containsExactly("a/out.jpg", "a/x.jpg");
+    }
+
+    @Test
+    void hfImagefolder_leavesOutLinksThatLeadNowhereOutside() throws Exception {
+        tree.file("a/x.jpg").link("a/out.jpg", outside.resolve("gone.jpg").toString());
+        assertThat(tree.paths("hf-imagefolder")).containsExactly("a/x.jpg");
+    }
+
+    @Test
+    void dali_withALinkToAFileOutsideAtTheRoot_ignoresIt() throws Exception {
+        tree.file("a/x.jpg")
+                .link("readme", Files.createFile(outside.resolve("readme")).toString());
+        assertThat(tree.paths("dali")).containsExactly("a/x.jpg");
+    }
+
+    @Test
+    void manifest_throughADirectoryOutside_isRefusedWithTheRemedy() throws Exception {
+        Files.createFile(outside.resolve("y.jpg"));
+        tree.file("a/x.jpg").link("b", outside.toString());
+        Path list = directory.resolve("list");
+        Files.write(list, List.of("a/x.jpg", "b/y.jpg"));
+        assertThatThrownBy(() -> tree.paths("manifest:" + list))
+                .isInstanceOf(DatasetException.class)
+                .hasMessageContaining("b is a link to a directory outside the source");
     }
 
     @Test
