@@ -24,14 +24,14 @@ public final class EpochOrders {
     /** Most orders kept where they are small. */
     private static final int MOST_KEPT = 64;
 
-    /** Most samples of these orders together. */
-    private static final int MOST_KEPT_SAMPLES = 1 << 20;
+    /** Most indices of these orders together. */
+    private static final int MOST_KEPT_INDICES = 1 << 20;
 
     /** Orders kept where each rank reads few samples per epoch, so that its window covers several epochs. */
     private static final int KEPT_OF_SHORT_EPOCHS = 6;
 
-    /** Most samples of the orders of short epochs together. */
-    private static final int MOST_SAMPLES_OF_SHORT_EPOCHS = 1 << 23;
+    /** Most indices of the orders of short epochs together. */
+    private static final int MOST_INDICES_OF_SHORT_EPOCHS = 1 << 23;
 
     /** The pause before an epoch that was not ready is computed again. */
     static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -42,7 +42,7 @@ public final class EpochOrders {
 
     private final Sampler sampler;
     private final LongSupplier clockNs;
-    private final int most;
+    private final int samples;
 
     /** Held during calls to the sampler, which takes one thread at a time. */
     private final Object computing = new Object();
@@ -52,7 +52,10 @@ public final class EpochOrders {
     /** Guarded by this, as all that follows. */
     private final Map<Integer, Refusal> refused = new LinkedHashMap<>();
 
-    private final Map<Integer, EpochOrder> recent = new LinkedHashMap<>(8, 0.75f, true);
+    private final Map<Integer, Kept> recent = new LinkedHashMap<>(8, 0.75f, true);
+
+    /** Indices of the orders that are kept. */
+    private long keptIndices;
 
     /** The epoch whose order is computed aside, or {@link #NONE}, and since when. */
     private int underWay = NONE;
@@ -73,11 +76,10 @@ public final class EpochOrders {
     public EpochOrders(Sampler sampler, int samples, LongSupplier clockNs) {
         this.sampler = sampler;
         this.clockNs = clockNs;
-        int some = Math.max(1, samples);
-        most = Math.max(
-                Math.clamp(MOST_KEPT_SAMPLES / some, KEPT, MOST_KEPT),
-                Math.min(MOST_SAMPLES_OF_SHORT_EPOCHS / some, KEPT_OF_SHORT_EPOCHS));
+        this.samples = Math.max(1, samples);
     }
+
+    private record Kept(EpochOrder order, long indices) {}
 
     /**
      * Why an epoch had no order when it was computed last.
@@ -227,10 +229,22 @@ public final class EpochOrders {
 
     /** Keeps an order of {@link #peek} that is in use from now on. */
     public synchronized void keep(int epoch, EpochOrder order) {
-        recent.put(epoch, order);
-        if (recent.size() > most) {
-            recent.remove(recent.keySet().iterator().next());
+        Kept kept = new Kept(order, Math.max(samples, order.size())); // ranks of a large world read few of its indices
+        forget(recent.put(epoch, kept));
+        keptIndices += kept.indices;
+        while (isTooMuch(recent.size())) {
+            forget(recent.remove(recent.keySet().iterator().next()));
         }
+    }
+
+    private void forget(@Nullable Kept order) {
+        keptIndices -= order == null ? 0 : order.indices;
+    }
+
+    private boolean isTooMuch(int orders) {
+        boolean areSmall = orders <= MOST_KEPT && keptIndices <= MOST_KEPT_INDICES;
+        boolean areShort = orders <= KEPT_OF_SHORT_EPOCHS && keptIndices <= MOST_INDICES_OF_SHORT_EPOCHS;
+        return orders > KEPT && !areSmall && !areShort;
     }
 
     /** Whether the order of {@code epoch} can be computed, as far as can be told without doing so; blocks while another one is. */
@@ -245,7 +259,8 @@ public final class EpochOrders {
 
     /** The order of {@code epoch} if it is kept, else null; waits for nothing. */
     public synchronized @Nullable EpochOrder kept(int epoch) {
-        return recent.get(epoch);
+        Kept kept = recent.get(epoch);
+        return kept == null ? null : kept.order;
     }
 
     private EpochOrder compute(int epoch) throws InvalidSpecException {

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * An order that the user computed: weighted samplers, curricula, any that no other sampler here knows.
@@ -168,6 +169,11 @@ public final class OrderFileSampler implements Sampler {
             @Override
             public int sample(int rank, int step) {
                 return byRank[rank][step];
+            }
+
+            @Override
+            public long size() {
+                return Stream.of(byRank).mapToLong(order -> order.length).sum();
             }
         };
     }

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Orders that are computed aside: here by a thread that does nothing until the test says so. */
 final class EpochOrdersTest {
@@ -55,6 +58,43 @@ final class EpochOrdersTest {
         assertThat(orders.now(3).sample(0, 0)).as("it is kept").isEqualTo(3);
         assertThat(computed).containsExactly(3);
         assertThat(aside).isEmpty();
+    }
+
+    /** An order of this length that takes no memory. */
+    private static EpochOrder ofLength(int length) {
+        return new EpochOrder() {
+            @Override
+            public int length(int rank) {
+                return length;
+            }
+
+            @Override
+            public int sample(int rank, int step) {
+                return 0;
+            }
+        };
+    }
+
+    private static long keptOf(EpochOrders orders, int epochs) throws InvalidSpecException {
+        for (int epoch = 0; epoch < epochs; epoch++) {
+            assertThat(orders.epoch(epoch)).isSameAs(orders.kept(epoch));
+        }
+        return IntStream.range(0, epochs)
+                .filter(epoch -> orders.kept(epoch) != null)
+                .count();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4, 64", "100000, 10", "1000000, 6", "10000000, 3"})
+    void ordersThatAreLongerThanTheDataset_areKeptByTheirLength(int length, int kept) throws Exception {
+        assertThat(keptOf(inPlace(_ -> ofLength(length)), 100)).isEqualTo(kept);
+    }
+
+    @Test
+    void whereOrdersBecomeLong_olderOnesGo_andWhatIsLeftBecomesMoreAgain() throws Exception {
+        EpochOrders orders = inPlace(epoch -> ofLength(epoch == 50 ? 10_000_000 : 1000));
+        assertThat(keptOf(orders, 51)).as("the long one, and those before it").isEqualTo(3);
+        assertThat(keptOf(orders, 50)).as("the long one is gone").isEqualTo(50);
     }
 
     @Test

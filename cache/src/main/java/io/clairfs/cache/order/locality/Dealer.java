@@ -87,6 +87,11 @@ final class Dealer {
         public int sample(int rank, int step) {
             return samples[start[rank] + step];
         }
+
+        @Override
+        public long size() {
+            return samples.length;
+        }
     }
 
     /** The order of the epoch; once. */

@@ -91,6 +91,11 @@ final class LoaderCut implements Sampler {
             public int sample(int rank, int step) {
                 return whole.sample(rank, (int) skip + step);
             }
+
+            @Override
+            public long size() {
+                return whole.size();
+            }
         };
     }
 }
