@@ -79,7 +79,7 @@ final class TrainerFollower {
                 ? 0
                 : stepsOfEpoch - Math.ceilDiv(Math.max(0, usualLength - spec.skippedByTheLoader()), batch);
         startEpoch = spec.startEpoch();
-        memoryOfOne = SyncDetector.memoryFor(usualLength);
+        memoryOfOne = SyncDetector.memoryFor(Math.min(usualLength, index.size()));
         int memory = SyncDetector.memoryOfAll(memoryOfOne, ranks);
         syncDetector = new SyncDetector(ranks, memoryOfOne);
         driftDetector = new EpochDriftDetector(spec, memory, goesOn);

@@ -58,6 +58,24 @@ final class JobRunAstrayTest extends JobRunFixture {
     }
 
     @Test
+    void startedInMidRun_whereSamplesRepeatOften_isFound() throws Exception {
+        String line =
+                "sampler=torch-generator replacement=true num_samples=" + 10 * SAMPLES + " seed=5 epochs=2 batch=16";
+        JobRun run = start(line);
+        read(run, epoch(line, 0, 0).subList(8 * SAMPLES, 8 * SAMPLES + 320));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isTrue();
+        assertThat(run.progress().position()).isBetween(8 * SAMPLES + 320 - 2 * BATCH, 8 * SAMPLES + 320);
+    }
+
+    @Test
+    void wrongSeed_whereSamplesRepeatOften_isOutOfSync() throws Exception {
+        String line = "sampler=torch-generator replacement=true num_samples=" + 10 * SAMPLES + " epochs=2 batch=16";
+        JobRun run = start(line + " seed=5");
+        read(run, epoch(line + " seed=1234", 0, 0).subList(0, 2 * SAMPLES));
+        assertThat(run.progress().inSync()).as(run.progress().toString()).isFalse();
+    }
+
+    @Test
     void setEpochForgotten_isToldAndFollowed() throws Exception {
         String line = "seed=5 epochs=3 batch=16";
         JobRun run = start(line);

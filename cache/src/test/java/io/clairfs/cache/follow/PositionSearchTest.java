@@ -40,4 +40,40 @@ final class PositionSearchTest {
         assertThat(PositionSearch.inEpoch(stream, orders.epoch(0), 0, last)).isNull();
         assertThat(PositionSearch.inEpoch(stream, orders.epoch(2), 2, last)).isNull();
     }
+
+    private static EpochOrder drawn(int samples, int length, int seed) throws Exception {
+        String line = "sampler=torch-generator replacement=true num_samples=" + length + " seed=" + seed;
+        return JobSpec.parse(line).sampler(samples).epoch(0);
+    }
+
+    /** An epoch reads each sample many times. */
+    @ParameterizedTest
+    @CsvSource({
+        "1000, 10000, 64, 8000",
+        "1000, 10000, 64, 0",
+        "1000, 10000, 64, 9900",
+        "300, 10000, 37, 8000",
+        "10000, 1000000, 64, 800000",
+        "10000, 1000000, 1000, 800000"
+    })
+    void whereSamplesRepeatOften_theTrainerIsFoundInItsPlaceAlone(int samples, int length, int reads, int from)
+            throws Exception {
+        EpochOrder order = drawn(samples, length, 1);
+        AccessStream stream = new AccessStream(new EpochOrders(_ -> order, samples, System::nanoTime), 0, 1);
+        for (int apart : new int[] {1, reads}) { // one loader, and two on batches that are so far apart
+            int[] steps = IntStream.range(0, reads)
+                    .map(i -> from + (apart == 1 ? i : i % 2 * apart + i / 2))
+                    .toArray();
+            int[] last = IntStream.of(steps).map(step -> order.sample(0, step)).toArray();
+            PositionSearch.Found found = Objects.requireNonNull(PositionSearch.inEpoch(stream, order, 0, last));
+            assertThat(AccessStream.step(found.position())).isBetween(from - reads, from + 2);
+            for (int step : steps) {
+                assertThat(found.read()).contains(AccessStream.position(0, step));
+            }
+            for (int seed = 2; seed < 5; seed++) {
+                assertThat(PositionSearch.inEpoch(stream, drawn(samples, length, seed), 0, last))
+                        .isNull();
+            }
+        }
+    }
 }
