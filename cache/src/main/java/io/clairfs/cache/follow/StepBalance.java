@@ -43,6 +43,9 @@ final class StepBalance {
             return;
         }
         if (ready[rank] == UNSEEN) {
+            if (judged != UNSEEN && count < judged - MOST_AHEAD) {
+                beginAgain();
+            }
             ready[rank] = count;
             first[rank] = count + 1;
             return;
@@ -56,6 +59,12 @@ final class StepBalance {
         first[rank] = Math.max(first[rank], count - MOST_AHEAD + 1);
         ready[rank] = count;
         judge();
+    }
+
+    /** A rank has gone back to an earlier epoch: steps are counted again once all have been seen to become ready for the same ones. */
+    private void beginAgain() {
+        Arrays.fill(ready, UNSEEN);
+        judged = UNSEEN;
     }
 
     /** A rank goes on elsewhere, or was not seen for a while. */

@@ -85,6 +85,52 @@ final class StepBalanceTest {
         counted(2, 0);
     }
 
+    private void bothUntil(int from, int to, long fromNs) {
+        for (int step = from; step <= to; step++) {
+            balance.ready(0, step, fromNs + step * 100L);
+            balance.ready(1, step, fromNs + step * 100L);
+        }
+    }
+
+    @Test
+    void ranksThatGoBackToAnEarlierEpoch_areCountedThereAgain() {
+        begin();
+        bothUntil(2, 200, 0);
+        counted(199, 0);
+        balance.lost(0);
+        balance.lost(1);
+        bothUntil(10, 13, 100_000);
+        counted(201, 0); // the first two are not, as at the beginning
+        balance.ready(0, 14, 101_400);
+        balance.ready(1, 14, 101_500);
+        counted(202, 1);
+    }
+
+    @Test
+    void rankThatGoesBackAlone_isNotComparedWithWhatTheOtherDidBefore() {
+        begin();
+        bothUntil(2, 200, 0);
+        balance.lost(0);
+        for (int step = 10; step < 210; step++) {
+            balance.ready(0, step, 100_000 + step * 100L);
+        }
+        counted(199, 0);
+        bothUntil(210, 213, 100_000);
+        counted(201, 0);
+    }
+
+    @Test
+    void rankThatIsFoundAFewStepsBack_isNotCountedTwice() {
+        begin();
+        bothUntil(2, 200, 0);
+        balance.lost(0);
+        balance.lost(1);
+        bothUntil(190, 200, 100_000);
+        counted(199, 0);
+        bothUntil(201, 202, 100_000);
+        counted(201, 0);
+    }
+
     @Test
     void readThatIsTakenBack_changesNothing() {
         begin();
