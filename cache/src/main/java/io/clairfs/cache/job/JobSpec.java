@@ -55,8 +55,12 @@ public record JobSpec(
     private static final Pattern NUMBER = Pattern.compile("[+-]?[0-9]+");
     private static final String RANKS = "ranks";
     private static final String ORDER_FILE = "order-file";
-    private static final Set<String> NOT_OF_THE_ORDER =
-            Set.of("name", "by", "epochs", "workers", "prefetch_factor", "start_epoch", "start_step");
+    private static final Set<String> NOT_OF_THE_ORDER = Set.of("name", "by", "epochs", "start_epoch", "start_step");
+    private static final Set<String> READ_AHEAD = Set.of("workers", "prefetch_factor");
+
+    /** With one of these keys the order depends on how far the loader reads ahead. */
+    private static final Set<String> OF_THE_READ_AHEAD = Set.of("break_after", "endless");
+
     private static final Set<String> SKIPPED_BY_THE_LOADER = Set.of("skip_batches", "skip_samples");
 
     public JobSpec {
@@ -222,11 +226,19 @@ public record JobSpec(
     private Map<String, String> ofOrder() {
         Map<String, String> said = new HashMap<>(keys);
         said.keySet().removeAll(NOT_OF_THE_ORDER);
+        if (!followsFromReadAhead()) {
+            said.keySet().removeAll(READ_AHEAD);
+        }
         said.put("sampler", sampler);
         said.put("seed", seed);
         said.put("subset", subset);
         said.put(RANKS, ranks.text());
         return said;
+    }
+
+    private boolean followsFromReadAhead() {
+        return sampler.equals("torchdata-stateful")
+                || OF_THE_READ_AHEAD.stream().anyMatch(keys::containsKey);
     }
 
     private static String line(Map<String, String> keys) {

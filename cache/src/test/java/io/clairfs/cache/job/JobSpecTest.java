@@ -3,7 +3,12 @@ package io.clairfs.cache.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.clairfs.cache.order.EpochOrder;
 import io.clairfs.cache.order.InvalidSpecException;
+import io.clairfs.cache.order.Sampler;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -62,6 +67,32 @@ final class JobSpecTest {
         JobSpec written = JobSpec.parse("seed=1 batch=4 by=loader");
         assertThat(written.line()).isEqualTo("batch=4 by=loader seed=1");
         assertThat(written.hasOrderOf(JobSpec.parse("seed=1 batch=4"))).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "sampler=torch-distributed, true",
+        "sampler=torch-generator, true",
+        "sampler=torchdata-stateful seeded=generator, false",
+        "sampler=torch-generator break_after=2, false",
+        "sampler=torch-distributed endless=true, false"
+    })
+    void howFarALoaderReadsAhead_isOfItsOrder_whereThatDependsOnIt(String sampler, boolean isSame) throws Exception {
+        JobSpec one = JobSpec.parse(sampler + " epochs=9 batch=4 seed=1 workers=1 prefetch_factor=2");
+        JobSpec other = JobSpec.parse(sampler + " epochs=9 batch=4 seed=1");
+        assertThat(one.hasOrderOf(other)).isEqualTo(isSame);
+        assertThat(order(one).equals(order(other))).isEqualTo(isSame);
+    }
+
+    /** The first three epochs of rank 0. */
+    private static List<Integer> order(JobSpec spec) throws InvalidSpecException {
+        Sampler sampler = spec.sampler(14);
+        List<Integer> all = new ArrayList<>();
+        for (int epoch = 0; epoch < 3; epoch++) {
+            EpochOrder order = sampler.epoch(epoch);
+            IntStream.range(0, order.length(0)).forEach(step -> all.add(order.sample(0, step)));
+        }
+        return all;
     }
 
     @Test
