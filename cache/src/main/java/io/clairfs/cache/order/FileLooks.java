@@ -189,7 +189,12 @@ public final class FileLooks {
      * @throws OrderNotReadyException when the file does not answer: see {@link OrderNotReadyException#isUnanswered}
      */
     public <T> T of(String kind, String file, Question<T> question) throws InvalidSpecException {
-        return answer(file, kind + " " + Keys.shorten(file), patienceNs(file, 0), question);
+        return of(kind, file, 0, question);
+    }
+
+    /** The same about a file that may have a line for each sample. */
+    public <T> T of(String kind, String file, int samples, Question<T> question) throws InvalidSpecException {
+        return answer(file, kind + " " + Keys.shorten(file), patienceNs(file, samples), question);
     }
 
     private <T> T answer(String file, String what, long mostNs, Question<T> question) throws InvalidSpecException {

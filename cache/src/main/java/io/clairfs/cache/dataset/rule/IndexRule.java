@@ -33,7 +33,7 @@ public interface IndexRule {
      */
     static IndexRule of(String text) throws DatasetException {
         if (text.startsWith(MANIFEST) && text.length() > MANIFEST.length()) {
-            return new ManifestRule(Path.of(text.substring(MANIFEST.length())).toAbsolutePath());
+            return ManifestRule.of(Path.of(text.substring(MANIFEST.length())).toAbsolutePath());
         }
         IndexRule rule = BY_NAME.get(text);
         if (rule == null) {

@@ -6,12 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.clairfs.cache.dataset.DatasetException;
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.Entry;
 import io.clairfs.cache.dataset.PathLookup;
 import io.clairfs.cache.dataset.SampleIndex;
 import io.clairfs.cache.dataset.TestTree;
+import io.clairfs.cache.order.FileLooks;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -243,6 +247,51 @@ class IndexRuleTest {
         assertThatThrownBy(() -> tree.paths("manifest:" + list))
                 .isInstanceOf(DatasetException.class)
                 .hasMessageContaining("line 2 of");
+    }
+
+    private SampleIndex indexOf(IndexRule rule, String part) throws Exception {
+        DatasetTree listed = tree.list();
+        Entry entry = Objects.requireNonNull(listed.find(part.getBytes(UTF_8), 60_000));
+        return rule.index(listed, entry.listing().subdirectory(entry.at()));
+    }
+
+    @Test
+    void manifest_ofAPart_hasTheLinesBelowIt_whichBeginAtTheRootAllTheSame() throws Exception {
+        tree.file("train/b.jpg").file("train/a.jpg").file("train2/c.jpg").file("val/d.jpg");
+        Path list = Files.write(
+                outside.resolve("list"),
+                List.of("val/d.jpg", "./train/b.jpg", "train2/c.jpg", "train/a.jpg", "train", "val/gone.jpg"));
+        IndexRule rule = IndexRule.of("manifest:" + list);
+        assertThat(TestTree.paths(indexOf(rule, "train"))).containsExactly("train/b.jpg", "train/a.jpg");
+        assertThatThrownBy(() -> indexOf(rule, "val"))
+                .isInstanceOf(DatasetException.class)
+                .hasMessageContaining("line 6 of");
+    }
+
+    @Test
+    void manifest_withoutLinesBelowThePart_saysWhereItsPathsBegin() throws Exception {
+        tree.file("train/a.jpg");
+        Path list = Files.write(outside.resolve("list"), List.of("a.jpg"));
+        assertThatThrownBy(() -> indexOf(IndexRule.of("manifest:" + list), "train"))
+                .isInstanceOf(DatasetException.class)
+                .hasMessage("the manifest " + list
+                        + " lists no sample below train: its paths are relative to the root of the"
+                        + " whole dataset, so they begin with train/");
+    }
+
+    @Test
+    void manifest_thatDoesNotAnswer_isWaitedForInTime() throws Exception {
+        tree.file("a.jpg");
+        Path list = Files.write(outside.resolve("list"), List.of("a.jpg"));
+        DatasetTree listed = tree.list();
+        List<Runnable> hanging = new ArrayList<>();
+        IndexRule rule = new ManifestRule(list, new FileLooks(hanging::add, _ -> 1));
+        for (int i = 0; i < 2; i++) { // the second is told at once
+            assertThatThrownBy(() -> rule.index(listed, listed.root()))
+                    .isInstanceOf(DatasetException.class)
+                    .hasMessage("manifest " + list + " does not answer: look at its file system");
+        }
+        assertThat(hanging).hasSize(1);
     }
 
     @Test
