@@ -12,6 +12,7 @@ import com.hazelcast.config.ReplicatedMapConfig;
 import com.hazelcast.config.ServerSocketEndpointConfig;
 import com.hazelcast.config.TcpIpConfig;
 import com.hazelcast.spi.merge.LatestUpdateMergePolicy;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Map;
@@ -81,17 +82,20 @@ final class HazelcastSettings {
                     .setMergePolicyConfig(new MergePolicyConfig(LatestUpdateMergePolicy.class.getName(), MERGE_BATCH)));
         }
         properties(cluster.times()).forEach(config::setProperty);
+        boolean isIpv4 = cluster.bind().getAddress() instanceof Inet4Address;
+        config.setProperty("hazelcast.prefer.ipv4.stack", Boolean.toString(isIpv4)); // else it binds to no IPv6 address
         return config;
     }
 
     private static AdvancedNetworkConfig network(ClusterConfig cluster, MemberNames names) {
-        String host = cluster.bind().getAddress().getHostAddress();
+        InetAddress host = cluster.bind().getAddress();
         ServerSocketEndpointConfig members = new ServerSocketEndpointConfig();
         members.setPort(cluster.bind().getPort()).setPortAutoIncrement(false).setReuseAddress(true);
-        members.setPublicAddress(host + ":" + cluster.bind().getPort());
+        members.setPublicAddress(
+                MemberNames.inBrackets(host) + ":" + cluster.bind().getPort());
         members.setSocketConnectTimeoutSeconds(CONNECT_SECONDS);
         members.setSocketSendBufferSizeKb(CONNECTION_KIB).setSocketRcvBufferSizeKb(CONNECTION_KIB);
-        members.setInterfaces(new InterfacesConfig().setEnabled(true).addInterface(host));
+        members.setInterfaces(new InterfacesConfig().setEnabled(true).addInterface(MemberNames.text(host)));
         return new AdvancedNetworkConfig()
                 .setEnabled(true)
                 .setMemberEndpointConfig(members)

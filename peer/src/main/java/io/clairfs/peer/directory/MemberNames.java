@@ -78,7 +78,7 @@ final class MemberNames implements AutoCloseable {
         List<Named> waiting = new ArrayList<>();
         for (Named name : before.waiting) {
             List<InetAddress> here = found.getOrDefault(name.host, List.of());
-            here.forEach(address -> addresses.add(text(address) + name.port));
+            here.forEach(address -> addresses.add(inBrackets(address) + name.port));
             if (here.isEmpty()) {
                 waiting.add(name);
             }
@@ -86,9 +86,17 @@ final class MemberNames implements AutoCloseable {
         known = new Known(List.copyOf(addresses), List.copyOf(waiting));
     }
 
-    private static String text(InetAddress address) {
-        String text = address.getHostAddress();
+    /** The address before a port. */
+    static String inBrackets(InetAddress address) {
+        String text = text(address);
         return text.contains(":") ? "[" + text + "]" : text;
+    }
+
+    /** The address as another machine can read it: without the name of this machine's card, which Java adds to one of IPv6. */
+    static String text(InetAddress address) {
+        String text = address.getHostAddress();
+        int card = text.indexOf('%');
+        return card < 0 ? text : text.substring(0, card);
     }
 
     /** From now on names without an address are looked up again, {@code everyS} seconds after the last look-up. */

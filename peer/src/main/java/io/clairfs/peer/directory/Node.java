@@ -69,7 +69,7 @@ public record Node(UUID id, String name, List<InetSocketAddress> transferAddress
 
         MemberAttributeConfig attributes(ClusterConfig config) {
             String host = transferAddresses.stream()
-                    .map(address -> address.getAddress().getHostAddress())
+                    .map(address -> MemberNames.text(address.getAddress()))
                     .collect(Collectors.joining(RAILS_APART));
             String port = Integer.toString(transferAddresses.getFirst().getPort());
             MemberAttributeConfig attributes = new MemberAttributeConfig();
