@@ -153,6 +153,48 @@ final class TransferLimitsTest {
         assertAllGot(answers);
     }
 
+    /** As where all loaders ask the home for samples that it has yet to fetch from a slow source. */
+    @Test
+    void inFlight_samplesThatTheHomeHasToFetch_holdUpNoneThatItHas_andAreNoMeasureOfThePath() throws Exception {
+        TransferLimits limits = PATIENT.withWindows(SIZE, SIZE, SIZE, SIZE);
+        SlowNode node = new SlowNode(PATIENT);
+        TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
+        Peer peer = ServedSamples.peer(client, node.server.addresses().getFirst());
+        List<CompletableFuture<Answer>> fetched = new ArrayList<>();
+        for (int i = 0; i < SAMPLES - 1; i++) {
+            fetched.add(peer.askHome(i, SIZE, in(PATIENCE_MS)));
+        }
+        CompletableFuture<Answer> there = peer.ask(SAMPLES - 1, SIZE, in(PATIENCE_MS));
+        eventually(() -> node.owed.size() == SAMPLES);
+        assertThat(peer.figures().inFlightBytes()).isEqualTo(SIZE);
+        for (int i = 0; i < SAMPLES - 1; i++) {
+            node.answerOne();
+        }
+        assertAllGot(fetched);
+        assertThat(peer.figures().delayNs()).as("nothing was measured").isZero();
+        assertThat(peer.figures().bytesPerSecond()).isZero();
+        node.answerOne();
+        ServedSamples.assertGot(there.join(), SAMPLES - 1, SIZE);
+        assertThat(peer.figures().delayNs()).isPositive();
+    }
+
+    @Test
+    void samplesThatTheHomeCannotFetchInTime_areNoReasonToLeaveItAlone() throws Exception {
+        SlowNode node = new SlowNode(PATIENT);
+        TransferClient client = closing(new TransferClient(CREDENTIALS, PATIENT, threads));
+        Peer peer = ServedSamples.peer(client, node.server.addresses().getFirst());
+        CompletableFuture<Answer> before = peer.ask(0, SIZE, in(PATIENCE_MS));
+        eventually(() -> node.owed.size() == 1);
+        List<CompletableFuture<Answer>> late = new ArrayList<>();
+        for (int i = 0; i < 2 * PATIENT.counts().expiriesInARow(); i++) {
+            late.add(peer.askHome(1, SIZE, in(200)));
+        }
+        late.forEach(CompletableFuture::join);
+        assertThat(peer.isLeftAlone()).isFalse();
+        node.answerOne();
+        ServedSamples.assertGot(before.join(), 0, SIZE);
+    }
+
     @Test
     void inFlight_severalPeersAtOnce_eachHasItsShare() throws Exception {
         TransferLimits limits = PATIENT.withWindows(SIZE, 40 * SIZE, 40 * SIZE, 40 * SIZE);

@@ -9,19 +9,29 @@ final class Flight {
     private final int sample;
     private final long bytes;
     private final long deadlineNs;
-    private final boolean toMake;
+    private final First first;
     private final CompletableFuture<Answer> promise = new CompletableFuture<>();
     private FlightWindow.@Nullable Sent sent;
     private int id;
     private boolean givenUp;
     private long givenUpNs;
 
-    /** {@code toMake} asks the peer to make the sample if it does not have it. */
-    Flight(int sample, long bytes, long deadlineNs, boolean toMake) {
+    /** What the peer has to do before it can send the sample, as far as is known here. */
+    enum First {
+        NOTHING,
+
+        /** It fetches the sample from the source, as its home does. */
+        FETCH,
+
+        /** It makes the sample by the view if it does not have it. */
+        MAKE
+    }
+
+    Flight(int sample, long bytes, long deadlineNs, First first) {
         this.sample = sample;
         this.bytes = bytes;
         this.deadlineNs = deadlineNs;
-        this.toMake = toMake;
+        this.first = first;
     }
 
     int sample() {
@@ -33,12 +43,17 @@ final class Flight {
     }
 
     boolean isToMake() {
-        return toMake;
+        return first == First.MAKE;
     }
 
-    /** What it takes of the window of bytes in flight. A sample that is still to be made keeps no path busy, and is no measure of it. */
+    /** Whether the peer has the sample and sends it at once. If not, the answer takes its time, keeps no path busy meanwhile, and is no measure of it. */
+    boolean isThere() {
+        return first == First.NOTHING;
+    }
+
+    /** What it takes of the window of bytes in flight. */
     long windowBytes() {
-        return toMake ? 0 : bytes;
+        return isThere() ? bytes : 0;
     }
 
     long deadlineNs() {

@@ -66,7 +66,15 @@ public final class Peer {
      * @param deadlineNs on the clock of {@link System#nanoTime()}
      */
     public CompletableFuture<Answer> ask(int sample, long expectedBytes, long deadlineNs) {
-        return ask(sample, expectedBytes, deadlineNs, false);
+        return ask(sample, expectedBytes, deadlineNs, Flight.First.NOTHING);
+    }
+
+    /**
+     * Asks the sample's home, which is not known to have it and then fetches it from the source; as {@link #ask}. Until that is done it takes nothing of the
+     * window, so it holds up none of the samples that the peer has.
+     */
+    public CompletableFuture<Answer> askHome(int sample, long expectedBytes, long deadlineNs) {
+        return ask(sample, expectedBytes, deadlineNs, Flight.First.FETCH);
     }
 
     /**
@@ -74,10 +82,10 @@ public final class Peer {
      * make samples.
      */
     public CompletableFuture<Answer> askToMake(int sample, long expectedBytes, long deadlineNs) {
-        return ask(sample, expectedBytes, deadlineNs, true);
+        return ask(sample, expectedBytes, deadlineNs, Flight.First.MAKE);
     }
 
-    private CompletableFuture<Answer> ask(int sample, long expectedBytes, long deadlineNs, boolean toMake) {
+    private CompletableFuture<Answer> ask(int sample, long expectedBytes, long deadlineNs, Flight.First first) {
         counters.requests.increment();
         if (expectedBytes < 0 || expectedBytes > limits.largestSampleBytes()) {
             return failed("a sample of " + expectedBytes + " bytes is not transferred");
@@ -86,9 +94,9 @@ public final class Peer {
             return failed("closed");
         }
         if (!mayAsk(System.nanoTime())) {
-            Rail first = first();
-            return failed("left alone for another " + first.backOff().remainingMs(System.nanoTime())
-                    + " ms, and until one request has tried it: " + first.lastFailure());
+            Rail rail = first();
+            return failed("left alone for another " + rail.backOff().remainingMs(System.nanoTime())
+                    + " ms, and until one request has tried it: " + rail.lastFailure());
         }
         int before = outstanding.getAndIncrement();
         if (before == 0) {
@@ -98,7 +106,7 @@ public final class Peer {
             retire();
             return failed("more than " + limits.counts().requestsPerPeer() + " requests wait for it");
         }
-        Flight flight = new Flight(sample, expectedBytes, deadlineNs, toMake);
+        Flight flight = new Flight(sample, expectedBytes, deadlineNs, first);
         waiting.add(flight);
         if (!wake(expectedBytes)) {
             counters.failed.increment();
@@ -166,6 +174,11 @@ public final class Peer {
     /** As {@link #ask}, and waits for the answer: until the deadline and hardly longer. An interrupt gives the request up. */
     public Answer fetch(int sample, long expectedBytes, long deadlineNs) {
         return await(ask(sample, expectedBytes, deadlineNs), deadlineNs);
+    }
+
+    /** As {@link #askHome}, and waits as {@link #fetch}. */
+    public Answer fetchFromHome(int sample, long expectedBytes, long deadlineNs) {
+        return await(askHome(sample, expectedBytes, deadlineNs), deadlineNs);
     }
 
     private static Answer await(CompletableFuture<Answer> promise, long deadlineNs) {

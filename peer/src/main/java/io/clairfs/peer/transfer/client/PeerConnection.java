@@ -167,7 +167,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
                 settle(flight, new Answer.Failed("no room to ask before the deadline"));
                 owner.retired();
             } else {
-                if (!flight.isToMake()) {
+                if (flight.isThere()) {
                     flight.sent(window.sent(inFlightBytes, inFlightBytes >= limit / 2, nowNs));
                 }
                 inFlightBytes += flight.windowBytes();
@@ -257,7 +257,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         if (!known || head.bytes() != (head.type() == Frames.DATA ? flight.bytes() : 0)) {
             throw garbage("an answer of an impossible kind or length");
         }
-        if (!flight.isToMake()) {
+        if (flight.isThere()) {
             window.answered(flight.howSent(), heardNs);
         }
         return head.type() == Frames.DATA && !flight.isGivenUp();
@@ -279,7 +279,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         }
         Flight flight = flights.remove(head.id());
         inFlightBytes -= flight.windowBytes();
-        if (head.type() == Frames.DATA && !flight.isToMake()) {
+        if (head.type() == Frames.DATA && flight.isThere()) {
             window.delivered(flight.howSent(), flight.bytes(), heardNs);
         }
         if (sample != null && crc != head.crc()) {
@@ -362,8 +362,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             counters.failed.increment();
             if (flight.isOverdue(nowNs)) {
                 counters.expired.increment();
-                expiriesInARow +=
-                        flight.isToMake() ? 0 : 1; // making takes its time, and says nothing of the connection
+                expiriesInARow += flight.isThere() ? 1 : 0; // the others say nothing of the connection
             }
             flight.giveUp(nowNs);
             flight.settle(new Answer.Failed("no answer by the deadline"));

@@ -89,7 +89,7 @@ final class RailTest {
         try (TransferServer server = TransferServer.start(
                 List.of(ANY_PORT), CREDENTIALS, (_, _, _) -> new ServeResult.Later(never), PATIENT, threads)) {
             Rail rail = rail(new Alone(), server.addresses().getFirst());
-            Flight flight = new Flight(1, 100, in(300), false);
+            Flight flight = new Flight(1, 100, in(300), Flight.First.NOTHING);
             waiting.add(flight);
             rail.connectEarly(); // takes what waits when it is connected
             assertThat(flight.promise().get(120, TimeUnit.SECONDS)).isInstanceOf(Answer.Failed.class);
@@ -105,7 +105,7 @@ final class RailTest {
                 List.of(ANY_PORT), CREDENTIALS, (_, _, _) -> new ServeResult.Later(never), limits, threads)) {
             Rail rail = rail(new Alone(), server.addresses().getFirst(), limits);
             int bytes = 600 << 10;
-            waiting.add(new Flight(1, bytes, in(600_000), false));
+            waiting.add(new Flight(1, bytes, in(600_000), Flight.First.NOTHING));
             assertThat(rail.wake()).isTrue();
             while (rail.figures().inFlightBytes() == 0) {
                 Thread.sleep(1);
@@ -129,7 +129,7 @@ final class RailTest {
         try (TransferServer server = TransferServer.start(
                 List.of(ANY_PORT), CREDENTIALS, (_, _, _) -> new ServeResult.Later(never), PATIENT, threads)) {
             Rail rail = rail(failing, server.addresses().getFirst());
-            waiting.add(new Flight(1, 100, in(600_000), false));
+            waiting.add(new Flight(1, 100, in(600_000), Flight.First.NOTHING));
             assertThat(rail.wake()).isTrue();
             assertThat(looks.await(120, TimeUnit.SECONDS)).isTrue();
             end(rail);

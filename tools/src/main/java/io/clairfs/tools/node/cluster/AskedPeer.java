@@ -37,12 +37,16 @@ final class AskedPeer implements PeerFetch.Holder {
 
     @Override
     public PeerFetch.@Nullable Delivery fetch(long withinNs) {
-        return delivery(peer.fetch(number, bytes, System.nanoTime() + withinNs));
+        long deadlineNs = System.nanoTime() + withinNs;
+        return delivery(holds ? peer.fetch(number, bytes, deadlineNs) : peer.fetchFromHome(number, bytes, deadlineNs));
     }
 
     @Override
     public CompletableFuture<PeerFetch.@Nullable Delivery> ask(long withinNs) {
-        return peer.ask(number, bytes, System.nanoTime() + withinNs).thenApply(AskedPeer::delivery);
+        long deadlineNs = System.nanoTime() + withinNs;
+        CompletableFuture<Answer> answer =
+                holds ? peer.ask(number, bytes, deadlineNs) : peer.askHome(number, bytes, deadlineNs);
+        return answer.thenApply(AskedPeer::delivery);
     }
 
     /** What a peer gave; null if it was not the sample. */
