@@ -138,6 +138,16 @@ public final class ResidentSamples {
         return null;
     }
 
+    /** Whether {@link #readStored} may wait for the source, too: the sample may still have to be compared with it. */
+    public boolean mayAskSource(int file) {
+        for (int tier = 1; tier < tiers.size(); tier++) {
+            if (tiers.get(tier).mayAskSource(file)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether the sample is resident, as far as can be told without reading it. */
     public boolean isHere(int file) {
         return tierOf(file) >= 0;

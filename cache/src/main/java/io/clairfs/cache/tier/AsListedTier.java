@@ -60,6 +60,11 @@ public final class AsListedTier implements Tier {
         return isToBeCompared(file) && !isAsListed(file) ? null : tier.get(file);
     }
 
+    @Override
+    public boolean mayAskSource(int file) {
+        return isToBeCompared(file);
+    }
+
     /** Compares a file; one that has changed is forgotten. Where the source does not say, it is compared once more when it is asked for again. */
     private boolean isAsListed(int file) {
         try {

@@ -24,6 +24,11 @@ public interface Tier extends AutoCloseable {
     @Nullable
     SampleBuffer get(int file);
 
+    /** Whether {@link #get} may wait for the source, however long that takes, before it reads the medium. */
+    default boolean mayAskSource(int file) {
+        return false;
+    }
+
     /**
      * The sample in its file, to be sent from there without a wait for the medium.
      *

@@ -59,7 +59,9 @@ final class AsListedTierTest {
         tier.compareAll(FILES);
         put(disk, 129);
         says.put(129, true);
+        assertThat(tier.mayAskSource(129)).isTrue();
         assertThat(comes(129)).isTrue();
+        assertThat(tier.mayAskSource(129)).isFalse();
         assertThat(comes(129)).isTrue();
         assertThat(asked).containsExactly(129);
     }

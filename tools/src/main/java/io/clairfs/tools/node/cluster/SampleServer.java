@@ -23,7 +23,7 @@ import java.util.function.IntPredicate;
  * is the one copy that all nodes count on.
  *
  * <p>A sample in memory is sent from there, and one whose pages are in the page cache from its file on the SSD. Two sets of threads read from
- * the disk and fetch from the source, so that neither waits for the other, and no transfer waits for either. When too many requests wait
+ * the disk and ask the source, so that neither waits for the other, and no transfer waits for either. When too many requests wait
  * already, the answer is that the sample is not here. A peer that asks for a sample that is not here has an outdated view of the holdings, so
  * the change is announced again.
  *
@@ -107,7 +107,7 @@ public final class SampleServer implements AutoCloseable {
                     stored.file(), stored.offset(), stored.size(), stored.crc32c(), stored::release);
         }
         if (admission.residents().isHere(file)) {
-            return later(diskReaders, file, deadlineNs, this::read);
+            return later(readersOf(file), file, deadlineNs, this::read);
         }
         if (isHome.test(file) && admission.mayBeWhole(file)) {
             long sinceNs = System.nanoTime(); // the wait for a thread is part of it
@@ -136,6 +136,11 @@ public final class SampleServer implements AutoCloseable {
         } catch (RejectedExecutionException tooMany) {
             return ServeResult.NOT_HERE;
         }
+    }
+
+    /** The threads for a sample on a disk. One that has to be compared with the source first waits with those that come from there. */
+    private ExecutorService readersOf(int file) {
+        return admission.residents().mayAskSource(file) ? fetchers : diskReaders;
     }
 
     private ServeResult read(int file) {
@@ -171,7 +176,7 @@ public final class SampleServer implements AutoCloseable {
     /** Reads a sample from the disk, which drops the sample if it is damaged. */
     private void verify(int file) {
         try {
-            diskReaders.execute(() -> {
+            readersOf(file).execute(() -> {
                 SampleBuffer sample = admission.residents().readStored(file);
                 if (sample != null) {
                     sample.release();

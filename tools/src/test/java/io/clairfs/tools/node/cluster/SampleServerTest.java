@@ -19,6 +19,7 @@ import io.clairfs.cache.source.Source;
 import io.clairfs.cache.source.SourceException;
 import io.clairfs.cache.status.Counters;
 import io.clairfs.cache.testing.CountingSource;
+import io.clairfs.cache.tier.AsListedTier;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.StoredSample;
@@ -322,6 +323,35 @@ final class SampleServerTest {
         sourceGoesOn.countDown();
         for (int i = 0; i < fetches.size(); i++) {
             assertGot(fetches.get(i), 20 + i);
+        }
+    }
+
+    /** As after a mount with the listing of an earlier one, while the source does not answer. */
+    @Test
+    void serve_sourceThatHangsWhereSamplesAreCompared_holdsUpNothingThatWasCompared() throws Exception {
+        diskGoesOn.countDown();
+        AsListedTier disk = new AsListedTier(new SlowDisk(), file -> {
+            if (numbers.numberOf(file) >= 20) {
+                await(sourceGoesOn);
+            }
+            return true;
+        });
+        disk.compareAll(tree.entryCount());
+        Peer peer = serve(disk, _ -> false);
+        for (int number = 0; number < 10; number++) {
+            assertGot(ask(peer, number), number);
+        }
+        List<CompletableFuture<Answer>> toCompare = new ArrayList<>();
+        for (int number = 20; number < 60; number++) {
+            toCompare.add(ask(peer, number));
+        }
+        for (int number = 0; number < 10; number++) {
+            assertGot(ask(peer, number), number);
+        }
+        assertThat(toCompare).noneMatch(CompletableFuture::isDone);
+        sourceGoesOn.countDown();
+        for (int i = 0; i < toCompare.size(); i++) {
+            assertGot(toCompare.get(i), 20 + i);
         }
     }
 
