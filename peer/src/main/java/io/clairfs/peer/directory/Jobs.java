@@ -160,7 +160,16 @@ public final class Jobs {
 
     /** Publishes which ranks of a job read through this node, and with them what it tells of itself, for the time when it has left. */
     public void putRanks(String job, String ranksHere) throws TimeoutException {
-        change(() -> ranks.put(job + BETWEEN + self, ranksHere + ABOUT + about));
+        change(() -> ranks.put(job + BETWEEN + self, claim(ranksHere)));
+    }
+
+    /** Whether the group has that already, from this node as it is now: it may have told something else of itself before it left and came back. */
+    public boolean hasRanks(String job, String ranksHere) {
+        return claim(ranksHere).equals(ranks.get(job + BETWEEN + self));
+    }
+
+    private String claim(String ranksHere) {
+        return ranksHere + ABOUT + about;
     }
 
     /** Removes what this node published of its ranks of stopped jobs. */

@@ -182,7 +182,7 @@ public final class GroupJobs implements AutoCloseable {
         Map<String, Ranks> here = follower.follow(now);
         for (Job job : now.running().values()) {
             Ranks ranks = here.get(job.name());
-            if (ranks != null && !ranks.text().equals(job.ranks().get(self))) {
+            if (ranks != null && !jobs.hasRanks(job.name(), ranks.text())) {
                 jobs.putRanks(job.name(), ranks.text());
             }
         }

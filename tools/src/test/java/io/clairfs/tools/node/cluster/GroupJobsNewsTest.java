@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.clairfs.cache.job.JobSpec;
+import io.clairfs.cache.job.Ranks;
 import io.clairfs.cache.status.ErrorLog;
 import io.clairfs.peer.Fingerprint;
 import io.clairfs.peer.directory.ClusterConfig;
@@ -43,6 +44,22 @@ final class GroupJobsNewsTest {
                 DirectoryTimes.DEFAULT);
         return GroupMembership.open(
                 cluster, new Node.Introduction("here", new InetSocketAddress(here, port + 1), new byte[0]), 1);
+    }
+
+    /** A further member of one group, which it finds at {@code first}. */
+    private static GroupMembership member(String name, int about, Fingerprint dataset, int port, int first)
+            throws IOException {
+        InetAddress here = InetAddress.getLoopbackAddress();
+        ClusterConfig cluster = new ClusterConfig(
+                dataset,
+                null,
+                new InetSocketAddress(here, port),
+                new Discovery.Members(List.of("127.0.0.1:" + first)),
+                DirectoryTimes.DEFAULT);
+        return GroupMembership.open(
+                cluster,
+                new Node.Introduction(name, new InetSocketAddress(here, port + 1), new byte[] {(byte) about}),
+                1);
     }
 
     /** A change of the group's jobs. */
@@ -139,6 +156,35 @@ final class GroupJobsNewsTest {
             group.begin(second.jobs(), _ -> Map.of(), rounds::release);
             untilTold(group);
             assertThat(second.jobs().now().running()).containsOnlyKeys("train");
+        }
+    }
+
+    /** Or else the others would plan with less or more room than it had when it leaves once more. */
+    @Test
+    void nodeThatComesBackWithOtherRoom_andTheSameRanks_tellsOfThatRoom() throws Exception {
+        Fingerprint dataset = new Fingerprint(ThreadLocalRandom.current().nextLong(), 1);
+        int port = TestPorts.free(6);
+        try (GroupMembership other = member("other", 0, dataset, port, port)) {
+            untilMade(() -> other.jobs().put("train", "name=train seed=7"));
+            try (GroupMembership before = member("here", 1, dataset, port + 2, port)) {
+                untilMade(() -> before.jobs().putRanks("train", "0"));
+                untilKnown(other, "01");
+            }
+            try (GroupMembership again = member("here", 2, dataset, port + 4, port);
+                    GroupJobs group = new GroupJobs("here", errors)) {
+                group.begin(again.jobs(), _ -> Map.of("train", new Ranks(0, 0)), rounds::release);
+                untilKnown(other, "02");
+            }
+            assertThat(other.jobs().now().running().values())
+                    .singleElement()
+                    .satisfies(job -> assertThat(job.ranks()).containsExactly(Map.entry("here", "0")));
+        }
+    }
+
+    /** Until {@code node} knows what the node "here" tells of itself. The class's timeout ends it. */
+    private static void untilKnown(GroupMembership node, String about) throws InterruptedException {
+        while (!about.equals(node.jobs().now().about().get("here"))) {
+            Thread.sleep(10);
         }
     }
 
