@@ -89,11 +89,26 @@ public final class ResidentSamples {
 
     private void tellIfGone(int tier, int file) {
         if (!isForOthers(tier, file)) {
-            holdings.gone(tier, file);
-            if (isForOthers(tier, file)) {
-                holdings.kept(tier, file); // it came meanwhile
-            }
+            tellAsItIs(tier, file);
         }
+    }
+
+    /**
+     * Tells what is true of the sample when this returns, or what whoever has changed it meanwhile finds and tells after that. Without the second look, one
+     * thread that keeps a sample and one that evicts it could tell in the other order, and nobody would look again.
+     */
+    private void tellAsItIs(int tier, int file) {
+        boolean isHere = isForOthers(tier, file);
+        boolean told;
+        do {
+            if (isHere) {
+                holdings.kept(tier, file);
+            } else {
+                holdings.gone(tier, file);
+            }
+            told = isHere;
+            isHere = isForOthers(tier, file);
+        } while (told != isHere);
     }
 
     /** The sample if it is in memory or in a write-back queue, with a reference for the caller. */
@@ -208,7 +223,7 @@ public final class ResidentSamples {
     boolean keep(int tier, int file, SampleBuffer sample) {
         boolean kept = tiers.get(tier).keep(file, sample);
         if (kept) {
-            holdings.kept(tier, file);
+            tellAsItIs(tier, file);
         }
         return kept;
     }
@@ -220,7 +235,7 @@ public final class ResidentSamples {
 
     void evict(int tier, int file) {
         tiers.get(tier).evict(file);
-        holdings.gone(tier, file);
+        tellAsItIs(tier, file);
     }
 
     /** Has {@code copies} adopt the samples in tiers that have their home elsewhere. */
