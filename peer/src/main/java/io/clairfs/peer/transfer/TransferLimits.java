@@ -68,7 +68,7 @@ public record TransferLimits(Times times, Windows windows, Counts counts, long l
      *
      * @param requestsInFlight on one connection
      * @param requestsPerPeer in flight or waiting
-     * @param connections that the server accepts, handshake done
+     * @param connections that the server accepts for each rail, handshake done; a peer has one for each
      * @param handshakes that the server has under way; the oldest goes for one more
      * @param peers that the client knows
      * @param expiriesInARow after which a peer counts as too slow and is left alone

@@ -70,11 +70,15 @@ final class RailsTest {
     }
 
     private TransferServer serve(String... hosts) throws IOException {
+        return serve(LIMITS, hosts);
+    }
+
+    private TransferServer serve(TransferLimits limits, String... hosts) throws IOException {
         List<InetSocketAddress> listen = new ArrayList<>();
         for (String host : hosts) {
             listen.add(new InetSocketAddress(host, 0));
         }
-        return TransferServer.start(listen, TransferTest.CREDENTIALS, new Held(), LIMITS, threads);
+        return TransferServer.start(listen, TransferTest.CREDENTIALS, new Held(), limits, threads);
     }
 
     private static void await(BooleanSupplier condition) throws InterruptedException {
@@ -102,6 +106,32 @@ final class RailsTest {
         for (int i = 0; i < answers.size(); i++) {
             ServedSamples.assertGot(answers.get(i).join(), i, BYTES);
         }
+    }
+
+    @Test
+    void connections_areBoundedForEachRail() throws Exception {
+        TransferLimits twoPeers = LIMITS.withCounts(8, 8, 2, 64);
+        try (TransferServer server = serve(twoPeers, "127.0.0.1", "127.0.0.2");
+                TransferClient second = new TransferClient(TransferTest.CREDENTIALS, LIMITS, threads);
+                TransferClient third = new TransferClient(TransferTest.CREDENTIALS, LIMITS, threads)) {
+            connectEarly(client, server);
+            awaitAnswered(server, 2);
+            connectEarly(second, server);
+            awaitAnswered(server, 4);
+            assertThat(server.counters().refused.sum()).isZero();
+            connectEarly(third, server);
+            awaitAnswered(server, 6);
+            assertThat(server.counters().refused.sum()).isEqualTo(2);
+        }
+    }
+
+    private static void connectEarly(TransferClient from, TransferServer server) {
+        Objects.requireNonNull(from.peer(server.addresses())).connectEarly();
+    }
+
+    private static void awaitAnswered(TransferServer server, int connections) throws InterruptedException {
+        await(() ->
+                server.counters().connections.sum() + server.counters().refused.sum() == connections);
     }
 
     // Promise G18

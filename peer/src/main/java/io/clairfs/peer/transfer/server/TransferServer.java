@@ -36,6 +36,7 @@ public final class TransferServer implements AutoCloseable {
     private final Credentials credentials;
     private final SampleService service;
     private final TransferLimits limits;
+    private final int mostConnections;
     private final ServeCounters counters = new ServeCounters();
     private final ChannelGroup channels =
             new DefaultChannelGroup("transfer server", GlobalEventExecutor.INSTANCE, true);
@@ -44,10 +45,11 @@ public final class TransferServer implements AutoCloseable {
     private final Handshakes handshakes;
     private final AtomicLong refusalLoggedNs = new AtomicLong(System.nanoTime() - REFUSAL_LOG_INTERVAL_NS);
 
-    private TransferServer(Credentials credentials, SampleService service, TransferLimits limits) {
+    private TransferServer(Credentials credentials, SampleService service, TransferLimits limits, int rails) {
         this.credentials = credentials;
         this.service = service;
         this.limits = limits;
+        mostConnections = limits.counts().connections() * rails;
         handshakes = new Handshakes(limits.counts().handshakes());
     }
 
@@ -67,7 +69,7 @@ public final class TransferServer implements AutoCloseable {
         if (refusal.isPresent()) {
             throw new IOException(refusal.get());
         }
-        TransferServer server = new TransferServer(credentials, service, limits);
+        TransferServer server = new TransferServer(credentials, service, limits, listen.size());
         try {
             for (InetSocketAddress address : listen) {
                 server.bind(address, threads);
@@ -122,7 +124,7 @@ public final class TransferServer implements AutoCloseable {
                             .tls()
                             .serverHandler(channel, limits.times().handshakeMs()));
         }
-        boolean busy = accepted.get() >= limits.counts().connections();
+        boolean busy = accepted.get() >= mostConnections;
         channel.pipeline()
                 .addLast(new ServerHandshake(credentials, limits.times().handshakeMs(), busy, new Outcome()));
     }
