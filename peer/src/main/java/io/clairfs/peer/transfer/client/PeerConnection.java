@@ -153,7 +153,12 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
                 waiting.putBack(flight);
             }
             if (!batch.isEmpty() && (!room || batch.size() == Frames.MOST_ENTRIES)) {
-                write(ctx, batch, nowNs);
+                if (!writeOrLose(ctx, batch, nowNs)) {
+                    if (flight != null && room) {
+                        waiting.putBack(flight);
+                    }
+                    return;
+                }
                 batch.clear();
             }
             if (flight == null || !room) {
@@ -180,6 +185,17 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
             }
         }
         ctx.flush();
+    }
+
+    /** What cannot be written, as where memory is short, would be in flight for good: then the connection ends. Returns whether it goes on. */
+    private boolean writeOrLose(ChannelHandlerContext ctx, List<Flight> batch, long nowNs) {
+        try {
+            write(ctx, batch, nowNs);
+            return true;
+        } catch (RuntimeException | Error e) {
+            lose("requests cannot be written: " + e.getMessage());
+            return false;
+        }
     }
 
     private void write(ChannelHandlerContext ctx, List<Flight> batch, long nowNs) {

@@ -12,6 +12,7 @@ import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.util.ReferenceCounted;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
@@ -291,8 +292,7 @@ final class ServingConnection extends ByteToMessageDecoder {
                 held.release();
                 fail(ctx, asked, Failure.SIZE);
             }
-            case ServeResult.Memory memory -> given(ctx, asked, write(ctx, asked, memory));
-            case ServeResult.Stored stored -> given(ctx, asked, write(ctx, asked, stored));
+            case ServeResult.Held held -> given(ctx, asked, write(ctx, asked, held));
         }
     }
 
@@ -319,33 +319,45 @@ final class ServingConnection extends ByteToMessageDecoder {
         }
     }
 
-    private ChannelFuture write(ChannelHandlerContext ctx, Asked asked, ServeResult.Memory result) {
-        ChannelFuture head =
-                served(ctx, asked, result.size(), result.sample().crc32c(), Frames.brought(result.broughtNs()));
+    /** Writes a reply with a sample. The channel releases the result once it has it; until then it is released here, as where there is no memory for the head. */
+    private ChannelFuture write(ChannelHandlerContext ctx, Asked asked, ServeResult.Held result) {
+        @Nullable ReferenceCounted body;
+        ChannelFuture head;
+        try {
+            body = result.size() == 0 ? null : body(result);
+            head = served(ctx, asked, result);
+        } catch (RuntimeException | Error e) {
+            result.release();
+            throw e;
+        }
         if (result.size() == 0) {
             result.release();
             return head;
         }
-        return ctx.write(new ServedBytes(result));
+        return body == null ? copy(ctx, (ServeResult.Stored) result) : ctx.write(body);
     }
 
-    private ChannelFuture write(ChannelHandlerContext ctx, Asked asked, ServeResult.Stored result) {
-        ChannelFuture head = served(ctx, asked, result.size(), result.crc32c(), 0);
-        if (result.size() == 0) {
-            result.release();
-            return head;
-        }
-        if (encrypted) {
-            return copy(ctx, result);
-        }
-        counters.sentFromFile.increment();
-        return ctx.write(new ServedFile(result));
+    /** The sample as the channel takes it; null if it has to be copied, because TLS encrypts in this process. */
+    private @Nullable ReferenceCounted body(ServeResult.Held result) {
+        return switch (result) {
+            case ServeResult.Memory memory -> new ServedBytes(memory);
+            case ServeResult.Stored stored -> encrypted ? null : new ServedFile(stored);
+        };
     }
 
-    private ChannelFuture served(ChannelHandlerContext ctx, Asked asked, long bytes, int crc, int brought) {
+    private ChannelFuture served(ChannelHandlerContext ctx, Asked asked, ServeResult.Held result) {
         counters.served.increment();
-        counters.servedBytes.add(bytes);
-        return head(ctx, Frames.DATA, 0, brought, asked, bytes, crc);
+        counters.servedBytes.add(result.size());
+        return switch (result) {
+            case ServeResult.Memory memory -> {
+                int crc = memory.sample().crc32c();
+                yield head(ctx, Frames.DATA, 0, Frames.brought(memory.broughtNs()), asked, memory.size(), crc);
+            }
+            case ServeResult.Stored stored -> {
+                counters.sentFromFile.add(encrypted || stored.size() == 0 ? 0 : 1);
+                yield head(ctx, Frames.DATA, 0, 0, asked, stored.size(), stored.crc32c());
+            }
+        };
     }
 
     private static ChannelFuture head(
@@ -355,7 +367,7 @@ final class ServingConnection extends ByteToMessageDecoder {
         return ctx.write(head);
     }
 
-    /** Writes a stored sample from memory, because TLS encrypts in this process. */
+    /** Writes a stored sample from memory. */
     private static ChannelFuture copy(ChannelHandlerContext ctx, ServeResult.Stored result) {
         try {
             long at = result.offset();

@@ -10,6 +10,7 @@ import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.peer.transfer.Failure;
 import io.clairfs.peer.transfer.Frames;
 import io.clairfs.peer.transfer.LeakWatch;
+import io.clairfs.peer.transfer.NoDirectMemory;
 import io.clairfs.peer.transfer.ServedSamples;
 import io.clairfs.peer.transfer.TransferLimits;
 import io.clairfs.peer.transfer.TransferThreads;
@@ -240,6 +241,25 @@ final class ServingConnectionTest {
         later.complete(answer);
         channel.runPendingTasks();
         assertThat(channel.isOpen()).isFalse();
+        channel.finishAndReleaseAll();
+    }
+
+    /** As where memory is short: without its head no sample is sent, and nothing else would release it. */
+    @ParameterizedTest
+    @ValueSource(ints = {3, 4})
+    void sampleWhoseHeadCannotBeWritten_isReleased_andTheConnectionEnds(int number) {
+        SampleBuffer inMemory = filled(number);
+        ServeResult result = number % 3 == 0 ? new ServeResult.Memory(inMemory) : serve(number);
+        EmbeddedChannel channel =
+                new EmbeddedChannel(new ServingConnection((_, _, _) -> result, PATIENT, new ServeCounters()));
+        channel.config().setAllocator(new NoDirectMemory());
+        channel.writeInbound(request(1, number, 60_000_000));
+        assertThat(channel.isOpen()).isFalse();
+        assertThat(lentOut).hasValue(0);
+        if (result instanceof ServeResult.Stored) {
+            inMemory.release();
+        }
+        assertThat(inMemory.tryRetain()).as("released").isFalse();
         channel.finishAndReleaseAll();
     }
 
