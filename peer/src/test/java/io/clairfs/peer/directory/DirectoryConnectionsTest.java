@@ -11,7 +11,10 @@ import static io.clairfs.peer.directory.Waits.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.parallel.ExecutionMode.CONCURRENT;
 
+import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.instance.impl.HazelcastInstanceFactory;
 import com.hazelcast.internal.server.ServerConnection;
+import io.clairfs.peer.directory.tls.GroupNodeContext;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -35,6 +38,8 @@ import org.junit.jupiter.api.parallel.Execution;
 final class DirectoryConnectionsTest {
     /** Much, but not more than a handshake may take. */
     private static final Duration LONG_HANDSHAKE = Duration.ofSeconds(12);
+
+    private static final int AN_HOUR_S = 3_600;
 
     private final RelayedGroup members = new RelayedGroup();
 
@@ -96,6 +101,33 @@ final class DirectoryConnectionsTest {
         members.open(0, impatient);
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), members.firstPort())) {
             assertThat(answerUntilClosed(socket)).isEmpty();
+        }
+    }
+
+    // Promise G14
+    @Test
+    @Execution(CONCURRENT)
+    void strangersThatSayNothing_areBounded_theOldestGoes_andAMemberComesIn() throws Exception {
+        int most = 4;
+        ClusterConfig config = members.config(0, SECRET, List.of());
+        HazelcastInstance member = HazelcastInstanceFactory.newHazelcastInstance(
+                members.settingsOf(0, config), null, new GroupNodeContext(config.encryptionKey(), AN_HOUR_S, most));
+        List<Socket> strangers = new ArrayList<>();
+        try {
+            for (int i = 0; i < most + 2; i++) {
+                strangers.add(new Socket(InetAddress.getLoopbackAddress(), members.firstPort()));
+            }
+            assertThat(answerUntilClosed(strangers.get(0))).isEmpty();
+            assertThat(answerUntilClosed(strangers.get(1))).isEmpty();
+            GroupMembership second = members.open(1, SECRET);
+            eventually(() -> second.hazelcast().getCluster().getMembers().size() == 2);
+            assertThat(answerUntilClosed(strangers.get(2))).isEmpty();
+            assertThat(member.getCluster().getMembers()).hasSize(2);
+        } finally {
+            for (Socket stranger : strangers) {
+                stranger.close();
+            }
+            member.getLifecycleService().terminate();
         }
     }
 

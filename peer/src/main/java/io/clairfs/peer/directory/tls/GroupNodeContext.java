@@ -14,9 +14,11 @@ import com.hazelcast.internal.server.ServerContext;
 import com.hazelcast.internal.server.tcp.LocalAddressRegistry;
 import com.hazelcast.internal.server.tcp.ServerSocketRegistry;
 import com.hazelcast.spi.impl.executionservice.impl.ExecutionServiceImpl;
+import io.clairfs.peer.Handshakes;
 import io.clairfs.peer.Secret;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,6 +27,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -41,11 +44,18 @@ public final class GroupNodeContext extends DefaultNodeContext {
     /** How many addresses of strangers are named in the log, each once. */
     private static final int MOST_STRANGERS = 100;
 
+    /**
+     * Connections that others have made here and whose handshakes are under way: twice as many as a group of 256 makes when all its members join at once. Each
+     * takes 80 KiB.
+     */
+    private static final int MOST_HANDSHAKES = 512;
+
     private static final int MOST_LOOKS = 1_000;
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final @Nullable MemberCredentials credentials;
     private final int handshakeSeconds;
+    private final Handshakes<TlsConnection> handshakes;
     private final Set<String> strangers = ConcurrentHashMap.newKeySet();
 
     /**
@@ -56,6 +66,12 @@ public final class GroupNodeContext extends DefaultNodeContext {
      * @throws IllegalStateException if the JDK lacks TLS 1.3
      */
     public GroupNodeContext(@Nullable Secret secret, int handshakeSeconds) {
+        this(secret, handshakeSeconds, MOST_HANDSHAKES);
+    }
+
+    /** The same with another bound of the handshakes under way; the oldest goes for one more. */
+    public GroupNodeContext(@Nullable Secret secret, int handshakeSeconds, int mostHandshakes) {
+        handshakes = new Handshakes<>(mostHandshakes);
         credentials = secret == null ? null : MemberCredentials.of(secret);
         this.handshakeSeconds = handshakeSeconds;
     }
@@ -115,21 +131,40 @@ public final class GroupNodeContext extends DefaultNodeContext {
                 whenClosed(channel, context, null);
                 return;
             }
-            TlsConnection tls = new TlsConnection(credentials.engine(channel.isClientMode()), channel);
+            SSLEngine engine = credentials.engine(channel.isClientMode());
+            TlsConnection tls = new TlsConnection(engine, channel, handshakes::end);
             channel.inboundPipeline().addLast(tls.inbound());
             members.initChannel(channel);
             channel.outboundPipeline().addLast(tls.outbound());
             whenClosed(channel, context, tls);
+            if (!channel.isClientMode()) {
+                closeOldestFor(tls);
+            }
+            var begun = new WeakReference<>(tls); // what is closed sooner is garbage sooner
             var _ = node.getNodeEngine()
                     .getExecutionService()
-                    .schedule(() -> closeUnlessEstablished(channel, tls), handshakeSeconds, TimeUnit.SECONDS);
+                    .schedule(() -> closeUnlessEstablished(begun.get()), handshakeSeconds, TimeUnit.SECONDS);
         }
     }
 
-    private void closeUnlessEstablished(Channel channel, TlsConnection tls) {
+    private void closeOldestFor(TlsConnection tls) {
+        TlsConnection oldest = handshakes.begin(tls);
+        tls.channel().addCloseListener(_ -> handshakes.end(tls));
+        if (oldest != null) {
+            closeUnlessEstablished(oldest, "too many connections without a TLS handshake");
+        }
+    }
+
+    private void closeUnlessEstablished(@Nullable TlsConnection tls) {
+        if (tls != null) {
+            closeUnlessEstablished(tls, "no TLS handshake within " + handshakeSeconds + " s");
+        }
+    }
+
+    private static void closeUnlessEstablished(TlsConnection tls, String reason) {
         if (!tls.isEstablished()
-                && channel.attributeMap().get(ServerConnection.class) instanceof ServerConnection connection) {
-            connection.close("no TLS handshake within " + handshakeSeconds + " s", null);
+                && tls.channel().attributeMap().get(ServerConnection.class) instanceof ServerConnection connection) {
+            connection.close(reason, null);
         }
     }
 

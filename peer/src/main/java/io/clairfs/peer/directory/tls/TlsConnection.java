@@ -7,6 +7,7 @@ import com.hazelcast.internal.networking.OutboundHandler;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLException;
@@ -28,6 +29,7 @@ final class TlsConnection {
 
     private final SSLEngine engine;
     private final Channel channel;
+    private final Consumer<TlsConnection> whenEstablished;
     private final InboundHandler<ByteBuffer, ByteBuffer> inbound = new Inbound();
     private final OutboundHandler<ByteBuffer, ByteBuffer> outbound = new Outbound();
 
@@ -39,9 +41,11 @@ final class TlsConnection {
     private boolean established;
     private @Nullable SSLException failure;
 
-    TlsConnection(SSLEngine engine, Channel channel) throws SSLException {
+    /** {@code whenEstablished} is called once, when the handshake has succeeded, on a thread of the network. */
+    TlsConnection(SSLEngine engine, Channel channel, Consumer<TlsConnection> whenEstablished) throws SSLException {
         this.engine = engine;
         this.channel = channel;
+        this.whenEstablished = whenEstablished;
         decrypted = ByteBuffer.allocate(engine.getSession().getApplicationBufferSize())
                 .limit(0);
         engine.beginHandshake();
@@ -53,6 +57,10 @@ final class TlsConnection {
 
     OutboundHandler<ByteBuffer, ByteBuffer> outbound() {
         return outbound;
+    }
+
+    Channel channel() {
+        return channel;
     }
 
     /** Whether the handshake has succeeded. */
@@ -165,6 +173,7 @@ final class TlsConnection {
     private void establish() {
         if (!established) {
             established = true;
+            whenEstablished.accept(this);
             if (outboundWaits) {
                 wakeOutbound();
             }

@@ -1,5 +1,6 @@
 package io.clairfs.peer.transfer.server;
 
+import io.clairfs.peer.Handshakes;
 import io.clairfs.peer.transfer.Credentials;
 import io.clairfs.peer.transfer.TransferLimits;
 import io.clairfs.peer.transfer.TransferThreads;
@@ -42,7 +43,7 @@ public final class TransferServer implements AutoCloseable {
             new DefaultChannelGroup("transfer server", GlobalEventExecutor.INSTANCE, true);
     private final List<InetSocketAddress> addresses = new ArrayList<>();
     private final AtomicInteger accepted = new AtomicInteger();
-    private final Handshakes handshakes;
+    private final Handshakes<Channel> handshakes;
     private final AtomicLong refusalLoggedNs = new AtomicLong(System.nanoTime() - REFUSAL_LOG_INTERVAL_NS);
 
     private TransferServer(Credentials credentials, SampleService service, TransferLimits limits, int rails) {
@@ -50,7 +51,7 @@ public final class TransferServer implements AutoCloseable {
         this.service = service;
         this.limits = limits;
         mostConnections = limits.counts().connections() * rails;
-        handshakes = new Handshakes(limits.counts().handshakes());
+        handshakes = new Handshakes<>(limits.counts().handshakes());
     }
 
     /**

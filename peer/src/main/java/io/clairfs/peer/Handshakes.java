@@ -1,6 +1,5 @@
-package io.clairfs.peer.transfer.server;
+package io.clairfs.peer;
 
-import io.netty.channel.Channel;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -8,27 +7,30 @@ import org.jspecify.annotations.Nullable;
 /**
  * The connections that have not proved yet that they belong to the group. They are bounded, and the oldest goes for a newer one: strangers that connect and say
  * nothing keep no peer out, which proves itself in two round trips.
+ *
+ * @param <C> a connection
  */
-final class Handshakes {
+public final class Handshakes<C> {
     private final int most;
-    private final Set<Channel> underWay = new LinkedHashSet<>();
+    private final Set<C> underWay = new LinkedHashSet<>();
 
-    Handshakes(int most) {
+    /** {@code most} may be under way. */
+    public Handshakes(int most) {
         this.most = most;
     }
 
     /** Begins one. Returns the connection that has to be closed for it; null while there is room. */
-    synchronized @Nullable Channel begin(Channel channel) {
-        Channel oldest = underWay.size() < most ? null : underWay.iterator().next();
+    public synchronized @Nullable C begin(C connection) {
+        C oldest = underWay.size() < most ? null : underWay.iterator().next();
         if (oldest != null) {
             underWay.remove(oldest);
         }
-        underWay.add(channel);
+        underWay.add(connection);
         return oldest;
     }
 
     /** Ends one. Does nothing for a connection that had to go for another, or has ended before. */
-    synchronized void end(Channel channel) {
-        underWay.remove(channel);
+    public synchronized void end(C connection) {
+        underWay.remove(connection);
     }
 }
