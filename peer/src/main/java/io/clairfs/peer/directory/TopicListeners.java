@@ -73,13 +73,18 @@ final class TopicListeners implements AutoCloseable {
         this.heartbeatMs = heartbeatMs;
     }
 
-    /** Registers them, and returns when all members have answered. */
+    /** Registers them, and returns when all members have answered. {@link #again} does nothing meanwhile: its newer topics would go for those of this call. */
     void begin() {
         lastNs = System.nanoTime();
-        register();
+        isUnderWay.set(true);
+        try {
+            register();
+        } finally {
+            isUnderWay.set(false);
+        }
     }
 
-    /** Registers them anew, on a thread of its own. */
+    /** Registers them anew, on a thread of its own; where they are being registered just now, some heartbeats later. */
     void again() {
         lastNs = System.nanoTime();
         if (!isUnderWay.compareAndSet(false, true)) {
