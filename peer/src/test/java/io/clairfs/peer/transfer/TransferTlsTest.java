@@ -16,6 +16,8 @@ import io.clairfs.peer.transfer.client.TransferClient;
 import io.clairfs.peer.transfer.server.SampleService;
 import io.clairfs.peer.transfer.server.ServeResult;
 import io.clairfs.peer.transfer.server.TransferServer;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.FileChannel;
@@ -25,15 +27,22 @@ import java.nio.file.StandardOpenOption;
 import java.security.KeyStore;
 import java.util.Base64;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The same transfers, encrypted. Keys are made by the JDK's keytool. */
 @Timeout(120)
 final class TransferTlsTest {
+    /** More than sockets keep for a reader that takes nothing. */
+    private static final int LARGE = 64 << 20;
+
     private static final char[] PASSWORD = "changeit".toCharArray();
 
     private final LeakWatch leaks = new LeakWatch();
@@ -127,6 +136,91 @@ final class TransferTlsTest {
                 assertThat(done.get()).isEqualTo(3);
             }
         }
+    }
+
+    /** Encrypted bytes are a copy, which a reader that takes nothing would have kept, and others of its event loop wait for. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void largeSample_isEncryptedAsFarAsItsReaderTakesIt_andOthersAreServedMeanwhile(boolean fromFile) throws Exception {
+        makeKey("a");
+        makeKey("b");
+        samples.add(1, 1_000);
+        CompletableFuture<ServeResult> large = new CompletableFuture<>();
+        CountDownLatch isAsked = new CountDownLatch(1);
+        CountDownLatch readerGoesOn = new CountDownLatch(1);
+        SampleService service = (sample, size, deadline) -> {
+            if (sample == 1) {
+                return samples.serve(sample, size, deadline);
+            }
+            isAsked.countDown();
+            return new ServeResult.Later(large);
+        };
+        AtomicInteger released = new AtomicInteger();
+        SampleBuffer bytes = SampleBuffer.allocate(LARGE);
+        ServedSamples.fill(9, bytes.bytes());
+        TransferThreads readers = TransferThreads.start("reader", 1);
+        try (FileChannel file = FileChannel.open(
+                        directory.resolve("stored"),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE);
+                TransferThreads one = TransferThreads.start("serve", 1);
+                TransferServer server =
+                        TransferServer.start(List.of(ANY_PORT), credentials("a", "b"), service, PATIENT, one);
+                TransferClient other = new TransferClient(credentials("b", "a"), PATIENT, threads);
+                TransferClient reader = new TransferClient(credentials("b", "a"), PATIENT, readers)) {
+            var _ = file.write(bytes.bytes().asByteBuffer());
+            CompletableFuture<Answer> answer =
+                    ServedSamples.peer(reader, server.addresses().getFirst()).ask(9, LARGE, in(PATIENCE_MS));
+            isAsked.await();
+            stop(readers, readerGoesOn);
+            long before = directBytes();
+            ServeResult.Stored stored =
+                    new ServeResult.Stored(file, 0, LARGE, bytes.crc32c(), released::incrementAndGet);
+            assertThat(bytes.tryRetain()).isTrue();
+            large.complete(fromFile ? stored : new ServeResult.Memory(bytes));
+            Peer peer = ServedSamples.peer(other, server.addresses().getFirst());
+            ServedSamples.assertGot(peer.fetch(1, 1_000, in(PATIENCE_MS)), 1, 1_000);
+            assertThat(directBytes() - before).isLessThan(LARGE / 2);
+            if (fromFile) {
+                bytes.release();
+                assertThat(released).hasValue(0);
+            } else {
+                bytes.release();
+                assertThat(bytes.tryRetain()).as("still to be sent").isTrue();
+                bytes.release();
+            }
+            readerGoesOn.countDown();
+            ServedSamples.assertGot(answer.join(), 9, LARGE);
+        } finally {
+            readerGoesOn.countDown();
+            readers.close();
+        }
+        if (fromFile) {
+            bytes.release();
+            assertThat(released).hasValue(1);
+        }
+        assertThat(bytes.tryRetain()).isFalse();
+    }
+
+    private static long directBytes() {
+        return ((ByteBufAllocatorMetricProvider) ByteBufAllocator.DEFAULT)
+                .metric()
+                .usedDirectMemory();
+    }
+
+    /** Returns when the only event loop of these waits for the latch. */
+    private static void stop(TransferThreads threads, CountDownLatch until) throws InterruptedException {
+        CountDownLatch stands = new CountDownLatch(1);
+        threads.next().execute(() -> {
+            stands.countDown();
+            try {
+                until.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        stands.await();
     }
 
     @Test

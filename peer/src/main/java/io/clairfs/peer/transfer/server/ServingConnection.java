@@ -11,14 +11,12 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.stream.ChunkedWriteHandler;
 import io.netty.handler.timeout.IdleStateEvent;
-import io.netty.util.ReferenceCounted;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.concurrent.Future;
-import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -39,7 +37,6 @@ import org.jspecify.annotations.Nullable;
 final class ServingConnection extends ByteToMessageDecoder {
     private static final Logger LOG = System.getLogger(ServingConnection.class.getName());
     private static final int TICK_MS = 20;
-    private static final int COPY_BYTES = 64 << 10;
 
     /** Answers without a sample that a peer may leave unread: those to requests that it cancels are bounded by nothing else. */
     private static final int MOST_ANSWERS_UNSENT = 32 << 10;
@@ -54,6 +51,10 @@ final class ServingConnection extends ByteToMessageDecoder {
     private @Nullable Future<?> tick;
     private int answersUnsent;
     private boolean encrypted;
+
+    /** Bytes of samples that were written after the last flush. Before a flush TLS encrypts nothing, and the send queue does not count them. */
+    private long unflushedBytes;
+
     /** Whether a reply is being written. Nothing else may be written then: nothing may come between its header and its bytes. */
     private boolean replying;
 
@@ -67,6 +68,11 @@ final class ServingConnection extends ByteToMessageDecoder {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         encrypted = ctx.pipeline().get(SslHandler.class) != null;
+        if (encrypted) {
+            ctx.pipeline()
+                    .addBefore(
+                            ctx.name(), null, new ChunkedWriteHandler()); // keeps replies behind the pieces before them
+        }
     }
 
     @Override
@@ -202,6 +208,7 @@ final class ServingConnection extends ByteToMessageDecoder {
             }
             if (open.get(asked.id) == asked) { // still wanted
                 serve(ctx, asked);
+                flushIfFull(ctx);
             }
         }
         ctx.flush();
@@ -209,6 +216,13 @@ final class ServingConnection extends ByteToMessageDecoder {
             channel.config().setOption(EpollChannelOption.TCP_CORK, false);
         }
         watchDeadlines(ctx);
+    }
+
+    private void flushIfFull(ChannelHandlerContext ctx) {
+        if (encrypted && unflushedBytes >= ServedPieces.PIECE_BYTES) {
+            unflushedBytes = 0;
+            ctx.flush();
+        }
     }
 
     /** While a request has no answer. A node has a connection to each other one, and those that owe nothing wake nobody. */
@@ -321,10 +335,10 @@ final class ServingConnection extends ByteToMessageDecoder {
 
     /** Writes a reply with a sample. The channel releases the result once it has it; until then it is released here, as where there is no memory for the head. */
     private ChannelFuture write(ChannelHandlerContext ctx, Asked asked, ServeResult.Held result) {
-        @Nullable ReferenceCounted body;
+        Object body;
         ChannelFuture head;
         try {
-            body = result.size() == 0 ? null : body(result);
+            body = body(result);
             head = served(ctx, asked, result);
         } catch (RuntimeException | Error e) {
             result.release();
@@ -334,20 +348,35 @@ final class ServingConnection extends ByteToMessageDecoder {
             result.release();
             return head;
         }
-        return body == null ? copy(ctx, (ServeResult.Stored) result) : ctx.write(body);
+        ChannelFuture written = ctx.write(body);
+        if (body instanceof ServedPieces) {
+            written.addListener(sent -> closeUnless(sent.isSuccess(), ctx));
+        }
+        return written;
     }
 
-    /** The sample as the channel takes it; null if it has to be copied, because TLS encrypts in this process. */
-    private @Nullable ReferenceCounted body(ServeResult.Held result) {
+    /** What a peer waits for that does not come is not followed by anything else. */
+    private static void closeUnless(boolean sent, ChannelHandlerContext ctx) {
+        if (!sent) {
+            ctx.close();
+        }
+    }
+
+    /** The sample as the channel takes it. */
+    private Object body(ServeResult.Held result) {
         return switch (result) {
-            case ServeResult.Memory memory -> new ServedBytes(memory);
-            case ServeResult.Stored stored -> encrypted ? null : new ServedFile(stored);
+            case ServeResult.Memory memory ->
+                encrypted && memory.size() > ServedPieces.PIECE_BYTES
+                        ? new ServedPieces(memory)
+                        : new ServedBytes(memory);
+            case ServeResult.Stored stored -> encrypted ? new ServedPieces(stored) : new ServedFile(stored);
         };
     }
 
     private ChannelFuture served(ChannelHandlerContext ctx, Asked asked, ServeResult.Held result) {
         counters.served.increment();
         counters.servedBytes.add(result.size());
+        unflushedBytes += result.size();
         return switch (result) {
             case ServeResult.Memory memory -> {
                 int crc = memory.sample().crc32c();
@@ -365,46 +394,6 @@ final class ServingConnection extends ByteToMessageDecoder {
         ByteBuf head = ctx.alloc().directBuffer(Frames.REPLY_HEAD_BYTES);
         Frames.writeReply(head, type, reason, brought, asked.id, asked.sample, bytes, crc);
         return ctx.write(head);
-    }
-
-    /** Writes a stored sample from memory. */
-    private static ChannelFuture copy(ChannelHandlerContext ctx, ServeResult.Stored result) {
-        try {
-            long at = result.offset();
-            long end = at + result.size();
-            ChannelFuture last = ctx.newSucceededFuture();
-            while (at < end) {
-                int length = (int) Math.min(COPY_BYTES, end - at);
-                last = ctx.write(piece(ctx, result, at, length));
-                at += length;
-            }
-            return last;
-        } catch (IOException e) {
-            LOG.log(Level.ERROR, "a stored sample cannot be read: " + e.getMessage());
-            return ctx.close();
-        } finally {
-            result.release();
-        }
-    }
-
-    private static ByteBuf piece(ChannelHandlerContext ctx, ServeResult.Stored result, long at, int length)
-            throws IOException {
-        ByteBuf piece = ctx.alloc().directBuffer(length);
-        try {
-            return piece.writerIndex(fill(piece.nioBuffer(0, length), result, at));
-        } catch (IOException | RuntimeException e) {
-            piece.release();
-            throw e;
-        }
-    }
-
-    private static int fill(ByteBuffer piece, ServeResult.Stored result, long at) throws IOException {
-        while (piece.hasRemaining()) {
-            if (result.file().read(piece, at + piece.position()) < 0) {
-                throw new IOException("the file is shorter than was said");
-            }
-        }
-        return piece.position();
     }
 
     /** What is thrown would end the looks for good. */
