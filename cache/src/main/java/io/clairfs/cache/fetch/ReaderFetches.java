@@ -63,6 +63,16 @@ final class ReaderFetches {
         return flight != null && flight.isAtSource();
     }
 
+    /** Whether there is a flight of this file that is not lost. */
+    boolean isUnderWay(int file) {
+        return flights.of(file) != null;
+    }
+
+    /** As {@link Admission#wouldKeepInMemory}. */
+    boolean isKeptInMemory(int file) {
+        return admission.wouldKeepInMemory(file);
+    }
+
     /** As {@link Admission#mayBeWhole}. */
     boolean mayBeWhole(int file) {
         return admission.mayBeWhole(file);

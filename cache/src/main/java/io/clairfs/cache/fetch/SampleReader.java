@@ -17,7 +17,7 @@ import java.util.function.IntPredicate;
  * Answers readers whose sample was not staged in time, and never lets one wait longer than the read timeout.
  *
  * <p>A request asks for a piece of a file, a MiB at most. The whole sample is fetched and held for a few seconds, so that
- * the requests that follow cost no second fetch; a file too large for that is read piece by piece from the source, unless a view makes it.
+ * the requests that follow cost no second fetch; a file too large for that, or for the room that others leave, is read piece by piece from the source, unless a view makes it.
  *
  * <p>No thread waits for another. A sample in memory is given at once. A sample without a flight is fetched by the thread that asks, and
  * its reader has its bytes as soon as they are there. A request for a sample with a flight is answered by the thread that fetches.
@@ -125,8 +125,17 @@ public final class SampleReader implements AutoCloseable {
 
     private boolean isReadInPieces(int file, long upTo, long size) {
         boolean isTooLarge = size > inUse.readersBytes() / WHOLE_AT_ONCE;
-        boolean isInParts = size >= LEAST_IN_PARTS_BYTES && (staged.test(file) || isLongAtSource(upTo));
+        boolean isInParts = size >= LEAST_IN_PARTS_BYTES
+                && (staged.test(file) || isLongAtSource(upTo) || isHeldNowhere(file, size));
         return (isTooLarge || isInParts) && !tree.isMade(file);
+    }
+
+    /** Whether the source would give the whole sample, and nothing would hold it for the next request without letting go of what other readers come for. */
+    private boolean isHeldNowhere(int file, long size) {
+        return !inUse.hasRoomForReaders(size)
+                && !fetches.isUnderWay(file)
+                && !router.isNear(file)
+                && !fetches.isKeptInMemory(file);
     }
 
     /** Whether a reader of the end of so many bytes might wait too long for those before it. */
@@ -165,7 +174,7 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Reads a piece of a sample that is too large to be fetched for each reader of a part, or of which only a part is missing. It comes from a flight that is under way,
+     * Reads a piece of a sample that is too large to be fetched for each reader of a part, or to be held, or of which only a part is missing. It comes from a flight that is under way,
      * if that is about to have it; else from a tier or a peer that holds the sample, as a whole, if it can be held for the requests that follow; else from the source; and if that fails,
      * from a tier or a peer after all. Where a place nearer than the source does not give the sample, those who wait for it read their pieces too.
      */

@@ -2,11 +2,14 @@ package io.clairfs.cache.fetch;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Policy;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import com.github.benmanes.caffeine.cache.Scheduler;
 import io.clairfs.cache.tier.SampleBuffer;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * Samples that are in use, whether or not a tier holds them. A loader uses one while it pushes it. A reader, which comes in pieces, uses
  * one until it closes the file, or for a few seconds after its last request where closes are not reported. So loader and reader do not
  * fetch the same sample one after the other.
+ *
+ * <p>What readers hold is bounded in bytes. Beyond that the least recently read sample is let go, and not, as by frequency of use, the newcomer:
+ * its reader would have it fetched anew for each request. Thread-safe; its lock comes before those of Caffeine.
  */
 public final class SamplesInUse implements AutoCloseable {
     /** Bytes that readers may hold in all where there is plenty of memory. */
@@ -23,7 +29,12 @@ public final class SamplesInUse implements AutoCloseable {
 
     private final ConcurrentHashMap<Integer, SampleBuffer> ofLoaders = new ConcurrentHashMap<>();
     private final Cache<Integer, SampleBuffer> ofReaders;
+    private final Policy.FixedExpiration<Integer, SampleBuffer> byLastRead;
     private final long readersBytes;
+    private final AtomicLong heldBytes = new AtomicLong();
+
+    /** Held to let go of samples for others, so that no more go than have to. */
+    private final Object excess = new Object();
 
     /** Readers may hold 256 MiB. */
     public SamplesInUse() {
@@ -39,18 +50,18 @@ public final class SamplesInUse implements AutoCloseable {
     public SamplesInUse(long readersBytes, LongSupplier clockNs) {
         this.readersBytes = readersBytes;
         ofReaders = Caffeine.newBuilder()
-                .maximumWeight(readersBytes)
-                .weigher((Integer _, SampleBuffer sample) -> (int) Math.min(sample.size(), Integer.MAX_VALUE))
                 .expireAfterAccess(READERS_KEEP)
                 .ticker(clockNs::getAsLong)
                 .executor(Runnable::run)
                 .scheduler(Scheduler.systemScheduler())
-                .removalListener(SamplesInUse::dropped)
+                .removalListener(this::dropped)
                 .build();
+        byLastRead = ofReaders.policy().expireAfterAccess().orElseThrow();
     }
 
-    private static void dropped(@Nullable Integer file, @Nullable SampleBuffer sample, RemovalCause cause) {
+    private void dropped(@Nullable Integer file, @Nullable SampleBuffer sample, RemovalCause cause) {
         if (sample != null) {
+            heldBytes.addAndGet(-sample.size());
             sample.release();
         }
     }
@@ -77,8 +88,31 @@ public final class SamplesInUse implements AutoCloseable {
 
     /** Holds a sample for a reader that will come for more of it. */
     void readInPieces(int file, SampleBuffer sample) {
-        if (sample.tryRetain() && ofReaders.asMap().putIfAbsent(file, sample) != null) {
-            sample.release();
+        if (sample.size() <= readersBytes) {
+            var _ = ofReaders.asMap().computeIfAbsent(file, _ -> retained(sample));
+            letGoExcess();
+        }
+    }
+
+    private @Nullable SampleBuffer retained(SampleBuffer sample) {
+        if (!sample.tryRetain()) {
+            return null;
+        }
+        heldBytes.addAndGet(sample.size());
+        return sample;
+    }
+
+    private void letGoExcess() {
+        if (heldBytes.get() > readersBytes) {
+            synchronized (excess) {
+                while (heldBytes.get() > readersBytes) {
+                    Set<Integer> oldest = byLastRead.oldest(1).keySet();
+                    if (oldest.isEmpty()) {
+                        return; // it was just let go
+                    }
+                    ofReaders.invalidateAll(oldest);
+                }
+            }
         }
     }
 
@@ -89,7 +123,10 @@ public final class SamplesInUse implements AutoCloseable {
 
     /** Whether readers may hold a sample of so many bytes beside what they hold. */
     boolean hasRoomForReaders(long bytes) {
-        return ofReaders.policy().eviction().orElseThrow().weightedSize().orElse(0) + bytes <= readersBytes;
+        if (heldBytes.get() + bytes > readersBytes) {
+            ofReaders.cleanUp(); // what no reader came for is let go a little late
+        }
+        return heldBytes.get() + bytes <= readersBytes;
     }
 
     /**

@@ -25,6 +25,7 @@ public final class Admission implements AutoCloseable {
     private static final int MEMORY = ResidentSamples.MEMORY;
 
     private final DatasetTree tree;
+    private final MemoryTier memory;
     private final ResidentSamples residents;
     private final TierRoom room;
     private final Insertion insertion;
@@ -46,6 +47,7 @@ public final class Admission implements AutoCloseable {
     public Admission(
             DatasetTree tree, MemoryTier memory, List<? extends Tier> slower, long queueBytes, long mostWholeBytes) {
         this.tree = tree;
+        this.memory = memory;
         this.mostWholeBytes = mostWholeBytes;
         residents = new ResidentSamples(tree, memory, slower, queueBytes);
         room = new TierRoom(residents);
@@ -105,6 +107,16 @@ public final class Admission implements AutoCloseable {
     /** Whether the sample is small enough to be in memory as a whole, on its way to a slower tier or a peer. */
     public boolean mayBeWhole(int file) {
         return tree.keptSize(file) <= mostWholeBytes;
+    }
+
+    /** Whether memory would keep the sample if a reader had it fetched now, as far as can be told: it is wanted there, or there is free room. */
+    public boolean wouldKeepInMemory(int file) {
+        long bytes = tree.keptSize(file);
+        return switch (plan.tierOf(file)) {
+            case MEMORY -> true;
+            case LocalPlan.ANYWHERE -> room.isFree(MEMORY, bytes);
+            default -> !residents.isHere(file) && memory.hasRoomForRecent(bytes);
+        };
     }
 
     /** Whether a filler has to bring this sample to this tier. */

@@ -149,6 +149,11 @@ public final class MemoryTier implements Tier {
         return isOpenFor(file);
     }
 
+    /** Whether a recent sample of so many bytes would be kept without the eviction of another. */
+    public boolean hasRoomForRecent(long bytes) {
+        return !closed && recentBytes.get() + bytes <= recentRoom.getMaximum() * unit;
+    }
+
     /** Evicts a sample that was added after {@link #close}. Returns whether the tier is open. */
     private boolean isOpenFor(int file) {
         if (closed) {

@@ -389,6 +389,102 @@ final class SampleReaderTest {
     }
 
     @Test
+    void sampleThatReadersHaveNoRoomFor_isReadByItsParts_untilThereIsRoom() throws Exception {
+        try (Crowd crowd = new Crowd(5, 1)) {
+            for (int sample = 0; sample < 4; sample++) {
+                crowd.requireRead(sample, 0);
+            }
+            crowd.requireRead(4, 5000);
+            crowd.requireRead(4, 6000);
+            assertThat(counters.fromSource.bytes()).isEqualTo(4 * MIDDLE + 2000);
+            for (int sample = 0; sample < 4; sample++) {
+                crowd.requireRead(sample, 5000);
+            }
+            assertThat(counters.fromSource.bytes()).as("these are still held").isEqualTo(4 * MIDDLE + 2000);
+            crowd.held.closed(new int[] {crowd.files.file(0)}, 1);
+            crowd.requireRead(4, 7000);
+            crowd.requireRead(4, 8000);
+            assertThat(counters.fromSource.bytes()).isEqualTo(5 * MIDDLE + 2000);
+        }
+    }
+
+    @Test
+    void sampleThatReadersHaveNoRoomFor_isFetchedWhole_whereMemoryKeepsIt() throws Exception {
+        try (Crowd crowd = new Crowd(5, 5 * MIDDLE)) {
+            for (int sample = 0; sample < 5; sample++) {
+                crowd.requireRead(sample, 5000);
+            }
+            crowd.files.fail(true);
+            for (int sample = 0; sample < 5; sample++) {
+                crowd.requireRead(sample, 6000);
+            }
+        }
+    }
+
+    @Test
+    void smallSample_isFetchedOnceForItsRequests_howeverManyReadersHold() throws Exception {
+        SamplesInUse few = new SamplesInUse(4 * SMALL, () -> 0);
+        MemoryTier none = new MemoryTier(1);
+        Admission nowhere = new Admission(dataset.tree, none, List.of(), LARGE);
+        FetchRouter fetches = new FetchRouter(
+                new FetchPlaces(dataset.tree, dataset, nowhere, few, PeerFetch.NONE),
+                FetchLimits.DEFAULT,
+                new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
+                counters,
+                System::nanoTime);
+        try (SampleReader all = new SampleReader(dataset.tree, dataset, fetches, few, counters, errors, TIMEOUT_MS)) {
+            for (int sample = 1; sample <= 9; sample++) {
+                assertThat(ReadBytes.of(all, dataset.file(sample), 0, 40)).hasSize(40);
+                int file = dataset.file(sample);
+                Await.until("it has come", () -> !fetches.isUnderWay(file));
+                assertThat(ReadBytes.of(all, file, 40, 60)).hasSize(60);
+            }
+            assertThat(dataset.reads()).containsExactly(1, 2, 3, 4, 5, 6, 7, 8, 9);
+        } finally {
+            nowhere.close();
+            none.close();
+            few.close();
+        }
+    }
+
+    /** Samples of 4 MiB, of which readers may hold four, and a memory tier. */
+    private final class Crowd implements AutoCloseable {
+        final FakeDataset files;
+        final SamplesInUse held = new SamplesInUse(4 * MIDDLE, () -> 0);
+        private final MemoryTier tier;
+        private final Admission kept;
+        private final FetchRouter fetches;
+        private final SampleReader readers;
+
+        Crowd(int samples, long memoryBytes) throws Exception {
+            files = new FakeDataset(samples, _ -> MIDDLE);
+            tier = new MemoryTier(memoryBytes);
+            kept = new Admission(files.tree, tier, List.of(), LARGE);
+            fetches = new FetchRouter(
+                    new FetchPlaces(files.tree, files, kept, held, PeerFetch.NONE),
+                    FetchLimits.DEFAULT,
+                    new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
+                    counters,
+                    System::nanoTime);
+            readers = new SampleReader(files.tree, files, fetches, held, counters, errors, TIMEOUT_MS);
+        }
+
+        /** Reads 1000 bytes from this offset on, and waits for the end of the fetch that this may have begun. */
+        void requireRead(int sample, long offset) throws Exception {
+            assertThat(ReadBytes.of(readers, files.file(sample), offset, 1000)).hasSize(1000);
+            Await.until("no fetch goes on", () -> !fetches.isUnderWay(files.file(sample)));
+        }
+
+        @Override
+        public void close() {
+            readers.close();
+            kept.close();
+            tier.close();
+            held.close();
+        }
+    }
+
+    @Test
     void sampleUnderWay_isHeldForItsReader_whenItHasArrived() throws Exception {
         CountDownLatch gate = dataset.hang();
         FutureTask<SampleBuffer> staged = new FutureTask<>(() -> router.fetch(dataset.file(1), 0, new FakeStager(0)));

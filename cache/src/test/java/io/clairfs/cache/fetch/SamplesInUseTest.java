@@ -63,6 +63,44 @@ final class SamplesInUseTest {
     }
 
     @Test
+    void whatReadersHoldBeyondTheirs_isLetGo_theLeastRecentlyReadFirst() {
+        try (SamplesInUse inUse = holding(250)) {
+            for (int file = 1; file <= 2; file++) {
+                SampleBuffer sample = SampleBuffer.allocate(100);
+                inUse.readInPieces(file, sample);
+                sample.release();
+            }
+            requireHeld(inUse, 1);
+            SampleBuffer newcomer = SampleBuffer.allocate(100);
+            inUse.readInPieces(3, newcomer);
+            newcomer.release();
+            assertThat(inUse.get(2)).isNull();
+            requireHeld(inUse, 1);
+            requireHeld(inUse, 3);
+            assertThat(inUse.hasRoomForReaders(50)).isTrue();
+            assertThat(inUse.hasRoomForReaders(51)).isFalse();
+        }
+    }
+
+    private static void requireHeld(SamplesInUse inUse, int file) {
+        SampleBuffer held = inUse.get(file);
+        assertThat(held).isNotNull();
+        held.release();
+    }
+
+    @Test
+    void roomOfSamplesForWhichNoReaderComes_isFree_someSecondsAfterTheirLastRequest() {
+        try (SamplesInUse inUse = holding(250)) {
+            SampleBuffer sample = SampleBuffer.allocate(200);
+            inUse.readInPieces(1, sample);
+            sample.release();
+            assertThat(inUse.hasRoomForReaders(100)).isFalse();
+            clock.addAndGet(TimeUnit.SECONDS.toNanos(6));
+            assertThat(inUse.hasRoomForReaders(100)).isTrue();
+        }
+    }
+
+    @Test
     void closed_whileALoaderHasIt_leavesItToTheLoader() {
         try (SamplesInUse inUse = holding(SamplesInUse.READERS_BYTES)) {
             SampleBuffer sample = SampleBuffer.allocate(100);
