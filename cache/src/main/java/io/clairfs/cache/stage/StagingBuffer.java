@@ -432,8 +432,11 @@ public final class StagingBuffer {
         return capacityBytes;
     }
 
-    int capacitySamples() {
-        return capacitySamples;
+    /** The places that belong to a part of the bytes, at least one; no bound where that is all bytes, for then {@link #reserve} keeps it, and counts places that positions share once. */
+    int placesOf(long partBytes) {
+        return partBytes >= capacityBytes
+                ? Integer.MAX_VALUE
+                : Math.max(1, (int) ((double) partBytes / capacityBytes * capacitySamples));
     }
 
     public synchronized long usedBytes() {

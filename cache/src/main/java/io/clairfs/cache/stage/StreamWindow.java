@@ -153,9 +153,15 @@ public final class StreamWindow {
         return stagedUnread;
     }
 
-    /** Whether less than {@code bytes} of unread samples are staged or on their way while there is more to stage. */
+    /**
+     * Whether less than {@code bytes} of unread samples are staged or on their way, and less than that part of the buffer's places is taken, while there is
+     * more to stage.
+     */
     public boolean isHungry(long bytes) {
-        return stagedUnreadBytes < bytes && toStage < tail && toStage - head < mostAhead;
+        return stagedUnreadBytes < bytes
+                && stagedUnread < staging.placesOf(bytes)
+                && toStage < tail
+                && toStage - head < mostAhead;
     }
 
     /** Passes the files of the next {@code most} positions to stage to {@code each}. */
@@ -220,12 +226,13 @@ public final class StreamWindow {
      * The next position to stage, with room for it taken; null when the trainer has to read something first, or nothing is left. Positions
      * whose samples are still staged are passed over, and keep them.
      *
-     * @param shareBytes what this stream may have staged and unread
+     * @param shareBytes what this stream may have staged and unread; of the buffer's places it may take the same part
      */
     @Nullable
     public ToStage nextToStage(long shareBytes) throws InvalidSpecException {
         extend();
-        keepToShare(shareBytes);
+        int sharePlaces = staging.placesOf(shareBytes);
+        keepToShare(shareBytes, sharePlaces);
         ToStage once = nextLost();
         if (once != null) {
             return once;
@@ -241,7 +248,10 @@ public final class StreamWindow {
                 toStage++; // a sample that never fits is left to its reader's requests
                 continue;
             }
-            if (stagedUnread > 0 && (stagedUnreadBytes + bytes > shareBytes || toStage - head >= mostAhead)) {
+            if (stagedUnread > 0
+                    && (stagedUnreadBytes + bytes > shareBytes
+                            || stagedUnread >= sharePlaces
+                            || toStage - head >= mostAhead)) {
                 if (letGoFarthest()) {
                     continue;
                 }
@@ -301,8 +311,8 @@ public final class StreamWindow {
     }
 
     /** What is farthest ahead goes when the share has become smaller: another job's trainer would have no room. */
-    private void keepToShare(long shareBytes) {
-        while (stagedUnread > 1 && stagedUnreadBytes > shareBytes && placedTo > head) {
+    private void keepToShare(long shareBytes, int sharePlaces) {
+        while (stagedUnread > 1 && (stagedUnreadBytes > shareBytes || stagedUnread > sharePlaces) && placedTo > head) {
             placedTo--;
             if (slot(placedTo).place != null) {
                 letGo(slot(placedTo));

@@ -301,6 +301,46 @@ final class StreamWindowTest {
         assertThat(window.nextToStage(2 * SIZE)).isNotNull();
     }
 
+    /** A window over a buffer that has few places for samples and bytes for many more. */
+    private StreamWindow overFewPlaces(StagingBuffer fewPlaces) throws InvalidSpecException {
+        EpochOrders orders =
+                new EpochOrders(JobSpec.parse("sampler=sequential").sampler(dataset.index), SAMPLES, System::nanoTime);
+        return new StreamWindow(new AccessStream(orders, 0, 2), dataset.index, dataset.tree, fewPlaces, 0);
+    }
+
+    @Test
+    void isHungry_whileLessThanThatPartOfThePlacesIsTaken_whereSamplesAreSmall() throws Exception {
+        StagingBuffer fewPlaces = new StagingBuffer(area, 100 * SIZE, 10);
+        StreamWindow small = overFewPlaces(fewPlaces);
+        for (int staged = 0; staged < 5; staged++) {
+            assertThat(small.isHungry(50 * SIZE)).as(staged + " of 5 places").isTrue();
+            assertThat(small.nextToStage(100 * SIZE)).isNotNull();
+        }
+        assertThat(small.isHungry(50 * SIZE)).isFalse();
+        assertThat(small.isHungry(60 * SIZE)).isTrue();
+    }
+
+    // Promise J7
+    @Test
+    void share_isOfThePlacesToo_soSmallSamplesOfOneJobLeaveRoomForAnother() throws Exception {
+        StagingBuffer fewPlaces = new StagingBuffer(area, 100 * SIZE, 10);
+        StreamWindow first = overFewPlaces(fewPlaces);
+        int staged = 0;
+        while (first.nextToStage(100 * SIZE) != null) {
+            staged++;
+        }
+        assertThat(staged).as("all places").isEqualTo(10);
+        StreamWindow second = overFewPlaces(fewPlaces);
+        second.jump(AccessStream.position(0, 10));
+        assertThat(second.nextToStage(50 * SIZE)).isNull();
+        assertThat(first.nextToStage(50 * SIZE))
+                .as("it lets go of what is beyond its share")
+                .isNull();
+        assertThat(first.underWay()).isEqualTo(5);
+        while (second.nextToStage(50 * SIZE) != null) {}
+        assertThat(second.underWay()).isEqualTo(5);
+    }
+
     @Test
     void closed_nothingIsStagedWantedOrNamed() throws Exception {
         stageNext(4);
