@@ -47,7 +47,10 @@ final class SourceTurns {
     private long turns;
     private boolean held;
 
-    /** How long a piece takes, nanoseconds; grows with the bytes in flight. */
+    /**
+     * How long a piece takes, nanoseconds; grows with the bytes in flight. One that was overdue counts as one that was just in time, so that a file that hung
+     * does not let the next one keep others waiting.
+     */
     private double pieceNs = 2.0 * OVERDUE_NS / OVERDUE_TIMES;
 
     /** {@code clockNs} is as {@link System#nanoTime}. */
@@ -165,7 +168,7 @@ final class SourceTurns {
         long now = clockNs.getAsLong();
         rate.arrived(asked.size(), (long) (turn.madePerByte * turn.piece), now - turn.sinceNs, now);
         handBack(turn);
-        pieceNs += NEWEST_WEIGHS * (now - turn.sinceNs - pieceNs);
+        pieceNs += NEWEST_WEIGHS * (Math.min(now - turn.sinceNs, overdueNs()) - pieceNs);
         limit.arrived(turn.piece, now, held);
     }
 

@@ -81,6 +81,13 @@ final class SimulatedStore {
             hangs = true;
         }
 
+        /** Its piece comes after all, at the next step. */
+        void goOn() {
+            hangs = false;
+            latencyLeft = 0;
+            left = 0;
+        }
+
         private void advance(double seconds, double rate) {
             if (latencyLeft > EPSILON) {
                 latencyLeft -= seconds;

@@ -143,6 +143,26 @@ final class SourceTurnsTest {
         assertThat(store.turns.begunBytes()).isZero();
     }
 
+    @Test
+    void fileThatHangs_keepsNobodyWaitingForLong_afterOneThatHungAndCameInTheEnd() {
+        SimulatedStore store = new SimulatedStore(100 * MB, UNBOUNDED, 0);
+        SimulatedStore.Fetch late = store.new Fetch(0, PIECE, FetchUrgency.READER);
+        late.hang();
+        while (store.now() < 60) {
+            store.step(1);
+        }
+        late.goOn();
+        store.step(1);
+        assertThat(store.arrived).containsExactly(0);
+        double since = store.now();
+        store.new Fetch(1, 50_000_000, FetchUrgency.READER).hang();
+        SimulatedStore.Fetch _ = store.new Fetch(2, PIECE, FetchUrgency.FILLING);
+        while (store.arrived.size() < 2) {
+            store.step(1);
+        }
+        assertThat(store.now() - since).isLessThan(2);
+    }
+
     // Promise W2
     @Test
     void fileWhoseOpenHangs_isLost() {
