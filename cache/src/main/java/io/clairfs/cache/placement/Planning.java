@@ -28,7 +28,7 @@ public final class Planning implements AutoCloseable {
     /** How often the thread looks whether a plan is stale, or a trainer will soon need an order. */
     private static final long STALE_LOOK_MS = 2_000;
 
-    /** How soon a plan is tried again that could not be made, as when an order file could not be read. */
+    /** How soon a plan is tried again that could not be made, as when an order file could not be read, or memory was too little. */
     private static final long AGAIN_NS = TimeUnit.SECONDS.toNanos(30);
 
     private final Admission admission;
@@ -228,23 +228,34 @@ public final class Planning implements AutoCloseable {
         LocalPlan plan() throws InvalidSpecException;
     }
 
-    /** Null when it cannot be made, which is said unless it was {@code said}. */
+    /** Null when it cannot be made, which is said unless it was {@code said}; a bug is logged only. */
     private @Nullable LocalPlan make(Making making, @Nullable String said) {
         try {
             return making.plan();
         } catch (InvalidSpecException e) {
-            failure = String.valueOf(e.getMessage());
-            failedNs = System.nanoTime();
-            if (!failure.equals(said)) {
-                errors.add("no plan: " + failure + "; "
-                        + (admission.plan().isPending()
-                                ? "memory keeps what is read while there is room, and no tier is filled until there is one"
-                                : "what is read is kept while there is room"));
-            }
+            failed(String.valueOf(e.getMessage()), said);
+        } catch (OutOfMemoryError e) {
+            long heapMiB = Runtime.getRuntime().maxMemory() >> 20;
+            LOG.log(Level.DEBUG, "no memory for a plan; it is tried again", e);
+            failed(
+                    "it takes more than the " + heapMiB + " MiB of Java's heap; mount again with JDK_JAVA_OPTIONS=-Xmx"
+                            + 2 * heapMiB + "m or more, within a memory limit for which that is not too much",
+                    said);
         } catch (RuntimeException | Error e) {
             LOG.log(Level.ERROR, "a bug in the planner; what is read is kept while there is room", e);
         }
         return null;
+    }
+
+    private void failed(String why, @Nullable String said) {
+        failure = why;
+        failedNs = System.nanoTime();
+        if (!why.equals(said)) {
+            errors.add("no plan: " + why + "; "
+                    + (admission.plan().isPending()
+                            ? "memory keeps what is read while there is room, and no tier is filled until there is one"
+                            : "what is read is kept while there is room"));
+        }
     }
 
     private void follow(LocalPlan plan) {

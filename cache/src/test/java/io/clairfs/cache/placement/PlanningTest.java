@@ -273,6 +273,26 @@ final class PlanningTest {
     }
 
     @Test
+    void planForWhichMemoryIsTooLittle_isToldWithTheRemedy_andTriedAgain() throws Exception {
+        ScriptedPlanner scripted = new ScriptedPlanner();
+        JobPlanner failing = _ -> {
+            throw new OutOfMemoryError("Java heap space, injected");
+        };
+        scripted.answers.addAll(List.of(failing, failing, _ -> ALL_ON_DISK));
+        try (Planning again = new Planning(admission, scripted, jobs, wakes::incrementAndGet, errors, 0)) {
+            StagingBuffer staging = new StagingBuffer(new RecordingArea(), 1000, 10);
+            jobs.add(new JobRun(JobSpec.parse("seed=1"), dataset.index, dataset.tree, staging, System::nanoTime));
+            again.jobsChanged();
+            Await.until("the plan is followed", () -> isPlannedFor("disk"));
+        }
+        assertThat(scripted.asked).hasSize(3);
+        assertThat(errors.total()).as("told once").isEqualTo(1);
+        assertThat(errors.lines().getLast().message())
+                .startsWith("no plan: ")
+                .contains("memory", "JDK_JAVA_OPTIONS=-Xmx");
+    }
+
+    @Test
     void bugInThePlanner_endsNothing() throws Exception {
         start("seed=1");
         planner.awaitAsked();
