@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * shrunk from its end: dead samples are cut off, live ones are moved to the active segment.
  *
  * <p>Cutting from the end needs room for a few samples only, so all of the capacity can be in use. Where even that is not free, the samples
- * wait in memory while their old place is cut; a crash then loses them, but the source still has them. Every sample is verified on the way.
+ * wait in memory while their old place is cut ({@link MovesByMemory}); a crash then loses them, but the source still has them. Every sample is verified on the way.
  * A segment from which a sample is being sent is pinned and left alone, and nothing is sent from the segment that is being shrunk. When all
  * segments worth shrinking are pinned, new pins are refused for a moment, and the first segment without pins is taken. Not thread-safe.
  *
@@ -226,6 +226,7 @@ final class Compaction {
                 left = before; // what is live there must not be taken for dead
             }
             for (Moving each : batch) {
+                samples.moves().end(each.file);
                 writes.end(each.file, places.get(each.file) != Places.NOWHERE);
                 each.sample.release();
             }
@@ -287,7 +288,10 @@ final class Compaction {
             log.cut(segment, entry, offset);
         } else {
             for (Moving each : batch) {
-                log.retract(places, each.file, each.place, each.sample.size());
+                samples.moves().begin(each.file, each.sample);
+                if (!log.retract(places, each.file, each.place, each.sample.size())) {
+                    boolean _ = samples.moves().evict(each.file); // it went after it was read
+                }
             }
             write(batch, log.cutAndReserve(segment, entry, offset, sizes), false);
         }

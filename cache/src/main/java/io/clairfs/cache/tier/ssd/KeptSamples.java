@@ -27,6 +27,7 @@ final class KeptSamples {
     private final OpenFiles openFiles;
     private final SegmentPins pins;
     private final MediumHealth health;
+    private final MovesByMemory moves = new MovesByMemory();
 
     KeptSamples(
             DatasetTree tree,
@@ -41,6 +42,21 @@ final class KeptSamples {
         this.openFiles = openFiles;
         this.pins = pins;
         this.health = health;
+    }
+
+    /** The samples that compaction moves by way of memory. */
+    MovesByMemory moves() {
+        return moves;
+    }
+
+    /** Whether the sample is here: on the disk, or on its way to another place there. */
+    boolean contains(int file) {
+        return isWritten(file) || moves.has(file) || isWritten(file); // the move may have ended between the two looks
+    }
+
+    /** Whether the sample has its place on the disk. */
+    boolean isWritten(int file) {
+        return places.get(file) != Places.NOWHERE;
     }
 
     boolean isInTree(int file) {
@@ -62,7 +78,11 @@ final class KeptSamples {
         while (true) {
             long place = places.get(file);
             if (place == Places.NOWHERE) {
-                return null;
+                SampleBuffer moving = moves.get(file);
+                if (moving != null || !isWritten(file)) {
+                    return moving;
+                }
+                continue;
             }
             try {
                 SampleBuffer sample = readAt(file, place);
@@ -171,11 +191,15 @@ final class KeptSamples {
         return true;
     }
 
-    /** Forgets the sample wherever it is. */
+    /** Forgets the sample wherever it is, and wherever it is on its way to. */
     void evict(int file) {
-        long place = places.get(file);
-        while (place != Places.NOWHERE && !forget(file, place)) {
-            place = places.get(file);
+        while (true) {
+            long place = places.get(file);
+            if (place != Places.NOWHERE) {
+                boolean _ = forget(file, place);
+            } else if (moves.evict(file) || !isWritten(file)) {
+                return;
+            }
         }
     }
 
@@ -210,7 +234,7 @@ final class KeptSamples {
             }
         }
         places.setCrc(file, crc);
-        if (!log.publish(places, file, expected, spot)) {
+        if (!moves.publish(file, () -> log.publish(places, file, expected, spot), () -> log.discard(spot))) {
             bury(spot.segment(), spot.entry());
             return false;
         }

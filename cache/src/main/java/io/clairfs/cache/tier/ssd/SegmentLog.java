@@ -61,7 +61,7 @@ final class SegmentLog {
     }
 
     /**
-     * Reserves room for a sample; {@link #publish} or {@link #giveBack} must follow.
+     * Reserves room for a sample; {@link #publish}, {@link #discard} or {@link #giveBack} must follow.
      *
      * @return null when there is no room now
      * @throws PosixException when a new segment is needed and cannot be made
@@ -166,6 +166,11 @@ final class SegmentLog {
         }
         add(spot.place(), 1, spot.diskBytes());
         return true;
+    }
+
+    /** Records that a written sample is not wanted any more: its bytes are dead. */
+    synchronized void discard(Spot spot) {
+        settle(spot);
     }
 
     /** Forgets a sample of {@code size} bytes if it is still at {@code place}. Returns whether it was. */

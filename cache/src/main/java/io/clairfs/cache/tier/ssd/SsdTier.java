@@ -60,7 +60,7 @@ public final class SsdTier implements Tier {
     private boolean closed;
 
     /** The state once the tree is known. */
-    private record Contents(Places places, KeptSamples samples, Compaction compaction) {}
+    private record Contents(KeptSamples samples, Compaction compaction) {}
 
     /**
      * Opens the tier.
@@ -172,7 +172,7 @@ public final class SsdTier implements Tier {
                 health.writeFailed("cannot make the SSD cache as small as it should be (" + e.getMessage() + ")");
             }
             if (!closed) {
-                contents = new Contents(places, samples, compaction);
+                contents = new Contents(samples, compaction);
             }
         } finally {
             use.readLock().unlock();
@@ -194,7 +194,7 @@ public final class SsdTier implements Tier {
     @Override
     public boolean contains(int file) {
         Contents now = contents;
-        return now != null && now.places.get(file) != Places.NOWHERE;
+        return now != null && now.samples.contains(file);
     }
 
     @Override
@@ -229,7 +229,9 @@ public final class SsdTier implements Tier {
             if (now == null || !now.samples.isInTree(file)) {
                 return false;
             }
-            boolean here = contains(file) || writes.runOrJoin(file, () -> contains(file) || write(now, file, sample));
+            // One that is on its way to another place may not get there: who keeps it waits for that.
+            boolean here = now.samples.isWritten(file)
+                    || writes.runOrJoin(file, () -> now.samples.isWritten(file) || write(now, file, sample));
             if (log.mayBeFragmented() && health.mayWrite()) {
                 merge(now.compaction);
             }
