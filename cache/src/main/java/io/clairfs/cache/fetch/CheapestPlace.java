@@ -79,7 +79,6 @@ final class CheapestPlace {
     /** {@code besides} runs what no reader may wait for. */
     CheapestPlace(
             FetchPlaces places,
-            FetchLimits limits,
             ObservedRates rates,
             SourceGate gate,
             Making making,
@@ -95,7 +94,7 @@ final class CheapestPlace {
         this.rates = rates;
         this.gate = gate;
         this.counters = counters;
-        near = new NearPlaces(places, limits, rates, counters, clockNs);
+        near = new NearPlaces(residents, places.peers(), rates, counters, clockNs);
         trials = new PlacesOnTrial(clockNs);
     }
 
@@ -133,7 +132,7 @@ final class CheapestPlace {
 
     /** The sample from its cheapest place, with a reference for the caller. Blocks for as long as the place takes. */
     SampleBuffer fetch(int file, SampleFlight flight, FetchRequest request) throws SourceException {
-        return fetch(near.attempt(file, tree.keptSize(file), request), tree.entry(file), flight, request);
+        return fetch(near.attempt(file, tree.keptSize(file)), tree.entry(file), flight, request);
     }
 
     /** A peer that is quick enough and holds a sample, to be asked for it ahead of time. Used by one thread at a time. */
@@ -168,8 +167,7 @@ final class CheapestPlace {
 
         /** The same later on, by another thread. */
         SampleBuffer fromElsewhereLater(SampleFlight flight, FetchRequest request) throws SourceException {
-            NearPlaces.Attempt later =
-                    CheapestPlace.this.near.attempt(sample.number(), tree.keptSize(sample.number()), request);
+            NearPlaces.Attempt later = CheapestPlace.this.near.attempt(sample.number(), tree.keptSize(sample.number()));
             later.failed(near);
             return fetch(later, sample, flight, request);
         }
@@ -183,7 +181,7 @@ final class CheapestPlace {
     AheadOfTime ahead(int file, FetchRequest request) {
         Entry sample = tree.entry(file);
         long bytes = tree.keptSize(file);
-        NearPlaces.Attempt attempt = near.attempt(file, bytes, request);
+        NearPlaces.Attempt attempt = near.attempt(file, bytes);
         NearPlaces.Near nearest = attempt.nearest();
         if (nearest == null
                 || !(nearest.place() instanceof Place.Peer)
@@ -219,9 +217,8 @@ final class CheapestPlace {
         try {
             return isMadeFirst(sample) ? made(sample, flight, request) : fromSource(sample.file(), flight);
         } catch (SourceException e) {
-            NearPlaces.Attempt left = request.isNear() || attempt.lackedRoom()
-                    ? this.near.lastAttempt(sample.number(), tree.keptSize(sample.number()), request)
-                    : attempt;
+            NearPlaces.Attempt left =
+                    request.isNear() ? this.near.attempt(sample.number(), tree.keptSize(sample.number())) : attempt;
             if (flight.replacesLost()) {
                 left.passSlowerTiersOver();
             }

@@ -10,11 +10,6 @@ public record FetchLimits(long lostNs, long mostFromSourceBytes) {
     /** No flight is ever lost; the usual bytes from the source. */
     public static final FetchLimits DEFAULT = new FetchLimits(Long.MAX_VALUE, SourceTurns.MOST_BEGUN_BYTES);
 
-    /** How long a fetch for a reader waits for room to read the sample from a tier, nanoseconds; then it goes elsewhere. */
-    long mostRoomWaitNs() {
-        return lostNs / 4;
-    }
-
     /** The same limits, but a flight of this age in nanoseconds is lost. */
     public FetchLimits withLostNs(long ns) {
         return new FetchLimits(ns, mostFromSourceBytes);

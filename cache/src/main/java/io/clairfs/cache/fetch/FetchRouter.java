@@ -77,7 +77,7 @@ public final class FetchRouter {
         gate = new SourceGate(limits.mostFromSourceBytes(), clockNs);
         Making making =
                 new Making(places.peers(), counters, Runtime.getRuntime().availableProcessors(), clockNs);
-        cheapest = new CheapestPlace(places, limits, rates, gate, making, counters, clockNs, besides);
+        cheapest = new CheapestPlace(places, rates, gate, making, counters, clockNs, besides);
         afterwards = new MadeAfterwards(
                 this, new FlightTable(limits.lostNs()), cheapest, making, places.tree(), inUse, counters);
         HedgedReads hedged = new HedgedReads(places, cheapest, counters, clockNs, besides);

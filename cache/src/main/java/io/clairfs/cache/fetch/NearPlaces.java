@@ -31,23 +31,19 @@ final class NearPlaces {
     private final ObservedRates rates;
     private final PeerCosts peerCosts;
     private final Counters counters;
-    private final SamplesInUse inUse;
-    private final long mostRoomWaitNs;
     private final LongSupplier clockNs;
 
     /** {@code clockNs} is as {@link System#nanoTime}. */
-    NearPlaces(FetchPlaces places, FetchLimits limits, ObservedRates rates, Counters counters, LongSupplier clockNs) {
-        residents = places.admission().residents();
-        peers = places.peers();
-        inUse = places.inUse();
-        mostRoomWaitNs = limits.mostRoomWaitNs();
+    NearPlaces(
+            ResidentSamples residents, PeerFetch peers, ObservedRates rates, Counters counters, LongSupplier clockNs) {
+        this.residents = residents;
+        this.peers = peers;
         this.rates = rates;
         this.counters = counters;
         this.clockNs = clockNs;
         peerCosts = new PeerCosts(rates, clockNs);
         tiers = residents.tiers();
-        this.places =
-                IntStream.range(0, tiers.size()).mapToObj(Place.Local::new).toList();
+        places = IntStream.range(0, tiers.size()).mapToObj(Place.Local::new).toList();
     }
 
     /**
@@ -69,34 +65,19 @@ final class NearPlaces {
         }
     }
 
-    /** The room that readers' samples from slower tiers need in {@link SamplesInUse}. */
-    private enum Room {
-        /** None: as many come at once as there are loaders or fillers. */
-        UNBOUNDED,
-        /** What is free; there is another way for the reader. */
-        FREE,
-        /** That of held samples too, after a wait. */
-        WAITED_FOR
-    }
-
     /** One sample's fetch: the places that have failed to give it, and the time that is left for peers. Used by one thread at a time. */
     final class Attempt {
         private final int file;
         private final long bytes;
-        private final Room room;
         private final long sinceNs = clockNs.getAsLong();
         private final List<Place> failed = new ArrayList<>(0);
 
         /** Whether a peer that should have had the sample said in time that it has not. */
         private volatile boolean refused;
 
-        /** Whether a slower tier of this node has the sample, and there was no room to read it. */
-        private boolean lackedRoom;
-
-        private Attempt(int file, long bytes, Room room) {
+        private Attempt(int file, long bytes) {
             this.file = file;
             this.bytes = bytes;
-            this.room = room;
         }
 
         /** Asks no slower tier of this node: one of them may hang. */
@@ -126,16 +107,8 @@ final class NearPlaces {
             return !refused && peers.mayHave(file);
         }
 
-        /** Whether there was no room to read the sample from a tier of this node. */
-        boolean lackedRoom() {
-            return lackedRoom;
-        }
-
-        /** Whether a tier of this node has the sample and was not asked: it was too slow, or there was no room. */
+        /** Whether a tier of this node has the sample and was not asked: it was too slow. */
         boolean passesTiersOver() {
-            if (lackedRoom) {
-                return true;
-            }
             for (Place.Local place : places) {
                 if (tiers.get(place.storageClass()).contains(file) && !failed.contains(place)) {
                     return true;
@@ -176,17 +149,6 @@ final class NearPlaces {
         }
 
         private Given fromTier(int tier) {
-            if (tier == 0 || room == Room.UNBOUNDED) {
-                return readFrom(tier);
-            }
-            try (SamplesInUse.Reservation reserved =
-                    room == Room.FREE ? inUse.reserveFree(bytes) : inUse.reserve(bytes, mostRoomWaitNs)) {
-                lackedRoom = reserved == null;
-                return reserved == null ? new Given(null, 0) : readFrom(tier);
-            }
-        }
-
-        private Given readFrom(int tier) {
             long start = System.nanoTime();
             SampleBuffer buffer = residents.get(tier, file);
             long tookNs = System.nanoTime() - start;
@@ -265,20 +227,8 @@ final class NearPlaces {
     /** What a place gave, null if nothing, and how long it took beside a home's own fetch from the source. */
     record Given(@Nullable SampleBuffer sample, double seconds) {}
 
-    /** An attempt whose sample, if a tier gives it, takes memory that is bounded elsewhere. */
     Attempt attempt(int file, long bytes) {
-        return new Attempt(file, bytes, Room.UNBOUNDED);
-    }
-
-    /** An attempt on behalf of this request. */
-    Attempt attempt(int file, long bytes, FetchRequest request) {
-        Room room = request.isNear() ? Room.FREE : Room.WAITED_FOR;
-        return new Attempt(file, bytes, request.urgency() == FetchUrgency.READER ? room : Room.UNBOUNDED);
-    }
-
-    /** An attempt after the source has failed: there is no other place. */
-    Attempt lastAttempt(int file, long bytes, FetchRequest request) {
-        return attempt(file, bytes, FetchRequest.waitedFor(request.urgency()));
+        return new Attempt(file, bytes);
     }
 
     /** Whether little is known of a place yet. */

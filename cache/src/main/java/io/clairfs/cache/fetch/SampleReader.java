@@ -19,7 +19,7 @@ import java.util.function.IntPredicate;
  * <p>A request asks for a piece of a file, a MiB at most. The whole sample is fetched and held for a few seconds, so that
  * the requests that follow cost no second fetch; a file too large for that, or for the room that others leave, is read piece by piece from the source, unless a view makes it.
  *
- * <p>No thread waits for another, but for room for a sample that a slower tier has. A sample in memory is given at once. A sample without a flight is fetched by the thread that asks, and
+ * <p>No thread waits for another. A sample in memory is given at once. A sample without a flight is fetched by the thread that asks, and
  * its reader has its bytes as soon as they are there. A request for a sample with a flight is answered by the thread that fetches.
  */
 public final class SampleReader implements AutoCloseable {

@@ -9,7 +9,6 @@ import io.clairfs.cache.tier.SampleBuffer;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -20,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  * fetch the same sample one after the other.
  *
  * <p>What readers hold is bounded in bytes. Beyond that the least recently read sample is let go, and not, as by frequency of use, the newcomer:
- * its reader would have it fetched anew for each request. A part may be reserved for samples that are being fetched from a tier, where nothing else bounds their memory.
- * Thread-safe; its lock comes before those of Caffeine.
+ * its reader would have it fetched anew for each request. Thread-safe; its lock comes before those of Caffeine.
  */
 public final class SamplesInUse implements AutoCloseable {
     /** Bytes that readers may hold in all where there is plenty of memory. */
@@ -35,10 +33,8 @@ public final class SamplesInUse implements AutoCloseable {
     private final long readersBytes;
     private final AtomicLong heldBytes = new AtomicLong();
 
-    private final AtomicLong reservedBytes = new AtomicLong();
-
-    /** Held to let go of samples for others, so that no more go than have to, and to change what is reserved. */
-    private final Object room = new Object();
+    /** Held to let go of samples for others, so that no more go than have to. */
+    private final Object excess = new Object();
 
     /** Readers may hold 256 MiB. */
     public SamplesInUse() {
@@ -106,14 +102,10 @@ public final class SamplesInUse implements AutoCloseable {
         return sample;
     }
 
-    private boolean isTooMuch(long moreBytes) {
-        return heldBytes.get() + reservedBytes.get() + moreBytes > readersBytes;
-    }
-
     private void letGoExcess() {
-        if (isTooMuch(0)) {
-            synchronized (room) {
-                while (isTooMuch(0)) {
+        if (heldBytes.get() > readersBytes) {
+            synchronized (excess) {
+                while (heldBytes.get() > readersBytes) {
                     Set<Integer> oldest = byLastRead.oldest(1).keySet();
                     if (oldest.isEmpty()) {
                         return; // it was just let go
@@ -129,74 +121,12 @@ public final class SamplesInUse implements AutoCloseable {
         return readersBytes;
     }
 
-    /** Whether readers may hold a sample of so many bytes beside what they hold and what is reserved. */
+    /** Whether readers may hold a sample of so many bytes beside what they hold. */
     boolean hasRoomForReaders(long bytes) {
-        if (isTooMuch(bytes)) {
+        if (heldBytes.get() + bytes > readersBytes) {
             ofReaders.cleanUp(); // what no reader came for is let go a little late
         }
-        return !isTooMuch(bytes);
-    }
-
-    /** Room for a sample while it is fetched for a reader. */
-    final class Reservation implements AutoCloseable {
-        private final long bytes;
-
-        private Reservation(long bytes) {
-            this.bytes = bytes;
-            reservedBytes.addAndGet(bytes);
-        }
-
-        @Override
-        public void close() {
-            synchronized (room) {
-                reservedBytes.addAndGet(-bytes);
-                room.notifyAll();
-            }
-        }
-    }
-
-    /** Reserves room beside what readers hold; null where there is none. */
-    @Nullable
-    Reservation reserveFree(long bytes) {
-        synchronized (room) {
-            return hasRoomForReaders(bytes) ? new Reservation(bytes) : null;
-        }
-    }
-
-    /**
-     * Reserves room, also that of held samples, the least recently read first; a sample that is too large goes alone. Waits for the end of other reservations,
-     * {@code mostNs} at most.
-     *
-     * @return null when there was no room in that time
-     */
-    @Nullable
-    Reservation reserve(long bytes, long mostNs) {
-        synchronized (room) {
-            if (!awaitUnreserved(bytes, mostNs)) {
-                return null;
-            }
-            Reservation mine = new Reservation(bytes);
-            letGoExcess();
-            return mine;
-        }
-    }
-
-    /** The caller holds the lock. */
-    private boolean awaitUnreserved(long bytes, long mostNs) {
-        long start = System.nanoTime();
-        while (reservedBytes.get() > 0 && reservedBytes.get() + bytes > readersBytes) {
-            long leftNs = mostNs - (System.nanoTime() - start);
-            if (leftNs <= 0) {
-                return false;
-            }
-            try {
-                TimeUnit.NANOSECONDS.timedWait(room, leftNs);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return false;
-            }
-        }
-        return true;
+        return heldBytes.get() + bytes <= readersBytes;
     }
 
     /**

@@ -390,7 +390,7 @@ final class SampleReaderTest {
 
     @Test
     void sampleThatReadersHaveNoRoomFor_isReadByItsParts_untilThereIsRoom() throws Exception {
-        try (Crowd crowd = new Crowd(5, MIDDLE, 1)) {
+        try (Crowd crowd = new Crowd(5, 1)) {
             for (int sample = 0; sample < 4; sample++) {
                 crowd.requireRead(sample, 0);
             }
@@ -410,7 +410,7 @@ final class SampleReaderTest {
 
     @Test
     void sampleThatReadersHaveNoRoomFor_isFetchedWhole_whereMemoryKeepsIt() throws Exception {
-        try (Crowd crowd = new Crowd(5, MIDDLE, 5 * MIDDLE)) {
+        try (Crowd crowd = new Crowd(5, 5 * MIDDLE)) {
             for (int sample = 0; sample < 5; sample++) {
                 crowd.requireRead(sample, 5000);
             }
@@ -447,139 +447,26 @@ final class SampleReaderTest {
         }
     }
 
-    @Test
-    void largeSamplesOnADisk_areReadAtOnceAsReadersHaveRoom_andOthersFromTheSourceByTheirParts() throws Exception {
-        try (Crowd crowd = new Crowd(3, 2 * SMALL, 1)) { // each is larger than a quarter of what readers may hold
-            CountDownLatch gate = crowd.hangingDisk();
-            CompletableFuture<byte[]> first = crowd.ask(0);
-            CompletableFuture<byte[]> second = crowd.ask(1);
-            Await.until("the room is taken", () -> !crowd.held.hasRoomForReaders(1));
-            assertThat(crowd.ask(2).get(60, TimeUnit.SECONDS)).hasSize(10);
-            assertThat(counters.fromSource.bytes()).isEqualTo(10);
-            gate.countDown();
-            first.get(60, TimeUnit.SECONDS);
-            second.get(60, TimeUnit.SECONDS);
-            assertThat(crowd.files.reads()).containsExactly(2);
-        }
-    }
-
-    @Test
-    void samplesOnADisk_areReadAtOnceAsReadersHaveRoom_andOthersAfterThem() throws Exception {
-        try (Crowd crowd = new Crowd(5, SMALL, 1)) {
-            CountDownLatch gate = crowd.hangingDisk();
-            List<CompletableFuture<byte[]>> read = new ArrayList<>();
-            for (int sample = 0; sample < 4; sample++) {
-                read.add(crowd.ask(sample));
-            }
-            Await.until("the room is taken", () -> !crowd.held.hasRoomForReaders(1));
-            CompletableFuture<byte[]> last = new CompletableFuture<>();
-            Thread waiting = Thread.ofPlatform().daemon().start(() -> {
-                var _ = ReadBytes.ask(crowd.readers, crowd.files.file(4), 0, 10).thenAccept(last::complete);
-            });
-            Await.until("it waits for room", () -> waiting.getState() == Thread.State.TIMED_WAITING);
-            gate.countDown();
-            for (CompletableFuture<byte[]> each : read) {
-                each.get(60, TimeUnit.SECONDS);
-            }
-            last.get(60, TimeUnit.SECONDS);
-            assertThat(crowd.files.reads()).isEmpty();
-        }
-    }
-
-    // Promise T6
-    @Test
-    void samplesOnADiskThatHangs_whenReadersHaveNoRoom_areReadFromTheSource() throws Exception {
-        FetchLimits limits = FetchLimits.DEFAULT.withLostNs(TimeUnit.MILLISECONDS.toNanos(200));
-        try (Crowd crowd = new Crowd(5, SMALL, 1, limits)) {
-            CountDownLatch gate = crowd.hangingDisk();
-            for (int sample = 0; sample < 4; sample++) {
-                CompletableFuture<byte[]> _ = crowd.ask(sample);
-            }
-            Await.until("the room is taken", () -> !crowd.held.hasRoomForReaders(1));
-            assertThat(crowd.ask(4).get(60, TimeUnit.SECONDS)).hasSize(10);
-            assertThat(crowd.files.reads()).containsExactly(4);
-            gate.countDown();
-        }
-    }
-
-    // Promise C3
-    @Test
-    void samplesOnADisk_whenReadersHaveNoRoom_areReadFromThereAfterAll_whereTheSourceFails() throws Exception {
-        FetchLimits limits = FetchLimits.DEFAULT.withLostNs(TimeUnit.MILLISECONDS.toNanos(200));
-        try (Crowd crowd = new Crowd(5, SMALL, 1, limits)) {
-            CountDownLatch gate = crowd.hangingDisk();
-            List<CompletableFuture<byte[]>> before = new ArrayList<>();
-            for (int sample = 0; sample < 4; sample++) {
-                before.add(crowd.ask(sample));
-            }
-            Await.until("the room is taken", () -> !crowd.held.hasRoomForReaders(1));
-            CountDownLatch source = crowd.files.hang();
-            crowd.files.fail(true);
-            CompletableFuture<byte[]> last = crowd.ask(4);
-            crowd.files.awaitReads(1);
-            gate.countDown();
-            for (CompletableFuture<byte[]> each : before) {
-                each.get(60, TimeUnit.SECONDS);
-            }
-            source.countDown();
-            assertThat(last.get(60, TimeUnit.SECONDS)).hasSize(10);
-        }
-    }
-
-    /** Samples of one size, of which readers may hold four of 4 MiB or of the small ones, a memory tier, and a disk that has them or not. */
+    /** Samples of 4 MiB, of which readers may hold four, and a memory tier. */
     private final class Crowd implements AutoCloseable {
         final FakeDataset files;
-        final SamplesInUse held;
-        private final int samples;
+        final SamplesInUse held = new SamplesInUse(4 * MIDDLE, () -> 0);
         private final MemoryTier tier;
-        private final RecordingTier slower;
         private final Admission kept;
         private final FetchRouter fetches;
-        final SampleReader readers;
+        private final SampleReader readers;
 
-        Crowd(int samples, long bytes, long memoryBytes) throws Exception {
-            this(samples, bytes, memoryBytes, FetchLimits.DEFAULT);
-        }
-
-        Crowd(int samples, long bytes, long memoryBytes, FetchLimits limits) throws Exception {
-            this.samples = samples;
-            held = new SamplesInUse(bytes < MIDDLE ? 4 * SMALL : 4 * MIDDLE, () -> 0);
-            files = new FakeDataset(samples, _ -> bytes);
+        Crowd(int samples, long memoryBytes) throws Exception {
+            files = new FakeDataset(samples, _ -> MIDDLE);
             tier = new MemoryTier(memoryBytes);
-            slower = new RecordingTier(samples * bytes);
-            kept = new Admission(files.tree, tier, List.of(slower), LARGE);
+            kept = new Admission(files.tree, tier, List.of(), LARGE);
             fetches = new FetchRouter(
                     new FetchPlaces(files.tree, files, kept, held, PeerFetch.NONE),
-                    limits,
+                    FetchLimits.DEFAULT,
                     new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
                     counters,
                     System::nanoTime);
             readers = new SampleReader(files.tree, files, fetches, held, counters, errors, TIMEOUT_MS);
-        }
-
-        /** Puts all samples onto the disk, which gives none before the latch is down. */
-        CountDownLatch hangingDisk() {
-            for (int sample = 0; sample < samples; sample++) {
-                SampleBuffer buffer = files.sample(sample);
-                assertThat(slower.keep(files.file(sample), buffer)).isTrue();
-                buffer.release();
-            }
-            CountDownLatch gate = new CountDownLatch(1);
-            slower.hangUntil(gate);
-            return gate;
-        }
-
-        /** Asks for the first ten bytes, on a thread of its own. */
-        CompletableFuture<byte[]> ask(int sample) {
-            CompletableFuture<byte[]> told = new CompletableFuture<>();
-            Thread.ofPlatform().daemon().start(() -> {
-                try {
-                    told.complete(ReadBytes.of(readers, files.file(sample), 0, 10));
-                } catch (Exception e) {
-                    told.completeExceptionally(e);
-                }
-            });
-            return told;
         }
 
         /** Reads 1000 bytes from this offset on, and waits for the end of the fetch that this may have begun. */
@@ -593,7 +480,6 @@ final class SampleReaderTest {
             readers.close();
             kept.close();
             tier.close();
-            slower.close();
             held.close();
         }
     }
