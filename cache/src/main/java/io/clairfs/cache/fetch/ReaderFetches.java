@@ -68,9 +68,9 @@ final class ReaderFetches {
         return flights.of(file) != null;
     }
 
-    /** As {@link Admission#wouldKeepInMemory}. */
-    boolean isKeptInMemory(int file) {
-        return admission.wouldKeepInMemory(file);
+    /** As {@link Admission#wouldKeep}. */
+    boolean isKept(int file) {
+        return admission.wouldKeep(file);
     }
 
     /** As {@link Admission#mayBeWhole}. */

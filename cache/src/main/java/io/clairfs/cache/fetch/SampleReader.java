@@ -135,7 +135,7 @@ public final class SampleReader implements AutoCloseable {
         return !inUse.hasRoomForReaders(size)
                 && !fetches.isUnderWay(file)
                 && !router.isNear(file)
-                && !fetches.isKeptInMemory(file);
+                && !fetches.isKept(file);
     }
 
     /** Whether a reader of the end of so many bytes might wait too long for those before it. */

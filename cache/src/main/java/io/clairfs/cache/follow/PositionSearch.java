@@ -20,8 +20,8 @@ final class PositionSearch {
     private static final double FITTING_SHARE = 0.6;
     private static final int FEWEST = 6;
 
-    /** The widest group, as a share of the distance at which samples repeat: by chance so many of them are in it. */
-    private static final double BY_CHANCE = 0.25;
+    /** The widest group, as a share of the distance at which samples repeat: by chance so many of them are in it, if seldom side by side. */
+    private static final double BY_CHANCE = 0.5;
 
     /** By so much more samples a group twice as wide has to have to be taken. */
     private static final double GAIN = 1.05;
@@ -73,7 +73,7 @@ final class PositionSearch {
     private @Nullable Found find(int length) {
         Group best = null;
         int widest = widest(length);
-        for (int width = Math.min(found, widest); width > 0; width = Math.min(2 * width, widest)) {
+        for (int width = Math.min(found, widest); width > 0; width = width <= widest / 2 ? 2 * width : widest) {
             Group group = densest(width);
             if (fits(group)) {
                 if (best != null && group.samples <= GAIN * best.samples) {
@@ -85,16 +85,24 @@ final class PositionSearch {
                 break;
             }
         }
-        return best == null ? null : new Found(best.positions[0], best.positions);
+        return best == null ? null : around(best.positions);
     }
 
     private int widest(int length) {
-        int most = StreamWindow.RECOGNISED_AHEAD;
         if (steps.size() <= found) {
-            return most;
+            return length;
         }
         double repeatAfter = (double) found * length / steps.size();
-        return (int) Math.min(most, BY_CHANCE * repeatAfter);
+        return (int) (BY_CHANCE * repeatAfter);
+    }
+
+    /** What a window can take of a group: the positions around its middle. */
+    private static Found around(long[] positions) {
+        long middle = positions[positions.length / 2];
+        long[] read = Arrays.stream(positions)
+                .filter(position -> Math.abs(position - middle) < StreamWindow.RECOGNISED_AHEAD / 2)
+                .toArray();
+        return new Found(read[0], read);
     }
 
     private boolean fits(Group group) {

@@ -8,6 +8,7 @@ import io.clairfs.cache.tier.Tier;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -109,13 +110,17 @@ public final class Admission implements AutoCloseable {
         return tree.keptSize(file) <= mostWholeBytes;
     }
 
-    /** Whether memory would keep the sample if a reader had it fetched now, as far as can be told: it is wanted there, or there is free room. */
-    public boolean wouldKeepInMemory(int file) {
+    /** Whether a tier would take the sample if a reader had it fetched now, as far as can be told: it is wanted there, or there is free room. */
+    public boolean wouldKeep(int file) {
         long bytes = tree.keptSize(file);
-        return switch (plan.tierOf(file)) {
+        int wanted = plan.tierOf(file);
+        return switch (wanted) {
             case MEMORY -> true;
-            case LocalPlan.ANYWHERE -> room.isFree(MEMORY, bytes);
-            default -> !residents.isHere(file) && memory.hasRoomForRecent(bytes);
+            case LocalPlan.ANYWHERE ->
+                IntStream.range(0, residents.tiers().size())
+                        .anyMatch(tier -> room.isFree(tier, bytes) && (tier == MEMORY || takesMore(tier)));
+            default ->
+                !residents.isHere(file) && (memory.hasRoomForRecent(bytes) || (wanted > MEMORY && takesMore(wanted)));
         };
     }
 

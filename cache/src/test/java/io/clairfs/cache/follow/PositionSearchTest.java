@@ -76,4 +76,21 @@ final class PositionSearchTest {
             }
         }
     }
+
+    /** Workers in step, each in a batch of its own: the last reads are clumps, a batch apart from one another. */
+    @ParameterizedTest
+    @CsvSource({"8, 256", "16, 512", "8, 1024", "32, 256"})
+    void manyWorkersOnLargeBatches_areFound_howeverFarApartTheyRead(int workers, int batch) throws Exception {
+        int samples = 200_000;
+        int from = 50_000;
+        EpochOrder order = JobSpec.parse("seed=1").sampler(samples).epoch(0);
+        AccessStream stream = new AccessStream(new EpochOrders(_ -> order, samples, System::nanoTime), 0, 1);
+        int[] last = IntStream.range(0, READS)
+                .map(i -> order.sample(0, from + i % workers * batch + i / workers))
+                .toArray();
+        PositionSearch.Found found = Objects.requireNonNull(PositionSearch.inEpoch(stream, order, 0, last));
+        assertThat(AccessStream.step(found.position())).isBetween(from, from + workers * batch);
+        EpochOrder other = JobSpec.parse("seed=2").sampler(samples).epoch(0);
+        assertThat(PositionSearch.inEpoch(stream, other, 0, last)).isNull();
+    }
 }
