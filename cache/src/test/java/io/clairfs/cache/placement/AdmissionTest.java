@@ -113,6 +113,23 @@ final class AdmissionTest extends AdmissionFixture {
     }
 
     @Test
+    void whatASlowerTierTakes_wouldBeKept_whileItsQueueHasRoom() {
+        plan(Map.of(1, DISK, 2, DISK, 3, DISK, 5, MEMORY, 6, MEMORY, 7, MEMORY));
+        fetched(5, 6, 7);
+        assertThat(admission.wouldKeep(dataset.file(3))).isTrue();
+        try (TierRoom.Reservation one = admission.reserve(dataset.file(1), DISK);
+                TierRoom.Reservation two = admission.reserve(dataset.file(2), DISK)) {
+            assertThat(one).isNotNull();
+            assertThat(two).isNotNull();
+            assertThat(admission.wouldKeep(dataset.file(3))).as("the queue is spoken for").isFalse();
+        }
+        admission.follow(LocalPlan.WHILE_ROOM);
+        assertThat(admission.wouldKeep(dataset.file(4))).as("on the disk").isTrue();
+        disk.setWritable(false);
+        assertThat(admission.wouldKeep(dataset.file(4))).as("nowhere").isFalse();
+    }
+
+    @Test
     void roomThatWasNotUsed_isFreeAgain() {
         admission.follow(LocalPlan.WHILE_ROOM);
         for (int i = 0; i < 10; i++) {
