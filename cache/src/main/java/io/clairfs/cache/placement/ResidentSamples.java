@@ -159,6 +159,9 @@ public final class ResidentSamples {
             if (tiers.get(tier).mayAskSource(file)) {
                 return true;
             }
+            if (tiers.get(tier).contains(file)) { // no further tier is asked
+                return false;
+            }
         }
         return false;
     }

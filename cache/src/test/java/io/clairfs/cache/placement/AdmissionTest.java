@@ -121,7 +121,9 @@ final class AdmissionTest extends AdmissionFixture {
                 TierRoom.Reservation two = admission.reserve(dataset.file(2), DISK)) {
             assertThat(one).isNotNull();
             assertThat(two).isNotNull();
-            assertThat(admission.wouldKeep(dataset.file(3))).as("the queue is spoken for").isFalse();
+            assertThat(admission.wouldKeep(dataset.file(3)))
+                    .as("the queue is spoken for")
+                    .isFalse();
         }
         admission.follow(LocalPlan.WHILE_ROOM);
         assertThat(admission.wouldKeep(dataset.file(4))).as("on the disk").isTrue();

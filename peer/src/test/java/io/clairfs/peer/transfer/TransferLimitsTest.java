@@ -156,7 +156,7 @@ final class TransferLimitsTest {
     /** As where all loaders ask the home for samples that it has yet to fetch from a slow source. */
     @Test
     void inFlight_samplesThatTheHomeHasToFetch_holdUpNoneThatItHas_andAreNoMeasureOfThePath() throws Exception {
-        TransferLimits limits = PATIENT.withWindows(SIZE, SIZE, SIZE, SIZE);
+        TransferLimits limits = PATIENT.withWindows(SIZE, SIZE, 2 * SAMPLES * SIZE, SIZE);
         SlowNode node = new SlowNode(PATIENT);
         TransferClient client = closing(new TransferClient(CREDENTIALS, limits, threads));
         Peer peer = ServedSamples.peer(client, node.server.addresses().getFirst());
@@ -176,6 +176,23 @@ final class TransferLimitsTest {
         node.answerOne();
         ServedSamples.assertGot(there.join(), SAMPLES - 1, SIZE);
         assertThat(peer.figures().delayNs()).isPositive();
+    }
+
+    @Test
+    void inFlight_samplesThatTheHomeHasToFetch_leaveHalfOfItsPromisesToThoseThatItHas() throws Exception {
+        SlowNode node = new SlowNode(PATIENT);
+        TransferClient client = closing(
+                new TransferClient(CREDENTIALS, PATIENT.withWindows(SIZE, 4 * SIZE, 20 * SIZE, 20 * SIZE), threads));
+        Peer peer = ServedSamples.peer(client, node.server.addresses().getFirst());
+        List<CompletableFuture<Answer>> all = new ArrayList<>();
+        for (int i = 0; i < SAMPLES - 1; i++) {
+            all.add(peer.askHome(i, SIZE, in(PATIENCE_MS)));
+        }
+        all.add(peer.ask(SAMPLES - 1, SIZE, in(PATIENCE_MS)));
+        eventually(() -> node.asked.contains(SAMPLES - 1));
+        assertThat(node.asked).hasSize(10 + 1);
+        node.answerAll(all);
+        assertThat(node.asked).hasSize(SAMPLES);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.clairfs.tools.cli;
 
+import io.clairfs.cache.posix.Posix;
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.Version;
 import java.io.IOException;
@@ -25,8 +26,10 @@ public final class Main {
     public static final int FAILED = 1;
     static final int WRONG_USAGE = 2;
 
-    /** What Java opens in place of standard output when a command closes that. */
-    private static final Path CLOSED = Path.of("/dev/null");
+    private static final int OUTPUT = 1;
+
+    /** As a full disk. */
+    private static final Path FULL = Path.of("/dev/full");
 
     private static final List<Class<?>> COMMANDS = List.of(
             DemoCommand.class,
@@ -56,20 +59,26 @@ public final class Main {
         exit(code == DONE && isOutputLost() ? FAILED : code);
     }
 
-    /** Whether standard output could not be written. Where it is a pipe that is no failure to be told: nobody reads it any more, as behind {@code | head}. */
+    /** Whether standard output, a file, could not be written. That nobody reads a pipe any more, as behind {@code | head}, is no failure. */
     private static boolean isOutputLost() {
-        if (!System.out.checkError()) {
+        if (!System.out.checkError() || !isWrittenFile(OUTPUT)) {
             return false;
         }
+        int _ = say("standard output cannot be written: is its disk full?", FAILED);
+        return true;
+    }
+
+    /** Whether this descriptor is a file that was opened for writing. Where it was closed, it is another by now: a library, or /dev/null. */
+    private static boolean isWrittenFile(int descriptor) {
         try {
-            Path output = Files.readSymbolicLink(Path.of("/proc/self/fd/1"));
-            if (output.equals(CLOSED)) {
-                return false;
-            }
-            if (output.isAbsolute()) { // not such as pipe:[4026]
-                int _ = say("standard output cannot be written: is its disk full?", FAILED);
-            }
-            return true;
+            Path file = Files.readSymbolicLink(Path.of("/proc/self/fd", Integer.toString(descriptor)));
+            int flags = Files.readAllLines(Path.of("/proc/self/fdinfo", Integer.toString(descriptor))).stream()
+                    .filter(line -> line.startsWith("flags:"))
+                    .mapToInt(line ->
+                            Integer.parseInt(line.substring("flags:".length()).strip(), 8))
+                    .findFirst()
+                    .orElse(0);
+            return (flags & (Posix.O_WRONLY | Posix.O_RDWR)) != 0 && (Files.isRegularFile(file) || file.equals(FULL));
         } catch (IOException closed) {
             return false;
         }

@@ -101,7 +101,7 @@ class MountTreeTest {
                 print(*{each.decode() for each in read}, isinstance(binary, io.BufferedReader), isinstance(text, io.TextIOWrapper))
             class Holder:
                 opened = open
-            print(pickle.loads(pickle.dumps(open)) is open, Holder().opened(path).read(), open.__name__)
+            print(pickle.loads(pickle.dumps(open)) is open, Holder().opened(path).read(), open.__qualname__)
             """;
 
     // Promise K8

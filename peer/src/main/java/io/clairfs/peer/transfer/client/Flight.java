@@ -56,6 +56,11 @@ final class Flight {
         return isThere() ? bytes : 0;
     }
 
+    /** What it takes of the bytes that the peer may have to fetch first at a time. */
+    long fetchBytes() {
+        return first == First.FETCH ? bytes : 0;
+    }
+
     long deadlineNs() {
         return deadlineNs;
     }

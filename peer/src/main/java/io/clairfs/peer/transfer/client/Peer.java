@@ -277,7 +277,7 @@ public final class Peer {
         public void hasMore(Rail from) {
             Flight next = waiting.peek();
             for (Rail rail : rails) {
-                if (next != null && !Objects.equals(rail, from) && rail.takes(next.windowBytes())) {
+                if (next != null && !Objects.equals(rail, from) && rail.takes(next)) {
                     rail.wake(); // only for what it takes, or two rails would wake each other for what neither does
                 }
             }

@@ -71,6 +71,10 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
     private @Nullable ChannelHandlerContext context;
     private int nextId;
     private long inFlightBytes;
+
+    /** Of requests for samples that the peer has to fetch first. */
+    private long fetchingBytes;
+
     private final @Nullable SilenceWatch watch;
     private long heardNs = System.nanoTime();
     private int expiriesInARow;
@@ -122,9 +126,16 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         return inFlightBytes <= limit - limit / REQUESTS_IN_ONE;
     }
 
-    /** Whether a request for so many bytes would be sent now; as {@link #hasRoom}, from other threads as well. */
-    boolean takes(long bytes) {
-        return hasRoom() && fits(bytes, windowBytes());
+    /** Whether this request would be sent now; as {@link #hasRoom}, from other threads as well. */
+    boolean takes(Flight flight) {
+        return hasRoom() && fits(flight.windowBytes(), windowBytes()) && mayGo(flight);
+    }
+
+    /** Not beyond half of what the peer promises at a time: samples that it has would wait there behind those that it has to fetch first. */
+    private boolean mayGo(Flight flight) {
+        return flight.fetchBytes() == 0
+                || fetchingBytes == 0
+                || fetchingBytes + flight.fetchBytes() <= limits.windows().mostBytes() / 2;
     }
 
     private boolean fits(long bytes, long limit) {
@@ -147,7 +158,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         }
         List<Flight> batch = new ArrayList<>();
         while (true) {
-            Flight flight = waiting.poll();
+            Flight flight = waiting.poll(this::mayGo);
             boolean room = flight != null && fits(flight.windowBytes(), limit);
             if (flight != null && !room) {
                 waiting.putBack(flight);
@@ -176,6 +187,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
                     flight.sent(window.sent(inFlightBytes, inFlightBytes >= limit / 2, nowNs));
                 }
                 inFlightBytes += flight.windowBytes();
+                fetchingBytes += flight.fetchBytes();
                 while (flights.containsKey(nextId)) {
                     nextId++;
                 }
@@ -295,6 +307,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         }
         Flight flight = flights.remove(head.id());
         inFlightBytes -= flight.windowBytes();
+        fetchingBytes -= flight.fetchBytes();
         if (head.type() == Frames.DATA && flight.isThere()) {
             window.delivered(flight.howSent(), flight.bytes(), heardNs);
         }
@@ -428,6 +441,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter implements Reply
         List<Flight> failed = List.copyOf(flights.values());
         flights.clear();
         inFlightBytes = 0;
+        fetchingBytes = 0;
         if (context != null) {
             context.close();
         }

@@ -128,10 +128,10 @@ final class Rail {
         return current != null && current.isReady();
     }
 
-    /** Whether it would send a request for so many bytes now, as far as other threads can see. */
-    boolean takes(long bytes) {
+    /** Whether it would send this request now, as far as other threads can see. */
+    boolean takes(Flight flight) {
         PeerConnection current = connection;
-        return current != null && current.isReady() && current.takes(bytes);
+        return current != null && current.isReady() && current.takes(flight);
     }
 
     /** Seconds until so many bytes would be here, by what was measured; 0 while nothing was. */

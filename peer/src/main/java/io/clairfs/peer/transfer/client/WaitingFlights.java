@@ -3,6 +3,7 @@ package io.clairfs.peer.transfer.client;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The requests to one peer that no rail has taken yet, the first first. Whoever takes one out owns it. Thread-safe without a lock. */
@@ -21,6 +22,17 @@ final class WaitingFlights {
     @Nullable
     Flight poll() {
         return flights.poll();
+    }
+
+    /** Takes out the first of which {@code so} holds. */
+    @Nullable
+    Flight poll(Predicate<Flight> so) {
+        for (Flight flight : flights) {
+            if (so.test(flight) && flights.remove(flight)) {
+                return flight;
+            }
+        }
+        return null;
     }
 
     /** The first one, which stays. */

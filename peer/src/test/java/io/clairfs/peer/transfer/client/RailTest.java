@@ -110,8 +110,10 @@ final class RailTest {
             while (rail.figures().inFlightBytes() == 0) {
                 Thread.sleep(1);
             }
-            assertThat(rail.takes(bytes)).isFalse();
-            assertThat(rail.takes(100 << 10)).isTrue();
+            assertThat(rail.takes(new Flight(0, bytes, 0, Flight.First.NOTHING)))
+                    .isFalse();
+            assertThat(rail.takes(new Flight(0, 100 << 10, 0, Flight.First.NOTHING)))
+                    .isTrue();
             end(rail);
         }
     }

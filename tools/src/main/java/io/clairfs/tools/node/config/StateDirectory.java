@@ -42,7 +42,9 @@ public final class StateDirectory {
             if (c == '/') {
                 name.append('-');
             } else if (c == '%' || c == '-' || Character.isWhitespace(c)) {
-                name.append("%%%02X".formatted(c));
+                for (byte each : Character.toString(c).getBytes(UTF_8)) {
+                    name.append("%%%02X".formatted(each));
+                }
             } else {
                 name.appendCodePoint(c);
             }

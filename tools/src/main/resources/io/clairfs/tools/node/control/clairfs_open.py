@@ -15,11 +15,10 @@ _BUFFER = 128 * 1024  # as large as Python's own choice: the block size of the m
 class _Open:
     """open() as it was, but for files below a directory. No function, so that a class that has it as an attribute does not make it a method."""
 
-    __name__ = __qualname__ = "open"
-    __module__ = "io"
-
     def __init__(self, own, directory):
         self.__wrapped__, self.__doc__ = own, own.__doc__
+        self.__name__ = self.__qualname__ = "open"
+        self.__module__ = "io"
         self._below = os.path.join(directory, "")
 
     def __call__(self, file, mode="r", buffering=-1, *more, **named):
@@ -34,4 +33,6 @@ class _Open:
 def spare(directory):
     """Spares files below a directory that question, if this Python asks it."""
     if sys.version_info < (3, 14):
-        builtins.open = io.open = _Open(io.open, directory)
+        same = builtins.open is io.open
+        io.open = _Open(io.open, directory)
+        builtins.open = io.open if same else _Open(builtins.open, directory)

@@ -25,6 +25,7 @@ final class StateDirectoryTest {
     void mountPointWithBlanks_hasANameWithout() {
         assertThat(StateDirectory.uniqueNameOf(Path.of("/data/my set\t1")))
                 .isEqualTo("data-my%20set%091" + StateDirectory.atThisHost());
+        assertThat(StateDirectory.uniqueNameOf(Path.of("/a\u2003b"))).startsWith("a%E2%80%83b@");
         assertThat(StateDirectory.uniqueNameOf(Path.of("/data/my%20set")))
                 .isEqualTo("data-my%2520set" + StateDirectory.atThisHost());
     }
