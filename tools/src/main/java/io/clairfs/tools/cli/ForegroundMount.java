@@ -5,6 +5,7 @@ import io.clairfs.tools.node.MountLog;
 import io.clairfs.tools.node.config.MountConfig;
 import io.clairfs.tools.node.restart.Takeover;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -20,19 +21,19 @@ final class ForegroundMount {
      * Mounts, and returns when the mount has ended.
      *
      * @param takeover the mount to go on with; null for a new one
-     * @param hasLauncher whether a launcher waits to be told that the mount answers
+     * @param launcherLog what a launcher has begun that waits to be told that the mount answers; null without one
      * @throws CommandFailedException if a signal comes before there is a mount, or the launcher cannot be told
      */
-    static void run(MountConfig config, @Nullable Takeover takeover, boolean hasLauncher)
+    static void run(MountConfig config, @Nullable Takeover takeover, @Nullable Path launcherLog)
             throws IOException, CommandFailedException {
         try {
-            serve(config, takeover, hasLauncher);
+            serve(config, takeover, launcherLog);
         } finally {
             MountLog.end();
         }
     }
 
-    private static void serve(MountConfig config, @Nullable Takeover takeover, boolean hasLauncher)
+    private static void serve(MountConfig config, @Nullable Takeover takeover, @Nullable Path launcherLog)
             throws IOException, CommandFailedException {
         CompletableFuture<Daemon> started = new CompletableFuture<>();
         Thread atSignal = Thread.ofPlatform().name("shutdown").unstarted(() -> end(started));
@@ -43,19 +44,27 @@ final class ForegroundMount {
         }
         Daemon daemon;
         try {
-            daemon = Daemon.start(config, takeover);
+            daemon = takeover != null
+                    ? Daemon.takeOver(config, takeover)
+                    : Daemon.start(config, () -> keepLog(launcherLog, config));
         } catch (IOException | RuntimeException | Error e) {
             started.completeExceptionally(e);
             throw e;
         }
         started.complete(daemon);
         try {
-            if (hasLauncher) {
+            if (launcherLog != null) {
                 BackgroundMount.tellLauncher(config.mountPoint());
             }
             daemon.ended().join();
         } finally {
             end(started);
+        }
+    }
+
+    private static void keepLog(@Nullable Path launcherLog, MountConfig config) throws IOException {
+        if (launcherLog != null) {
+            BackgroundMount.keepLog(launcherLog, config.mountPoint());
         }
     }
 

@@ -194,13 +194,6 @@ final class MountCommand implements Callable<Integer> {
             BackgroundMount.start(restart.argumentsOfUser(), config, launcherLog);
             return Main.DONE;
         }
-        if (launcherLog != null) {
-            MountCheck.check(
-                    config.source(),
-                    config.mountPoint(),
-                    RestartDirectory::isAboutToStart); // before the log of an existing mount is replaced
-            BackgroundMount.keepLog(launcherLog, config.mountPoint());
-        }
         return serve(config, null);
     }
 
@@ -225,7 +218,7 @@ final class MountCommand implements Callable<Integer> {
     }
 
     private int serve(MountConfig config, @Nullable Takeover takeover) throws IOException, CommandFailedException {
-        ForegroundMount.run(config, takeover, launcherLog != null);
+        ForegroundMount.run(config, takeover, launcherLog);
         return Main.DONE;
     }
 

@@ -36,19 +36,23 @@ public final class Daemon implements AutoCloseable {
     /** Whether the log says that the mount serves its dataset, so that it has to say when that ends. */
     private volatile boolean isListed;
 
-    /**
-     * Mounts, or goes on with a mount. If a part fails to start, the parts that were started before it are closed; a mount that exists
-     * already stays, and this process has to end.
-     *
-     * @param takeover the mount to go on with; null for a new one
-     */
-    public static Daemon start(MountConfig config, @Nullable Takeover takeover) throws IOException {
-        if (takeover != null) {
-            return new Daemon(config, takeover);
-        }
+    /** What is done when nothing stands in the way of a mount any more. */
+    @FunctionalInterface
+    public interface Beginning {
+        void run() throws IOException;
+    }
+
+    /** Goes on with a mount. If a part fails to start, the mount stays, and this process has to end. */
+    public static Daemon takeOver(MountConfig config, Takeover takeover) throws IOException {
+        return new Daemon(config, takeover);
+    }
+
+    /** Mounts, after {@code beginning}. If a part fails to start, the parts that were started before it are closed. */
+    public static Daemon start(MountConfig config, Beginning beginning) throws IOException {
         MountCheck.check(config.source(), config.mountPoint(), RestartDirectory::isAboutToStart);
         try (MountPointLock _ = MountPointLock.take(config.mountPoint())) {
             MountCheck.checkMountPoint(config.mountPoint()); // another may have mounted there meanwhile
+            beginning.run();
             return new Daemon(config, null);
         }
     }
