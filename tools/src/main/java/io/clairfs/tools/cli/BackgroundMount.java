@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Runs the mount in a process with its own session, so that it outlives the terminal, and waits until the mount answers.
@@ -149,7 +150,8 @@ final class BackgroundMount {
             long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
             if (leftMs > 0
                     && ControlPoint.isMounted(mountPoint)
-                    && ControlRead.read(status, leftMs) instanceof ControlRead.Answer.Content) {
+                    && ControlRead.read(status, leftMs) instanceof ControlRead.Answer.Content(String said)
+                    && new JsonMapper().readTree(said).path("pid").asLong() == process.pid()) { // not another's mount
                 return;
             }
             if (System.nanoTime() > deadline) {

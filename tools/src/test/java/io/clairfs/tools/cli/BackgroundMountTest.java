@@ -46,6 +46,9 @@ final class BackgroundMountTest {
     private FuseSession control;
     private Process daemon;
 
+    /** The process of which the control files are. */
+    private volatile long pid;
+
     /** Control files of a daemon that answers only the requests of its own start. */
     private ControlTree.Node find(List<String> path) {
         if (path.isEmpty()) {
@@ -56,7 +59,7 @@ final class BackgroundMountTest {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
-        ControlFile status = () -> ControlContent.of("{}".getBytes(UTF_8));
+        ControlFile status = () -> ControlContent.of(("{\"pid\": " + pid + "}").getBytes(UTF_8));
         return new ControlTree.FileNode(status);
     }
 
@@ -71,6 +74,7 @@ final class BackgroundMountTest {
         control = FuseSession.mount(
                 CONTROL, options, new ControlMount(this::find, Clock.systemUTC()), new ErrnoTable((_, _, _) -> {}));
         daemon = new ProcessBuilder("sleep", "600").start();
+        pid = daemon.pid();
     }
 
     @AfterEach
@@ -103,6 +107,20 @@ final class BackgroundMountTest {
                 .isInstanceOf(CommandFailedException.class)
                 .hasMessage("the mount was not ready within 1 s; its log: " + directory.resolve("log"));
         assertThat(daemon.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+    }
+
+    // As where two processes mount at one place, and one of them is about to be refused.
+    @Test
+    void mountOfAnotherProcess_isNoAnswer() throws Exception {
+        pid = ProcessHandle.current().pid();
+        answering.countDown();
+        Files.writeString(directory.resolve("log"), "clairfs: mount point is busy\n");
+        CompletableFuture<Void> outcome = awaitReady(TimeUnit.SECONDS.toMillis(GENEROUS_S));
+        daemon.destroy();
+        assertThatThrownBy(() -> outcome.get(2 * GENEROUS_S, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOf(CommandFailedException.class)
+                .hasMessage("mount point is busy");
     }
 
     @Test
