@@ -141,6 +141,7 @@ final class TransferTlsTest {
     /** Encrypted bytes are a copy, which a reader that takes nothing would have kept, and others of its event loop wait for. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
+    @Timeout(600)
     void largeSample_isEncryptedAsFarAsItsReaderTakesIt_andOthersAreServedMeanwhile(boolean fromFile) throws Exception {
         makeKey("a");
         makeKey("b");
@@ -171,7 +172,7 @@ final class TransferTlsTest {
                 TransferClient reader = new TransferClient(credentials("b", "a"), PATIENT, readers)) {
             var _ = file.write(bytes.bytes().asByteBuffer());
             CompletableFuture<Answer> answer =
-                    ServedSamples.peer(reader, server.addresses().getFirst()).ask(9, LARGE, in(PATIENCE_MS));
+                    ServedSamples.peer(reader, server.addresses().getFirst()).ask(9, LARGE, in(600_000));
             isAsked.await();
             stop(readers, readerGoesOn);
             long before = directBytes();

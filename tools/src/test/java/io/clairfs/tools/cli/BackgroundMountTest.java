@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,6 +50,8 @@ final class BackgroundMountTest {
     /** The process of which the control files are. */
     private volatile long pid;
 
+    private final AtomicInteger asked = new AtomicInteger();
+
     /** Control files of a daemon that answers only the requests of its own start. */
     private ControlTree.Node find(List<String> path) {
         if (path.isEmpty()) {
@@ -59,7 +62,10 @@ final class BackgroundMountTest {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
-        ControlFile status = () -> ControlContent.of(("{\"pid\": " + pid + "}").getBytes(UTF_8));
+        ControlFile status = () -> {
+            asked.incrementAndGet();
+            return ControlContent.of(("{\"pid\": " + pid + "}").getBytes(UTF_8));
+        };
         return new ControlTree.FileNode(status);
     }
 
@@ -116,6 +122,10 @@ final class BackgroundMountTest {
         answering.countDown();
         Files.writeString(directory.resolve("log"), "clairfs: mount point is busy\n");
         CompletableFuture<Void> outcome = awaitReady(TimeUnit.SECONDS.toMillis(GENEROUS_S));
+        while (asked.get() < 2 && !outcome.isDone()) { // who asks again has not taken the first answer for the mount's
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
+        assertThat(outcome).isNotDone();
         daemon.destroy();
         assertThatThrownBy(() -> outcome.get(2 * GENEROUS_S, TimeUnit.SECONDS))
                 .cause()

@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,25 @@ final class LauncherTest extends LauncherFixture {
         assertThat(fixture.mounts()).isEmpty();
         assertThat(MountProcess.state(pid)).isEqualTo(MountProcess.State.GONE);
         assertThat(fixture.logs()).as("of a mount that was right").doesNotContain("ERROR");
+    }
+
+    // Promise E3
+    // The kernel would put one on top of the other, and each would find the other's control files.
+    @Test
+    void of_two_mounts_of_one_place_at_once_one_is_refused() throws Exception {
+        FutureTask<Ended> other = new FutureTask<>(this::mount);
+        Thread.ofPlatform().daemon().start(other);
+        List<Ended> both = List.of(mount(), other.get());
+        assertThat(both.stream().filter(each -> each.exit() == 0))
+                .as("%s", both)
+                .hasSize(1);
+        assertThat(both.stream().filter(each -> each.exit() == 1).map(Ended::err))
+                .singleElement()
+                .asString()
+                .contains("mount point " + point + " is busy");
+        assertThat(fixture.mounts().stream().filter(point::equals)).hasSize(1);
+        assertThat(point.resolve("file")).hasContent("content");
+        assertThat(run("umount", point).succeeded()).isEmpty();
     }
 
     private String logName() {

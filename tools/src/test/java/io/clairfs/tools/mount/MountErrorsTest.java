@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -59,32 +58,6 @@ class MountErrorsTest {
     void source_is_missing() throws Exception {
         Path missing = source.resolve("missing");
         assertThat(refusal(missing, point)).isEqualTo("clairfs: source " + missing + " does not exist");
-    }
-
-    // Promise E3
-    // The kernel would put one on top of the other, and each would find the other's control files.
-    @Test
-    @Execution(CONCURRENT)
-    void of_two_mounts_of_one_place_at_once_one_is_refused() throws Exception {
-        CompletableFuture<Ended> other = CompletableFuture.supplyAsync(() -> mountNow(source, point));
-        List<Ended> both = List.of(mountNow(source, point), other.get());
-        assertThat(both.stream().filter(each -> each.exit() == 0))
-                .as("%s", both)
-                .hasSize(1);
-        assertThat(both.stream().filter(each -> each.exit() == 1).map(Ended::err))
-                .singleElement()
-                .asString()
-                .contains("mount point " + point + " is busy");
-        assertThat(fixture.mounts().stream().filter(point::equals)).hasSize(1);
-        assertThat(point.resolve("c/1.jpg")).hasContent("one");
-    }
-
-    private Ended mountNow(Path from, Path to) {
-        try {
-            return fixture.clairfs("mount", from, to, "--memory", "64MiB");
-        } catch (IOException | InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     @Tag("exhaustive")

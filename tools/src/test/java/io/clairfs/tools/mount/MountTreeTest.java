@@ -121,7 +121,7 @@ class MountTreeTest {
             "run",
             opened.point(),
             "--",
-            "/usr/bin/python3",
+            Requirements.PYTHON,
             "-c",
             OPENS,
             opened.point().resolve("c")

@@ -23,7 +23,10 @@ final class MountPointLockTest {
         FutureTask<MountPointLock> second;
         try (MountPointLock _ = MountPointLock.take(directory)) {
             second = new FutureTask<>(() -> MountPointLock.take(directory));
-            Thread.ofPlatform().daemon().start(second);
+            Thread waiting = Thread.ofPlatform().daemon().start(second);
+            while (waiting.getState() != Thread.State.TIMED_WAITING) { // the class's timeout ends it
+                Thread.onSpinWait();
+            }
             assertThat(isFree()).isFalse();
             assertThat(second.isDone()).isFalse();
         }
