@@ -32,7 +32,7 @@ final class ViewSpecTest {
                 identity("npy:image,size=256,resize=300"));
         assertThat(identities).doesNotHaveDuplicates().allMatch(identity -> identity.matches("\\p{Print}+"));
         assertThat(identities)
-                .allMatch(identity -> identity.matches(".* jpeg=(libjpeg-turbo/[0-9a-f]{16}|jdk/.*) pixels=1"));
+                .allMatch(identity -> identity.matches(".* jpeg=(libjpeg-turbo/[0-9a-f]{16}|jdk/.*) pixels=2"));
         assertThat(identity("decode:shorter=256")).isEqualTo(identity("decode,shorter=256"));
         assertThat(identity("npy:image,size=256,resize=256"))
                 .as("the same in other words")

@@ -12,7 +12,7 @@ public final class ImageDecoding implements Decoding {
     private static final Logger LOG = System.getLogger(ImageDecoding.class.getName());
 
     /** To be raised with every change of this package that may change a pixel. */
-    private static final int PIXELS_VERSION = 1;
+    private static final int PIXELS_VERSION = 2;
 
     private final ImageForm form;
     private final Supplier<PixelDecoder> jpeg;

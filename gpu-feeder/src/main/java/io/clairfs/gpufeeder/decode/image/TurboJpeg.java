@@ -6,6 +6,7 @@ import io.clairfs.cache.posix.NativeCall;
 import io.clairfs.gpufeeder.decode.BadSampleException;
 import io.clairfs.gpufeeder.decode.image.JpegHeader.ColorSpace;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /**
  * JPEG by libjpeg-turbo: accurate DCT and smooth upsampling, which are libjpeg's defaults and so Pillow's.
@@ -13,7 +14,8 @@ import java.lang.foreign.MemorySegment;
  * <p>Each file has a handle of its own. A handle keeps the tables of the file before, with which a file without tables would be decoded to other
  * pixels, or to some at all.
  *
- * <p>What libjpeg warns of is decoded, as Pillow does, but a file that ends too early is refused, as Pillow does as well.
+ * <p>What libjpeg warns of is decoded, as Pillow does, but a file that ends too early is refused, as Pillow does as well. So is one of which libjpeg
+ * warned before it failed: the library calls that a warning too, though it may have written no pixel, and only the text is the failure's.
  */
 final class TurboJpeg implements PixelDecoder {
     private static final int RGB = 0;
@@ -22,6 +24,16 @@ final class TurboJpeg implements PixelDecoder {
     private static final int WARNING = 0;
     private static final long LONGEST_TEXT = 200;
     private static final String TRUNCATED = "Premature end of JPEG file";
+
+    /** How libjpeg's warnings begin: jerror.h, JWRN_*. */
+    private static final List<String> WARNINGS = List.of(
+            TRUNCATED,
+            "Corrupt JPEG data",
+            "Unknown Adobe color transform",
+            "Inconsistent progression sequence",
+            "Warning: unknown JFIF revision",
+            "Invalid SOS parameters for sequential JPEG",
+            "Application transferred too many scanlines");
 
     private final PixelBuffer buffer = new PixelBuffer();
 
@@ -91,7 +103,7 @@ final class TurboJpeg implements PixelDecoder {
         } catch (Throwable t) {
             throw NativeCall.bug(t);
         }
-        if (code != WARNING) {
+        if (code != WARNING || WARNINGS.stream().noneMatch(text::startsWith)) {
             throw new BadSampleException("damaged JPEG file: " + text);
         }
         // The text is that of the first warning; a later one could be that the file ends.

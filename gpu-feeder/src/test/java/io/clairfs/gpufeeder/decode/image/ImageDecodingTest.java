@@ -207,6 +207,63 @@ final class ImageDecodingTest {
         }
     }
 
+    private static byte[] progressive(int width, int height) throws IOException {
+        BufferedImage image = ImageIO.read(new ByteArrayInputStream(picture(width, height, "png")));
+        ImageWriter writer = ImageIO.getImageWritersByFormatName("jpeg").next();
+        ImageWriteParam param = writer.getDefaultWriteParam();
+        param.setProgressiveMode(ImageWriteParam.MODE_DEFAULT);
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (MemoryCacheImageOutputStream to = new MemoryCacheImageOutputStream(out)) {
+            writer.setOutput(to);
+            writer.write(null, new IIOImage(image, null, null), param);
+        } finally {
+            writer.dispose();
+        }
+        return out.toByteArray();
+    }
+
+    /** All scans of a progressive file are read before its first row: where that fails nothing is written. */
+    @Test
+    void damagedFile_neverHasThePixelsOfTheOneBefore() throws Exception {
+        assumeTrue(TURBO, TurboJpegLibrary.NAME + " is not installed");
+        byte[] whole = progressive(160, 120);
+        byte[] stray = whole.clone();
+        stray[whole.length / 2] = (byte) 0xFF;
+        stray[whole.length / 2 + 1] = 0x3C; // no marker that there is
+        assertThatThrownBy(() -> decodeBehind(picture(160, 120, "jpeg"), stray))
+                .isInstanceOf(BadSampleException.class)
+                .hasMessageStartingWith("damaged JPEG file: ");
+        Random random = new Random(1);
+        int refused = 0;
+        for (int i = 0; i < 200; i++) {
+            byte[] damaged = (i % 2 == 0 ? whole : picture(160, 120, "jpeg")).clone();
+            int length = 1 << (3 + i % 7);
+            int at = 700 + random.nextInt(damaged.length - 702 - length);
+            byte[] block = new byte[length];
+            random.nextBytes(block);
+            System.arraycopy(block, 0, damaged, at, length);
+            try {
+                byte[] one = decodeBehind(picture(161, 121, "jpeg"), damaged);
+                byte[] other = decodeBehind(picture(200, 150, "jpeg"), damaged);
+                assertThat(other).as("damage %d", i).isEqualTo(one);
+            } catch (BadSampleException e) {
+                refused++;
+            }
+        }
+        assertThat(refused).isBetween(20, 199);
+    }
+
+    private static byte[] decodeBehind(byte[] before, byte[] file) throws BadSampleException {
+        ImageForm form = form(Layout.NCHW, Crop.CENTER, false);
+        try (Arena arena = Arena.ofConfined();
+                SampleDecoder.Content decoder = (SampleDecoder.Content) new ImageDecoding(form, true).open()) {
+            MemorySegment slot = arena.allocate(form.format().bytes());
+            decoder.decode(arena.allocateFrom(JAVA_BYTE, before), 0, slot);
+            decoder.decode(arena.allocateFrom(JAVA_BYTE, file), 0, slot);
+            return slot.toArray(JAVA_BYTE);
+        }
+    }
+
     @Test
     void fileOfAnotherKind_isRefused() throws Exception {
         ImageForm jpegs = new ImageForm(Kind.JPEG, 8, 8, Layout.NCHW, Crop.CENTER, 8, false);
