@@ -258,8 +258,9 @@ final class FeedTest {
                 why(job="here")
                 why(job="here", decode="raw,dtype=uint8,shape=132", command="/no/such/clairfs")
                 why(job="here", command=None, timeout_s=0.2)
+                why(job="here", decode="raw,dtype=uint8,shape=132", batch=4, step=3)
                 """);
-        assertThat(lines).hasSize(7).allSatisfy(line -> assertThat(line).startsWith("clairfs: "));
+        assertThat(lines).hasSize(8).allSatisfy(line -> assertThat(line).startsWith("clairfs: "));
         assertThat(lines.get(0)).contains("there is no job 'nobody'", "clairfs job start");
         assertThat(lines.get(1)).contains("--batch N");
         assertThat(lines.get(2)).contains("cubes");
@@ -267,6 +268,7 @@ final class FeedTest {
         assertThat(lines.get(4)).contains("give decode=");
         assertThat(lines.get(5)).contains("/no/such/clairfs");
         assertThat(lines.get(6)).contains("start it: clairfs feed ");
+        assertThat(lines.get(7)).contains("give epoch= too");
     }
 
     @Test

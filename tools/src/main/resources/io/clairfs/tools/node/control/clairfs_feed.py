@@ -119,6 +119,8 @@ class Feed:
         device=None,
         on_device=None,
     ):
+        if epoch is None and step:
+            raise FeedError("clairfs: step=%d says where in an epoch the run goes on: give epoch= too" % step)
         self.mount = os.path.realpath(os.fspath(mount))
         self.job = job
         self.rank = int(os.environ.get("RANK", 0)) if rank is None else rank
