@@ -3,6 +3,8 @@ package io.clairfs.cache.placement;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.clairfs.cache.testing.FakeDataset;
+import io.clairfs.cache.testing.RecordingTier;
+import io.clairfs.cache.tier.AsListedTier;
 import io.clairfs.cache.tier.MemoryTier;
 import io.clairfs.cache.tier.SampleBuffer;
 import io.clairfs.cache.tier.Tier;
@@ -39,6 +41,24 @@ final class ResidentSamplesTest {
         residents.close();
         memory.close();
         sample.release();
+    }
+
+    @Test
+    void sampleThatTheFirstDiskHasAndThatWasCompared_asksTheSourceNothing_whateverTheNextDiskHasToCompare() {
+        RecordingTier first = new RecordingTier(SIZE);
+        RecordingTier second = new RecordingTier(SIZE);
+        List<AsListedTier> disks = List.of(new AsListedTier(first, _ -> true), new AsListedTier(second, _ -> true));
+        disks.forEach(each -> each.compareAll(file + 1));
+        ResidentSamples both = new ResidentSamples(dataset.tree, memory, disks, SIZE);
+        assertThat(first.keep(file, sample)).isTrue();
+        assertThat(both.mayAskSource(file)).isTrue();
+        SampleBuffer read = both.readStored(file);
+        assertThat(read).isNotNull();
+        read.release();
+        assertThat(both.mayAskSource(file)).isFalse();
+        both.close();
+        first.close();
+        second.close();
     }
 
     @Test

@@ -72,6 +72,9 @@ final class CommandErrorsTest {
         model.addAll(List.of(Clairfs.command("completion").toArray(String[]::new)));
         assertThat(Ended.run(model, fixture.environment()).complainedWith(1))
                 .contains("standard output cannot be written");
+        model.set(2, "exec \"$@\" >&-"); // whoever closes it wants none
+        Ended unheard = Ended.run(model, fixture.environment());
+        assertThat(unheard.exit()).as("%s", unheard).isZero();
         command.set(2, "\"$@\" | head -n 1");
         Ended head = Ended.run(command, fixture.environment());
         assertThat(head.succeeded().lines()).hasSize(1);
