@@ -10,6 +10,7 @@ import java.lang.System.Logger.Level;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -58,6 +59,20 @@ final class HedgedReads {
      * thread or later on another.
      */
     void waits(int file, SampleFlight flight, CompletableFuture<SampleBuffer> reader, Executor fetches) {
+        whenLate(file, flight, reader, fetches, isTrial -> ask(file, flight, reader, isTrial));
+    }
+
+    /** The same for a reader of a part of a large sample, for which the source is not to be asked as a whole: {@code reader} fails with {@link UnwantedException} then. */
+    void waitsNear(int file, SampleFlight flight, CompletableFuture<SampleBuffer> reader) {
+        whenLate(file, flight, reader, Runnable::run, isTrial -> passOver(flight, reader, isTrial));
+    }
+
+    private void whenLate(
+            int file,
+            SampleFlight flight,
+            CompletableFuture<SampleBuffer> reader,
+            Executor fetches,
+            Consumer<Boolean> askSource) {
         if (reader.isDone() || !isFromPeer(file, flight)) {
             return;
         }
@@ -68,7 +83,7 @@ final class HedgedReads {
         double seconds = cheapest.sourceSeconds(bytes);
         long lateNs = (long) (LATE_SOURCE_READS * seconds * TimeUnit.SECONDS.toNanos(1));
         long leftNs = lateNs - flight.ageNs();
-        Runnable ask = () -> ask(file, flight, reader, seconds > QUICK_SOURCE_SECONDS);
+        Runnable ask = () -> askSource.accept(seconds > QUICK_SOURCE_SECONDS);
         if (leftNs <= 0) {
             fetches.execute(ask);
         } else {
@@ -93,6 +108,14 @@ final class HedgedReads {
 
     private static boolean isStillToAsk(SampleFlight flight, CompletableFuture<SampleBuffer> reader) {
         return !reader.isDone() && !flight.isAtSource() && !flight.isHedged();
+    }
+
+    private void passOver(SampleFlight flight, CompletableFuture<SampleBuffer> reader, boolean isTrial) {
+        if (isStillToAsk(flight, reader)
+                && (!isTrial || trials.take())
+                && reader.completeExceptionally(new UnwantedException())) {
+            counters.peersPassedOver.increment();
+        }
     }
 
     private void ask(int file, SampleFlight flight, CompletableFuture<SampleBuffer> reader, boolean isTrial) {

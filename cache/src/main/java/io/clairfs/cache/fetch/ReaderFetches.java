@@ -124,7 +124,7 @@ final class ReaderFetches {
 
     /**
      * The same for a reader of a part of a large sample, from the places that are nearer than the source and hold the sample. {@code reader} fails with
-     * {@link UnwantedException} when none gives it within {@code mostSeconds}, or a flight that it has joined goes to the source.
+     * {@link UnwantedException} when none gives it within {@code mostSeconds}, a peer is late and the source is quick, or a flight that it has joined goes to the source.
      */
     void fetchNear(int file, long upTo, double mostSeconds, CompletableFuture<SampleBuffer> reader)
             throws SourceException {
@@ -154,7 +154,9 @@ final class ReaderFetches {
                 boolean waits = request.isNear() ? mine.awaitNear(upTo, reader) : mine.await(upTo, reader);
                 assert waits : "it has not begun";
                 router.end(file, mine, request, () -> {
-                            if (router.hasPeers()) {
+                            if (request.isNear()) {
+                                hedged.waitsNear(file, mine, reader);
+                            } else if (router.hasPeers()) {
                                 hedged.waits(file, mine, reader, Runnable::run);
                             }
                             return cheapest.fetch(file, mine, request);

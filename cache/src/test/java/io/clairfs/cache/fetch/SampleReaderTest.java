@@ -25,6 +25,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -315,24 +316,28 @@ final class SampleReaderTest {
     @Test
     void homeThatDoesNotHoldALargeSample_isNotAskedForTheWhole_byAReaderOfAPart() throws Exception {
         AtomicBoolean isAsked = new AtomicBoolean();
-        PeerFetch home = new PeerFetch() {
-            @Override
-            public boolean mayHave(int file) {
-                return true;
-            }
+        PeerFetch home = group(new OnePeer(false, () -> isAsked.set(true)));
+        requireOnlyThePartFromSource(home);
+        assertThat(isAsked).isFalse();
+    }
 
-            @Override
-            public List<Holder> holders(int file) {
-                return List.of(new HomeWithoutIt(() -> isAsked.set(true)));
-            }
+    // Promise W1
+    @Test
+    void peerThatIsLateWithALargeSample_isPassedOver_byAReaderOfAPart_whoReadsThatFromTheSource() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        try {
+            requireOnlyThePartFromSource(group(new OnePeer(
+                    true, () -> Await.until("the reader has its part", () -> gate.getCount() == 0))));
+        } finally {
+            gate.countDown();
+        }
+        assertThat(counters.peersPassedOver.sum()).isEqualTo(1);
+    }
 
-            @Override
-            public long mostNs(long bytes) {
-                return Long.MAX_VALUE / 2;
-            }
-        };
+    /** A reader of a part of the large sample has it, though the source is read for no more. */
+    private void requireOnlyThePartFromSource(PeerFetch group) throws Exception {
         FetchRouter inGroup = new FetchRouter(
-                new FetchPlaces(dataset.tree, dataset, admission, inUse, home),
+                new FetchPlaces(dataset.tree, dataset, admission, inUse, group),
                 FetchLimits.DEFAULT,
                 new ObservedRates((_, _) -> 1e-3, 60, System::nanoTime),
                 counters,
@@ -342,20 +347,35 @@ final class SampleReaderTest {
             assertThat(ReadBytes.of(ofGroup, dataset.file(LARGE_ONE), 5000, 1000))
                     .hasSize(1000);
         }
-        assertThat(isAsked).isFalse();
         assertThat(counters.fromSource.bytes()).isEqualTo(1000);
     }
 
-    /** A peer that would have to fetch a sample first. */
-    private record HomeWithoutIt(Runnable asked) implements PeerFetch.Holder {
+    /** A group of this peer, looked up by a machine so busy that a peer counts as late beside a source that takes 1 ms. */
+    private static PeerFetch group(PeerFetch.Holder peer) {
+        return new PeerFetch() {
+            @Override
+            public boolean mayHave(int file) {
+                return true;
+            }
+
+            @Override
+            public List<Holder> holders(int file) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
+                return List.of(peer);
+            }
+
+            @Override
+            public long mostNs(long bytes) {
+                return Long.MAX_VALUE / 2;
+            }
+        };
+    }
+
+    /** A peer that gives nothing, and {@code holds} the sample or would have to fetch it first. */
+    private record OnePeer(boolean holds, Runnable asked) implements PeerFetch.Holder {
         @Override
         public Place.Peer place() {
             return new Place.Peer(1);
-        }
-
-        @Override
-        public boolean holds() {
-            return false;
         }
 
         @Override
