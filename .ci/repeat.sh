@@ -3,6 +3,7 @@
 
 busy=()
 running=
+stalling=
 
 # Ends what this script started, and nothing else.
 end_repeat() {
@@ -11,6 +12,10 @@ end_repeat() {
     fi
     if [ ${#busy[@]} -gt 0 ]; then
         kill "${busy[@]}" 2>/dev/null || true
+    fi
+    if [ -n "$stalling" ]; then
+        kill "$stalling" 2>/dev/null && wait "$stalling" || true
+        stalling=
     fi
 }
 
@@ -51,10 +56,17 @@ sum_reports() {
         sed -n "s/^<testsuite .* $1=\"\([0-9]*\)\".*/\1/p" | awk '{ s += $1 } END { print s + 0 }'
 }
 
-# repeat_tests ROUNDS MODULES BUSY: the modules' tests so many times beside so many busy processes; a table of what failed
+# Delays threads of all that this script starts from now on, at random.
+make_stalls() {
+    export CLAIRFS_STALLS=$$
+    python3 "$here/.ci/stalls.py" "CLAIRFS_STALLS=$$" &
+    stalling=$!
+}
+
+# repeat_tests ROUNDS MODULES BUSY [stalls]: the modules' tests so many times beside so many busy processes; a table of what failed
 # how often. The JVMs of every other round compile as those of ./verify do: threads meet in other ways then.
 repeat_tests() {
-    local rounds=$1 modules=$2 busy_processes=$3 work round began failed total=0 classes flags
+    local rounds=$1 modules=$2 busy_processes=$3 stalls=$4 work round began failed total=0 classes flags
     work=$(mktemp -d)
     trap 'end_repeat' EXIT
     trap 'exit 130' INT
@@ -67,6 +79,7 @@ repeat_tests() {
     }
     : >"$work/failures"
     make_busy "$busy_processes"
+    [ -z "$stalls" ] || make_stalls
     for ((round = 1; round <= rounds; round++)); do
         began=$SECONDS flags=
         [ $((round % 2)) = 0 ] || flags=$QUICK_JVM_FLAGS
