@@ -301,7 +301,7 @@ final class SampleReaderTest {
                 new SampleReader(dataset.tree, dataset, impatient, inUse, counters, errors, TIMEOUT_MS)) {
             FutureTask<byte[]> first = new FutureTask<>(() -> ReadBytes.of(patient, file, 5000, 1000));
             Thread.ofPlatform().daemon().start(first);
-            Await.until("the disk is asked", () -> impatient.isUnderWay(file));
+            Await.until("the disk is asked", disk::hangs);
             TimeUnit.MILLISECONDS.sleep(60); // it is lost then
             for (int piece = 1; piece < 4; piece++) {
                 assertThat(ReadBytes.of(patient, file, piece * 100_000L, 1000)).hasSize(1000);
@@ -331,7 +331,7 @@ final class SampleReaderTest {
         } finally {
             gate.countDown();
         }
-        assertThat(counters.peersPassedOver.sum()).isEqualTo(1);
+        Await.until("it is counted", () -> counters.peersPassedOver.sum() == 1);
     }
 
     /** A reader of a part of the large sample has it, though the source is read for no more. */

@@ -27,6 +27,8 @@ public final class RecordingTier implements Tier {
     /** What a get waits for first; null for nothing. */
     private volatile @Nullable CountDownLatch hangsUntil;
 
+    private volatile boolean hangs;
+
     public RecordingTier(long capacityBytes) {
         this.capacityBytes = capacityBytes;
     }
@@ -58,6 +60,11 @@ public final class RecordingTier implements Tier {
         hangsUntil = latch;
     }
 
+    /** Whether a get has come to that latch. */
+    public boolean hangs() {
+        return hangs;
+    }
+
     @Override
     public synchronized boolean mayGrowBy(long bytes) {
         return mayGrow;
@@ -82,6 +89,7 @@ public final class RecordingTier implements Tier {
     public @Nullable SampleBuffer get(int file) {
         CountDownLatch until = hangsUntil;
         if (until != null) {
+            hangs = true;
             try {
                 until.await();
             } catch (InterruptedException e) {
