@@ -46,9 +46,17 @@ final class FollowingTest {
 
     /** Reads the first epochs, no faster than samples are staged. */
     private void readAsStaged(LiveMount mount, Path source, int epochs) throws IOException, InterruptedException {
-        assertThat(fixture.python("reader.py", mount.point(), "train", epochs, source)
-                        .lines())
-                .hasSize(epochs * SAMPLES);
+        readAll(epochs, fixture.python("reader.py", mount.point(), "train", epochs, source));
+    }
+
+    /** The same, and no further ahead of the position in the status than so many samples. */
+    private void readAsFollowed(LiveMount mount, Path source, int epochs, int ahead)
+            throws IOException, InterruptedException {
+        readAll(epochs, fixture.python("reader.py", mount.point(), "train", epochs, source, ahead));
+    }
+
+    private static void readAll(int epochs, String said) {
+        assertThat(said.lines()).hasSize(epochs * SAMPLES);
     }
 
     @Test
@@ -58,7 +66,7 @@ final class FollowingTest {
         mount.awaitReady();
         mount.job("seed=3 epochs=2 batch=8");
         mount.await("staged", s -> s.path("jobs").path(0).path("staged_ahead").asInt() > 50);
-        readAsStaged(mount, source, 2);
+        readAsFollowed(mount, source, 2, 32);
         // A sample may be read before the thread that has brought it counts it.
         JsonNode status = mount.await(
                 "done",
@@ -85,8 +93,7 @@ final class FollowingTest {
             assertThat(mount.status().at("/reads/unwatched_directories").asInt())
                     .isPositive();
             readAsStaged(mount, source, 1);
-            JsonNode status = mount.status();
-            assertThat(positionInAll(status.path("jobs").path(0))).isGreaterThan(SAMPLES / 2);
+            JsonNode status = awaitSecondHalf(mount);
             assertThat(status.path("reads").path("requests").asLong()).isLessThan(SAMPLES / 2);
         }
     }
@@ -119,6 +126,10 @@ final class FollowingTest {
         return done + PIECE;
     }
 
+    private static JsonNode awaitSecondHalf(LiveMount mount) throws IOException, InterruptedException {
+        return mount.await("followed", s -> positionInAll(s.path("jobs").path(0)) > SAMPLES / 2);
+    }
+
     private static int positionInAll(JsonNode job) {
         return job.path("epoch").asInt() * SAMPLES + job.path("position").asInt();
     }
@@ -137,8 +148,7 @@ final class FollowingTest {
         assertThat(mount.read("errors")).contains("reads cannot be watched").contains("max_user_instances");
         assertThat(mount.status().at("/reads/unwatched_directories").asInt()).isEqualTo(CLASSES);
         readAsStaged(mount, source, 1);
-        JsonNode status = mount.status();
-        assertThat(positionInAll(status.path("jobs").path(0))).isGreaterThan(SAMPLES / 2);
+        JsonNode status = awaitSecondHalf(mount);
         assertThat(status.path("reads").path("requests").asLong()).isLessThan(SAMPLES / 2);
     }
 

@@ -16,9 +16,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** A silent peer costs a reader time, but never the sample: the source serves it within the reader's timeout. */
 @Timeout(600)
 final class PeerPatienceTest {
-    private static final int READ_TIMEOUT_S = 13;
+    private static final int READ_TIMEOUT_S = 26;
 
-    /** Large enough for a bound of 14 s from peers, and too small to be read in pieces. */
+    /** Large enough for a bound of 14 s from peers, which have half of the read timeout, and too small to be read in pieces. */
     private static final int SAMPLE_BYTES = 60_000_000;
 
     private static final long HANDSHAKE_BYTES = 512;

@@ -1,12 +1,14 @@
-"""Reads the epochs of a job through a mount, in order, each sample once it is staged: reader.py MOUNT JOB EPOCHS SOURCE
+"""Reads the epochs of a job through a mount, in order, each sample once it is staged: reader.py MOUNT JOB EPOCHS SOURCE [AHEAD]
 
-Prints a line per sample that equals the source's, and ends with an error at the first that does not.
+Prints a line per sample that equals the source's, and ends with an error at the first that does not. With AHEAD it is never so many
+samples ahead of the position in the status.
 """
 import json
 import sys
 import time
 
 mount, job, epochs, source = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+most_ahead = int(sys.argv[5]) if len(sys.argv) > 5 else None
 LOOK_EVERY = 16
 AHEAD = 48
 
@@ -16,11 +18,17 @@ def lines(file):
         return f.read().splitlines()
 
 
+def is_followed(position):
+    """Whether the position, all epochs counted, is near what was read."""
+    return most_ahead is None or position > sum(map(len, orders)) - left - most_ahead
+
+
 def await_staged(wanted):
     while True:
         with open(f"{mount}/.clairfs/status.json") as f:
             status = json.load(f)
-        if next(j for j in status["jobs"] if j["name"] == job)["staged_ahead"] >= wanted:
+        at = next(j for j in status["jobs"] if j["name"] == job)
+        if at["staged_ahead"] >= wanted and is_followed(at["epoch"] * len(orders[0]) + at["position"]):
             return
         time.sleep(0.005)
 
