@@ -36,6 +36,15 @@ public final class Readiness {
         return poll(POLLPRI, timeoutMs, descriptor);
     }
 
+    /** Whether a descriptor can be read from or is at its end, as a process descriptor is when its process has ended. Waits for nothing. */
+    public static boolean isReady(int descriptor) throws PosixException {
+        int ready;
+        do {
+            ready = ready(POLLIN, 0, descriptor);
+        } while (ready < 0);
+        return ready > 0;
+    }
+
     /** Whether the kernel says of a descriptor that it is of no more use, as of the device of a FUSE connection that has ended. Waits for nothing. */
     public static boolean hasFailed(int descriptor) throws PosixException {
         int ready;

@@ -8,8 +8,15 @@ import java.util.List;
  * @param shape the extent of each dimension, outermost first; empty for a single element
  */
 public record SampleFormat(ElementType type, List<Integer> shape) {
+    /** So many have room in the header of a ring. */
+    public static final int MOST_DIMENSIONS = 16;
+
     public SampleFormat {
         shape = List.copyOf(shape);
+        if (shape.size() > MOST_DIMENSIONS) {
+            throw new IllegalArgumentException(
+                    shape.size() + " dimensions: there may be " + MOST_DIMENSIONS + " at most");
+        }
         long elements = 1;
         for (int extent : shape) {
             if (extent <= 0) {

@@ -24,6 +24,9 @@ final class BatchQueue {
     private static final long NO_TURN = 0;
     private static final long LATER_MS = 100;
 
+    /** So many epochs in a row may have no batch: the trainer is told of each, and nothing that it gives back says how far it is. */
+    private static final int MOST_EMPTY_EPOCHS = 32;
+
     /** The orders of a job's epochs. */
     interface Orders {
         /** The samples of an epoch; fails with {@link OrderLaterException} while it is not there. */
@@ -54,6 +57,10 @@ final class BatchQueue {
     private boolean readingOrder;
     private int threads;
     private boolean done;
+
+    /** How many epochs before the next one have had no batch. */
+    private int emptyEpochs;
+
     /** Why the order of an epoch cannot be read: the trainer is told behind the batches of the orders before it. */
     private @Nullable IOException ending;
 
@@ -127,6 +134,7 @@ final class BatchQueue {
     private Assembly open(int[] samples) {
         int first = step * options.batch();
         int count = Math.min(options.batch(), samples.length - first);
+        emptyEpochs = 0;
         Assembly batch = new Assembly(free.remove(), turn, epoch, step, samples, first, count);
         unsent.add(batch);
         step++;
@@ -184,6 +192,16 @@ final class BatchQueue {
 
     private void begin(int[] read) {
         int steps = steps(read);
+        if (steps == 0 && ++emptyEpochs > MOST_EMPTY_EPOCHS) {
+            done = true;
+            ending = new FeedException(MOST_EMPTY_EPOCHS + " epochs in a row have no batch for this rank"
+                    + (read.length == 0
+                            ? ": their orders are empty"
+                            : "; epoch " + epoch + " has " + read.length + " samples, fewer than a batch of "
+                                    + options.batch() + ": give a smaller batch, or leave drop_last out"));
+            endBehindAllBatches();
+            return;
+        }
         send(new ToTrainer.Epoch(turn, epoch, steps));
         if (step < steps) {
             order = read;
@@ -272,6 +290,7 @@ final class BatchQueue {
         step = newEpoch < 0 ? job.startStep(options.batch()) : newStep;
         order = null;
         done = false;
+        emptyEpochs = 0;
         ending = null;
         current = null;
         for (Assembly batch : unsent) {

@@ -20,7 +20,6 @@ import java.util.UUID;
 public final class BatchRing implements AutoCloseable {
     private static final byte[] MAGIC = "CLAIRFED".getBytes(UTF_8);
     private static final int VERSION = 1;
-    private static final int MOST_DIMENSIONS = 16;
     private static final long ORIGIN = 104;
     private static final long EXTENTS = 128;
     private static final long DEVICE = 256;
@@ -111,9 +110,6 @@ public final class BatchRing implements AutoCloseable {
 
     private void describe(SampleFormat format, long typestr, long dimensions, long extents) {
         List<Integer> shape = format.shape();
-        if (shape.size() > MOST_DIMENSIONS) {
-            throw new IllegalArgumentException("a sample of " + shape.size() + " dimensions");
-        }
         byte[] type = format.type().typestr().getBytes(UTF_8);
         MemorySegment.copy(Arrays.copyOf(type, 8), 0, content, JAVA_BYTE, typestr, 8);
         content.set(JAVA_INT, dimensions, shape.size());

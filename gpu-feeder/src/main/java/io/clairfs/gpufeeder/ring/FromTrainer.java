@@ -34,10 +34,18 @@ public sealed interface FromTrainer {
             case 1 ->
                 new Seek(
                         message.get(JAVA_LONG_UNALIGNED, 8),
-                        Math.toIntExact(message.get(JAVA_LONG_UNALIGNED, 16)),
-                        Math.toIntExact(message.get(JAVA_LONG_UNALIGNED, 24)));
+                        number("epoch", message.get(JAVA_LONG_UNALIGNED, 16)),
+                        number("step", message.get(JAVA_LONG_UNALIGNED, 24)));
             case 2 -> new Free(message.get(JAVA_INT_UNALIGNED, 4), message.get(JAVA_LONG_UNALIGNED, 32));
             default -> throw new IOException("the trainer sent a message of kind " + kind);
         };
+    }
+
+    private static int number(String what, long value) throws IOException {
+        if (value != (int) value) {
+            throw new IOException(
+                    "the trainer wants " + what + " " + value + ": there are " + Integer.MAX_VALUE + " at most");
+        }
+        return (int) value;
     }
 }

@@ -88,11 +88,11 @@ public final class TrainerConnection implements AutoCloseable {
                 boolean _ = Readiness.await(Readiness.FOREVER, socket);
             } else {
                 boolean _ = Readiness.await(Readiness.FOREVER, socket, process);
-                if (Readiness.await(0, process)) {
+                if (Readiness.isReady(process)) {
                     return null;
                 }
             }
-            if (!Readiness.await(0, socket)) {
+            if (!Readiness.isReady(socket)) {
                 continue;
             }
             long bytes = MessageIo.read(socket, incoming);

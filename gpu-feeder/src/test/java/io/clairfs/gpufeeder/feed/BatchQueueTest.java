@@ -45,10 +45,16 @@ final class BatchQueueTest {
     }
 
     private BatchQueue queue(BatchQueue.Outlet outlet, BatchRing ring, BatchQueue.Orders orders) throws Exception {
+        return queue("start_epoch=1 epochs=" + EPOCHS, false, outlet, ring, orders);
+    }
+
+    private BatchQueue queue(
+            String epochs, boolean dropLast, BatchQueue.Outlet outlet, BatchRing ring, BatchQueue.Orders orders)
+            throws Exception {
         Files.createDirectories(root.resolve(".clairfs"));
-        Files.writeString(root.resolve(".clairfs/job"), "name=train seed=1 start_epoch=1 epochs=" + EPOCHS + "\n");
+        Files.writeString(root.resolve(".clairfs/job"), "name=train seed=1 " + epochs + "\n");
         MountedJob job = MountedJob.find(root, "train", 0);
-        FeedOptions options = new FeedOptions(BATCH, false, SLOTS, THREADS, new FeedOptions.None(), null, "raw");
+        FeedOptions options = new FeedOptions(BATCH, dropLast, SLOTS, THREADS, new FeedOptions.None(), null, "raw");
         return new BatchQueue(job, orders, options, ring, outlet, new FeedFigures());
     }
 
@@ -191,6 +197,31 @@ final class BatchQueueTest {
             assertThat(thread.join(java.time.Duration.ofNanos(TimeUnit.SECONDS.toNanos(120))))
                     .isTrue();
             assertThat(queue.failure()).hasMessage("gone");
+        }
+    }
+
+    @Test
+    void a_job_without_end_none_of_whose_epochs_has_a_batch_is_refused_with_the_reason() throws Exception {
+        for (int samples : new int[] {BATCH - 1, 0}) {
+            try (BatchRing ring = ring()) {
+                List<ToTrainer> sent = Collections.synchronizedList(new ArrayList<>());
+                BatchQueue queue = queue("", true, sent::add, ring, epoch -> new int[epoch == 0 ? BATCH : samples]);
+                Thread thread = worker(0, queue, new Random(1));
+                queue.seek(1, 0, 0);
+                thread.join();
+                assertThat(sent.subList(0, 3))
+                        .containsExactly(
+                                new ToTrainer.Epoch(1, 0, 1),
+                                new ToTrainer.Batch(0, 1, 0, 0, BATCH),
+                                new ToTrainer.Epoch(1, 1, 0));
+                assertThat(sent).hasSize(2 + 32 + 1);
+                assertThat(sent.getLast())
+                        .isEqualTo(new ToTrainer.Failed("32 epochs in a row have no batch for this rank"
+                                + (samples == 0
+                                        ? ": their orders are empty"
+                                        : "; epoch 33 has 3 samples, fewer than a batch of 4: give a smaller batch, or"
+                                                + " leave drop_last out")));
+            }
         }
     }
 

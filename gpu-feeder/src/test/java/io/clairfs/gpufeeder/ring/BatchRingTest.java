@@ -94,6 +94,19 @@ final class BatchRingTest {
     }
 
     @Test
+    void an_epoch_or_a_step_beyond_all_is_refused_by_name() throws IOException {
+        try (TrainerEnd trainer = new TrainerEnd()) {
+            trainer.seek(1, 1L << 31, 0);
+            trainer.seek(2, 0, 1L << 31);
+            for (String what : List.of("epoch", "step")) {
+                assertThatThrownBy(() -> trainer.feeder().receive())
+                        .isInstanceOf(IOException.class)
+                        .hasMessage("the trainer wants " + what + " 2147483648: there are 2147483647 at most");
+            }
+        }
+    }
+
+    @Test
     void a_rank_has_one_feeder() throws IOException {
         String place = "/mnt/" + ProcessHandle.current().pid();
         try (FeedAddress first = FeedAddress.listen(place, "train", 0);

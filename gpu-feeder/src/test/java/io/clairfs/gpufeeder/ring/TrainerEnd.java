@@ -65,7 +65,7 @@ public final class TrainerEnd implements AutoCloseable {
         }
     }
 
-    public void seek(long turn, int epoch, int step) throws IOException {
+    public void seek(long turn, long epoch, long step) throws IOException {
         send(1, 0, turn, epoch, step, 0);
     }
 

@@ -2,6 +2,7 @@ package io.clairfs.tools.cli;
 
 import io.clairfs.cache.order.InvalidSpecException;
 import io.clairfs.gpufeeder.decode.Decoding;
+import io.clairfs.gpufeeder.decode.image.ImageForm;
 import io.clairfs.gpufeeder.decode.spec.DecodeSpec;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -9,6 +10,11 @@ import java.nio.file.Path;
 /** What {@code --decode} means: see {@link DecodeSpec}. */
 final class DecodeChoice {
     private DecodeChoice() {}
+
+    /** Whether a spec that has a decoding mirrors some of the samples. */
+    static boolean mirrors(String spec) throws InvalidSpecException {
+        return DecodeSpec.parse(spec) instanceof DecodeSpec.Image(ImageForm form) && form.flip();
+    }
 
     /**
      * The decoding of a spec.

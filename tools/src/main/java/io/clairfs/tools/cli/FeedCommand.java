@@ -189,6 +189,10 @@ final class FeedCommand implements Callable<Integer> {
         }
         try {
             Conversion conversion = Conversion.parse(onDevice);
+            if (conversion.flip() && DecodeChoice.mirrors(decode)) {
+                throw new CommandFailedException("flip=random of --decode and of --on-device mirror the same samples,"
+                        + " which is to mirror none: leave one of them out");
+            }
             conversion.requireFits(decoding.format(), size);
             return new FeedOptions.OnDevice(DeviceProbe.find(device), conversion);
         } catch (InvalidSpecException e) {

@@ -171,13 +171,15 @@ final class DeviceFeedFaultTest extends DeviceFeedFixture {
                 why(device='cuda', on_device='dtype=float16')
                 why(device='cuda', decode='image,size=8', on_device='dtype=float16,std=0')
                 why(on_device='dtype=float16')
+                why(device='cuda', decode='image,size=8,flip=random', on_device='dtype=float16,flip=random')
                 """))
                 .satisfiesExactly(
                         line -> assertThat(line)
                                 .startsWith("clairfs: --on-device dtype=float16: samples of <f4 [6, 5] are no images"),
                         line -> assertThat(line).contains("std=0 has a 0"),
                         line -> assertThat(line)
-                                .isEqualTo("clairfs: on_device= needs device=: it is about batches on a GPU"));
+                                .isEqualTo("clairfs: on_device= needs device=: it is about batches on a GPU"),
+                        line -> assertThat(line).contains("mirror the same samples"));
         Process feeder = FIXTURE.start(
                 "host",
                 Clairfs.command(

@@ -37,7 +37,8 @@ record NpyHeader(SampleFormat format, int bytes) {
             "\\s*(?:'([a-z_]{1,20})'|\"([a-z_]{1,20})\")\\s*:\\s*('[^']{0,80}'|\"[^\"]{0,80}\"|True|False|\\([0-9L,\\s]*\\))\\s*(,|$)");
 
     private static final int MOST_EXTENT_DIGITS = 9;
-    private static final int MOST_DIMENSIONS = 32;
+    /** What numpy takes, so that the tuple is one. */
+    private static final int MOST_NUMPY_DIMENSIONS = 32;
 
     /** {@code file} is the beginning of a file, at least its header. */
     static NpyHeader of(MemorySegment file) throws BadSampleException {
@@ -98,6 +99,10 @@ record NpyHeader(SampleFormat format, int bytes) {
     }
 
     private static SampleFormat format(ElementType type, List<Integer> shape) throws BadSampleException {
+        if (shape.size() > SampleFormat.MOST_DIMENSIONS) {
+            throw new BadSampleException(".npy file of " + shape.size() + " dimensions: up to "
+                    + SampleFormat.MOST_DIMENSIONS + " are taken");
+        }
         try {
             return new SampleFormat(type, shape);
         } catch (IllegalArgumentException | ArithmeticException _) { // an extent of zero, or too many bytes
@@ -127,7 +132,7 @@ record NpyHeader(SampleFormat format, int bytes) {
         if (inside.isEmpty()) {
             return shape;
         }
-        for (String extent : inside.split(",", MOST_DIMENSIONS + 1)) {
+        for (String extent : inside.split(",", MOST_NUMPY_DIMENSIONS + 1)) {
             String digits = extent.strip();
             if (digits.endsWith("L")) { // of Python 2
                 digits = digits.substring(0, digits.length() - 1);

@@ -64,6 +64,47 @@ record JpegHeader(int width, int height, ColorSpace colors) {
         return parse(head, true);
     }
 
+    /**
+     * Whether the file has an end of its image where a decoder looks for one: behind a scan, segment by segment. The same two bytes at the end of a file, within a
+     * segment whose length is damaged, are none.
+     */
+    static boolean isEnded(MemorySegment file) {
+        long at = 2;
+        while (true) {
+            at = behindNextMarker(file, at);
+            if (at > file.byteSize()) {
+                return false;
+            }
+            int marker = at(file, at - 1);
+            if (marker == END_OF_IMAGE) {
+                return true;
+            }
+            if (hasSegment(marker)) {
+                if (at + 2 > file.byteSize()) {
+                    return false;
+                }
+                at += Math.max(2, word(file, at));
+            }
+        }
+    }
+
+    /** Coded data and bytes between segments are skipped, as libjpeg does; beyond the file when there is no marker. */
+    private static long behindNextMarker(MemorySegment file, long from) {
+        long at = from;
+        while (at < file.byteSize() && at(file, at) != 0xFF) {
+            at++;
+        }
+        while (at < file.byteSize() && at(file, at) == 0xFF) {
+            at++;
+        }
+        return at + 1;
+    }
+
+    /** Whether a length follows; not behind a stuffed zero, TEM, restarts and the start of an image. */
+    private static boolean hasSegment(int marker) {
+        return marker != 0 && marker != 1 && (marker < 0xD0 || marker > START_OF_IMAGE);
+    }
+
     /** Null when the file ends too early. */
     private static @Nullable JpegHeader parse(MemorySegment file, boolean frameAlone) throws BadSampleException {
         if (!begins(file)) {
@@ -74,18 +115,12 @@ record JpegHeader(int width, int height, ColorSpace colors) {
         long frame = NONE;
         long at = 2;
         while (true) {
-            // Bytes between two segments are skipped, as libjpeg does.
-            while (at < file.byteSize() && at(file, at) != 0xFF) {
-                at++;
-            }
-            while (at < file.byteSize() && at(file, at) == 0xFF) {
-                at++;
-            }
-            if (at + 1 > file.byteSize()) {
+            at = behindNextMarker(file, at);
+            if (at > file.byteSize()) {
                 return null;
             }
-            int marker = at(file, at++);
-            if (marker == 0 || marker == 1 || (marker >= 0xD0 && marker <= START_OF_IMAGE)) {
+            int marker = at(file, at - 1);
+            if (!hasSegment(marker)) {
                 continue;
             }
             if (marker == END_OF_IMAGE) {

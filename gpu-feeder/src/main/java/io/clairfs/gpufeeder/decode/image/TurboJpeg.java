@@ -1,7 +1,5 @@
 package io.clairfs.gpufeeder.decode.image;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import io.clairfs.cache.posix.NativeCall;
 import io.clairfs.gpufeeder.decode.BadSampleException;
 import io.clairfs.gpufeeder.decode.image.JpegHeader.ColorSpace;
@@ -107,7 +105,7 @@ final class TurboJpeg implements PixelDecoder {
             throw new BadSampleException("damaged JPEG file: " + text);
         }
         // The text is that of the first warning; a later one could be that the file ends.
-        if (text.contains(TRUNCATED) || !endsAfterItsScans(file)) {
+        if (text.contains(TRUNCATED) || !JpegHeader.isEnded(file)) {
             throw new BadSampleException(
                     "truncated JPEG file: its image goes on after its " + file.byteSize() + " bytes");
         }
@@ -116,19 +114,6 @@ final class TurboJpeg implements PixelDecoder {
     @SuppressWarnings("restricted")
     private static String text(MemorySegment text) {
         return text.reinterpret(LONGEST_TEXT).getString(0);
-    }
-
-    /** Whether an end of the image follows the last scan. */
-    private static boolean endsAfterItsScans(MemorySegment file) {
-        for (long at = file.byteSize() - 2; at >= 0; at--) {
-            if (file.get(JAVA_BYTE, at) == (byte) 0xFF) {
-                int marker = file.get(JAVA_BYTE, at + 1) & 0xFF;
-                if (marker == 0xD9 || marker == 0xDA) {
-                    return marker == 0xD9;
-                }
-            }
-        }
-        return false;
     }
 
     @Override

@@ -138,6 +138,18 @@ final class ArrayDecodingTest {
     }
 
     @Test
+    void npyOfMoreDimensionsThanARingTells_isRefused() throws Exception {
+        String most = "(" + "1,".repeat(SampleFormat.MOST_DIMENSIONS) + ")";
+        assertThat(NpyHeader.of(MemorySegment.ofArray(npy("<f4", "False", most, 4)))
+                        .format()
+                        .shape())
+                .hasSize(16);
+        assertThatThrownBy(() -> NpyHeader.of(MemorySegment.ofArray(npy("<f4", "False", most.replace(")", "1)"), 4))))
+                .isInstanceOf(BadSampleException.class)
+                .hasMessage(".npy file of 17 dimensions: up to 16 are taken");
+    }
+
+    @Test
     void npyUnlikeTheFirst_isRefused() throws Exception {
         Decoding decoding = NpyDecoding.like(write("first", npy("<f4", "False", "(2, 3)", 24)));
         assertThat(payload(decoding, write("same", npy("<f4", "False", "(2, 3)", 24))))

@@ -253,6 +253,26 @@ final class ImageDecodingTest {
         assertThat(refused).isBetween(20, 199);
     }
 
+    /** Behind a warning libjpeg names no other, and what a decoder reads is not the end of the file. */
+    @Test
+    void endOfTheImage_withinASegmentWhoseLengthIsDamaged_isNone() throws Exception {
+        assumeTrue(TURBO, TurboJpegLibrary.NAME + " is not installed");
+        byte[] whole = progressive(160, 120);
+        assertThat(JpegHeader.isEnded(MemorySegment.ofArray(whole))).isTrue();
+        assertThat(JpegHeader.isEnded(MemorySegment.ofArray(Arrays.copyOf(whole, whole.length - 2))))
+                .isFalse();
+        int scan = indexOf(whole, (byte) 0xDA);
+        byte[] damaged = whole.clone();
+        Arrays.fill(damaged, scan + 20, scan + 60, (byte) 0x55); // coded data that does not end where it should
+        int tables = scan + indexOf(Arrays.copyOfRange(damaged, scan, damaged.length), (byte) 0xC4);
+        damaged[tables] = (byte) 0xFE; // a comment that is longer than the file
+        damaged[tables + 1] = (byte) 0xFF;
+        assertThat(JpegHeader.isEnded(MemorySegment.ofArray(damaged))).isFalse();
+        assertThatThrownBy(() -> decodeBehind(picture(160, 120, "jpeg"), damaged))
+                .isInstanceOf(BadSampleException.class)
+                .hasMessageStartingWith("truncated JPEG file: ");
+    }
+
     private static byte[] decodeBehind(byte[] before, byte[] file) throws BadSampleException {
         ImageForm form = form(Layout.NCHW, Crop.CENTER, false);
         try (Arena arena = Arena.ofConfined();
