@@ -230,20 +230,32 @@ final class PageCacheTest {
             assertThatThrownBy(() -> pages.stageRead(FILES, arena.allocate(LARGE_BYTES)))
                     .hasMessageContaining("not there");
             assertThat(descriptors()).isZero();
-            Staged staged = stageLarge(pages, 1);
-            while (staged.isWhole()) {
-                NativeReader _ = NativeReader.sh(PYTHON, drop, file);
+            String only = "[(1, %d), (2, %d), (1, %d)]\n".formatted(2 * MIB, MIB, LARGE_BYTES - 3 * MIB);
+            String came = "";
+            for (int attempt = 0;
+                    attempt < 10 && !came.equals(only);
+                    attempt++) { // the machine may take other pages as well
+                came = afterOneMoreStaging(pages, file, drop, look);
             }
-            MemorySegment others = arena.allocate(LARGE_BYTES);
-            others.fill((byte) 2);
-            Staged once = pages.stageRead(FILES, others);
-            assertThat(once.isWhole()).isTrue();
-            assertThat(NativeReader.sh(PYTHON, look, file).output())
-                    .isEqualTo("[(1, %d), (2, %d), (1, %d)]\n".formatted(2 * MIB, MIB, LARGE_BYTES - 3 * MIB));
+            assertThat(came).isEqualTo(only);
             assertThat(session.requests(Operation.READ)).isZero();
-            once.drop();
-            staged.drop();
         }
+    }
+
+    /** What readers see of a sample of ones that has lost pages and is staged once more, of twos. */
+    private String afterOneMoreStaging(PageCache pages, String file, String drop, String look) throws Exception {
+        Staged staged = stageLarge(pages, 1);
+        while (staged.isWhole()) {
+            NativeReader _ = NativeReader.sh(PYTHON, drop, file);
+        }
+        MemorySegment others = arena.allocate(LARGE_BYTES);
+        others.fill((byte) 2);
+        Staged once = pages.stageRead(FILES, others);
+        assertThat(once.isWhole()).isTrue();
+        String seen = NativeReader.sh(PYTHON, look, file).output();
+        once.drop();
+        staged.drop();
+        return seen;
     }
 
     @Test
