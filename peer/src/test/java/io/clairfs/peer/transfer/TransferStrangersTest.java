@@ -207,6 +207,7 @@ final class TransferStrangersTest extends TransferFaultsFixture {
 
     // Promise G5
     @Test
+    @Timeout(600) // a load of sixty makes so many requests take more than two minutes
     void peerThatAsksAndTakesNoAnswer_isDisconnected_beforeItsAnswersFillTheMemory() throws Exception {
         CompletableFuture<ServeResult> never = new CompletableFuture<>();
         TransferLimits narrow = PATIENT.withWindows(1 << 16, 1 << 16, 1 << 20, 1 << 20);
