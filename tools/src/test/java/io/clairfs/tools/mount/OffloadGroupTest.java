@@ -65,7 +65,7 @@ final class OffloadGroupTest {
     // Promise V7
     @Tag("exhaustive")
     @Test
-    void nodeWithoutRanks_makesSamplesForTheTrainers() throws Exception {
+    void nodeWithoutRanks_makesMostOfWhatTheTrainersRead() throws Exception {
         NodeGroup group = group(2 * shownBytes);
         Training training = new Training("offloaded", 5, 2, 8, 5);
         group.startOffloaded(training, TRAINERS, MAKER);
@@ -82,7 +82,10 @@ final class OffloadGroupTest {
         long here = made(group, 0, "made") + made(group, 1, "made");
         long elsewhere = made(group, 0, "made_elsewhere") + made(group, 1, "made_elsewhere");
         System.out.println("made by the trainers' nodes: " + here + ", for them: " + elsewhere);
-        assertThat(elsewhere).isPositive();
+        long failed = made(group, 0, "makers_failed") + made(group, 1, "makers_failed");
+        assertThat(elsewhere)
+                .as("most, unless it was late, as it may be on a busy machine: %d times", failed)
+                .isGreaterThan(failed == 0 ? here : 0);
         assertThat(made(group, MAKER, "made_for_peers")).isPositive();
         assertThat(made(group, MAKER, "made_elsewhere")).isZero();
     }

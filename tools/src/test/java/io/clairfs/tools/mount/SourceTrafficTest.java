@@ -58,7 +58,7 @@ final class SourceTrafficTest {
                     .as("read from the source, by a daemon of the status %s", mount.status())
                     .isBetween(
                             (long) (bound * (1 - SAVED_BY_STAGING)),
-                            (long) (bound * (1 + TOLERANCE)) + ssdPassedOver(mount) + askedFor(mount));
+                            (long) (bound * (1 + TOLERANCE)) + ssdPassedOver(mount));
             assertThat(mount.lines("errors")).isEmpty();
         }
     }
@@ -97,11 +97,6 @@ final class SourceTrafficTest {
             requireRead("after a restart", source, byTheFirst, second);
             assertThat(second.status().at("/checksum_failures").asLong()).isZero();
         }
-    }
-
-    /** Bytes of samples that the trainer came to before they were staged, as on a busy machine: a loader may have fetched them as well. */
-    private static long askedFor(LiveMount mount) throws IOException {
-        return SAMPLE_BYTES * mount.status().at("/reads/upcalls").asLong();
     }
 
     /** Bytes read from the source because the disk was slower just then, as it may be on a busy machine. */
