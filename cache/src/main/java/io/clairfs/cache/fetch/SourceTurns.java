@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each piece is a turn of its own. So an urgent sample waits behind another's megabytes for one piece at most, and a trial of a higher
  * limit costs the first sample a few pieces. A piece that is long overdue no longer counts as in flight: one file that hangs keeps no other
- * waiting. The memory of samples of which a piece has been read is bounded; a sample that has begun goes on when another may not begin. Beyond the bound
+ * waiting. The memory of samples of which a piece has been read is bounded; a sample that has begun goes on when another may not begin, and what ends leaves its
+ * memory to the first that waits for some. Beyond the bound
  * one sample that a reader waits for goes on at a time, and another beside each of a few that are overdue. Not thread-safe; {@link SourceGate} guards it.
  */
 final class SourceTurns {
@@ -196,9 +197,11 @@ final class SourceTurns {
         long now = clockNs.getAsLong();
         passOverOverdue(now);
         held = false;
+        boolean isKeptFree = false;
         for (Iterator<Turn> turns = waiting.iterator(); turns.hasNext() && !held; ) {
             Turn next = turns.next();
-            if (!next.begun && !mayBegin(next)) {
+            if (!next.begun && (isKeptFree || !mayBegin(next))) {
+                isKeptFree |= isSoonToBegin(next);
                 continue;
             }
             if (inFlight > 0 && inFlight + next.piece > limit.bytes()) {
@@ -221,9 +224,23 @@ final class SourceTurns {
 
     /** Beyond the bound, a sample that a reader or peer waits for may begin if no other such sample has. */
     private boolean mayBegin(Turn turn) {
-        boolean waitedFor = isWaitedFor(turn);
-        long most = waitedFor ? mostBegunBytes : mostBegunBytes / 4 * 3;
-        return begun == 0 || begun + turn.bytes <= most || (waitedFor && begunForReaders <= overdueOfReaders());
+        return begun == 0
+                || begun + turn.bytes <= mostBegun(turn)
+                || (isWaitedFor(turn) && begunForReaders <= overdueOfReaders());
+    }
+
+    /** Whether it may begin when those end that are not overdue. Until then none that comes after it may, else smaller ones would keep a large one out for ever. */
+    private boolean isSoonToBegin(Turn turn) {
+        long most = mostBegun(turn);
+        long overdue = asked.stream()
+                .filter(each -> each.overdue)
+                .mapToLong(each -> each.bytes)
+                .sum();
+        return overdue + Math.min(turn.bytes, most) <= most;
+    }
+
+    private long mostBegun(Turn turn) {
+        return isWaitedFor(turn) ? mostBegunBytes : mostBegunBytes / 4 * 3;
     }
 
     private long overdueOfReaders() {

@@ -218,4 +218,48 @@ final class SourceTurnsTest {
         }
         assertThat(reader.turn.has()).isTrue();
     }
+
+    @ParameterizedTest(name = "{0} beside {1}")
+    @CsvSource({"STAGING, FILLING", "READER, PEER"})
+    void sampleTooLargeForTheMemoryThatIsFree_isNotOvertakenForEver(FetchUrgency urgent, FetchUrgency other) {
+        SimulatedStore store = new SimulatedStore(UNBOUNDED, UNBOUNDED, 0.02);
+        long bytes = SourceTurns.MOST_BEGUN_BYTES / 8;
+        int entered = 0;
+        for (int i = 0; i < 5_000; i++) {
+            for (; entered - store.arrived.size() < 16; entered++) {
+                SimulatedStore.Fetch _ = store.new Fetch(1 + entered, bytes, other);
+            }
+            store.step(1);
+        }
+        assertThat(store.turns.begunBytes()).as("all that they may take").isGreaterThanOrEqualTo(6 * bytes);
+
+        int before = store.arrived.size();
+        SimulatedStore.Fetch _ = store.new Fetch(0, 2 * bytes, urgent);
+        entered++;
+        while (!store.arrived.contains(0)) {
+            store.step(1);
+            for (; entered - store.arrived.size() < 17; entered++) {
+                SimulatedStore.Fetch _ = store.new Fetch(1 + entered, bytes, other);
+            }
+            assertThat(store.arrived).hasSizeLessThan(before + 50);
+        }
+    }
+
+    @Test
+    void sampleTooLargeForTheMemoryThatFilesLeaveThatHang_keepsNoOtherOut() {
+        SimulatedStore store = new SimulatedStore(100 * MB, UNBOUNDED, 0);
+        long bytes = SourceTurns.MOST_BEGUN_BYTES / 8;
+        for (int i = 0; i < 5; i++) {
+            store.new Fetch(i, bytes, FetchUrgency.STAGING).hang();
+        }
+        while (store.now() < 60) {
+            store.step(1);
+        }
+        SimulatedStore.Fetch _ = store.new Fetch(10, 2 * bytes, FetchUrgency.STAGING);
+        SimulatedStore.Fetch _ = store.new Fetch(11, bytes, FetchUrgency.STAGING);
+        while (store.arrived.isEmpty() && store.now() < 120) {
+            store.step(1);
+        }
+        assertThat(store.arrived).containsExactly(11);
+    }
 }
