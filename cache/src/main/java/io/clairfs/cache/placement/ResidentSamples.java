@@ -64,7 +64,7 @@ public final class ResidentSamples {
         for (int tier = 0; tier < tiers.size(); tier++) {
             for (int file = 0; file < files; file++) {
                 if (isForOthers(tier, file)) {
-                    holdings.kept(tier, file);
+                    tellAsItIs(tier, file);
                 }
             }
         }

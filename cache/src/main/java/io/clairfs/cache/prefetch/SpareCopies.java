@@ -93,6 +93,7 @@ final class SpareCopies {
                 case QUEUED -> {
                     copied = true;
                     hasCopied = true;
+                    isComplete = false; // the next pass sees whether the disk has taken it
                 }
                 case NOT_NEEDED -> {}
                 case NOT_NOW -> isComplete = false;

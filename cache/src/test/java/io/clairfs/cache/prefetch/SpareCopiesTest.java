@@ -179,6 +179,28 @@ final class SpareCopiesTest {
         assertThat(onDisk()).isEqualTo(samples(0, 8));
     }
 
+    // Promise T10
+    @Test
+    void copiesThatADiskHasNotTakenAfterAll_areMadeAgain() {
+        LocalPlan plan = plan(sample -> sample < 8 ? MEMORY : LocalPlan.NOWHERE);
+        fetched(0, 8);
+        while (copies.copyOne(plan)) {
+            disk.setWritable(false);
+            writeAll(); // as where a write fails
+            disk.setWritable(true);
+        }
+        assertThat(onDisk()).isEmpty();
+        clockNs.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        copyAll(plan);
+        assertThat(onDisk()).isEqualTo(samples(0, 8));
+        clockNs.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        copyAll(plan);
+        disk.operations();
+        clockNs.addAndGet(TimeUnit.DAYS.toNanos(1));
+        assertThat(copies.copyOne(plan)).as("all are there").isFalse();
+        assertThat(disk.operations()).isEmpty();
+    }
+
     @Test
     void whereThereIsRoomForAll_copiesNeedNotWait() {
         LocalPlan plan = plan(sample -> sample < 4 ? MEMORY : sample < 12 ? DISK : LocalPlan.NOWHERE);
