@@ -5,6 +5,7 @@ import io.clairfs.fs.mount.MountException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The options after {@code -o}, for the two ways to mount: {@code mount(2)} and fusermount. The mount is always read only and without
@@ -26,12 +27,14 @@ record MountOptions(String source, String type, long flags, List<String> kernel,
             Map.of("ro", READ_ONLY, "nosuid", NO_SET_USER_ID, "nodev", NO_DEVICES, "noexec", 8L, "noatime", 1024L);
     private static final List<String> KERNEL = List.of("default_permissions", "allow_other");
 
+    private static final String USUAL = "clairfs";
     private static final String NAME = "fsname=";
     private static final String SUBTYPE = "subtype=";
 
+    /** Takes the source's name and the type once each: those of a mount come first, and what its user names after them is refused. */
     static MountOptions of(List<String> options) throws MountException {
-        String source = "clairfs";
-        String subtype = "clairfs";
+        String source = null;
+        String subtype = null;
         long flags = ALWAYS;
         List<String> kernel = new ArrayList<>();
         List<String> helper = new ArrayList<>(List.of("ro"));
@@ -43,9 +46,9 @@ record MountOptions(String source, String type, long flags, List<String> kernel,
             } else if (KERNEL.contains(option)) {
                 kernel.add(option);
                 helper.add(option);
-            } else if (option.startsWith(NAME)) {
+            } else if (source == null && option.startsWith(NAME)) {
                 source = option.substring(NAME.length());
-            } else if (option.startsWith(SUBTYPE)) {
+            } else if (subtype == null && option.startsWith(SUBTYPE)) {
                 subtype = option.substring(SUBTYPE.length());
             } else {
                 throw new MountException("-o " + option
@@ -53,6 +56,8 @@ record MountOptions(String source, String type, long flags, List<String> kernel,
                         + " nodev, default_permissions");
             }
         }
+        source = Objects.requireNonNullElse(source, USUAL);
+        subtype = Objects.requireNonNullElse(subtype, USUAL);
         helper.add(NAME + source.replace("\\", "\\\\").replace(",", "\\,"));
         helper.add(SUBTYPE + subtype);
         return new MountOptions(source, "fuse." + subtype, flags, List.copyOf(kernel), List.copyOf(helper));

@@ -1,5 +1,5 @@
 # What the watchdog and the supervisor know of a connection to the kernel, and of the process that serves it.
-trap '' HUP INT QUIT TERM
+trap '' HUP INT QUIT TERM PIPE
 PATH=$PATH:/usr/bin:/bin:/usr/sbin:/sbin
 begun=
 missing=" "
@@ -22,13 +22,18 @@ is_mounted() {
     [ "$where" = here ]
 }
 
-# Where a device is mounted: "here", at the mount point, "elsewhere" or "nowhere". The kernel writes a space of a path as \040.
+# A path of the kernel's tables, where a space is \040, as it is. printf would take \0405 for one byte, but not \00405. The dot behind it keeps line ends.
+plain() {
+    printf '%b.' "$(printf %s "$1" | sed 's/\\/\\0/g')"
+}
+
+# Where a device is mounted: "here", at the mount point, "elsewhere" or "nowhere".
 where() {
     where=nowhere
     while read -r _ _ mounted _ at _; do
         [ "$mounted" = "$1" ] || continue
         where=elsewhere
-        [ "$(printf %b "$at")" != "$2" ] || where=here
+        [ "$(plain "$at")" != "$2." ] || where=here
         [ $where != here ] || return 0
     done </proc/self/mountinfo
 }

@@ -105,7 +105,7 @@ take_turn() {
 restart() {
     trap 'exit 0' TERM
     (
-        trap - HUP INT QUIT TERM URG
+        trap - HUP INT QUIT TERM URG PIPE
         exec 4<&-
         exec /bin/sh "$directory/restart" "--take-over=$directory" "--mounted-at=$point" "--predecessor=$dead" "--supervisor=$$"
     ) </dev/null >/dev/null &

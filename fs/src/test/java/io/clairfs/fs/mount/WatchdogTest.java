@@ -211,9 +211,15 @@ final class WatchdogTest {
 
     /** What the script thinks of a mount: {@code missing} are the devices that were not at their mount points before. */
     private static boolean isOurs(String device, String point, String missing) throws Exception {
+        return isOurs(device, point, missing, Path.of("/proc/self/mountinfo"));
+    }
+
+    private static boolean isOurs(String device, String point, String missing, Path table) throws Exception {
         ByteArrayOutputStream script = new ByteArrayOutputStream();
         script(script);
-        String functions = script.toString(UTF_8).replaceFirst("main \"\\$@\"\\s*$", "");
+        String functions = script.toString(UTF_8)
+                .replaceFirst("main \"\\$@\"\\s*$", "")
+                .replace("/proc/self/mountinfo", table.toString());
         String ask = "missing=\" " + missing + " \"; if is_ours \"$1\" \"$2\"; then echo ours; else echo other; fi\n";
         Process process = new ProcessBuilder("/bin/sh", "-s", "--", "look", "0", device, point).start();
         try (OutputStream in = process.getOutputStream()) {
@@ -224,6 +230,22 @@ final class WatchdogTest {
                 .as(new String(process.getErrorStream().readAllBytes(), UTF_8))
                 .isIn("ours", "other");
         return said.equals("ours");
+    }
+
+    /** The kernel writes white space and backslashes of a path by three octal digits, and a digit may follow. */
+    @Test
+    void mountPointsOfAnyName_areFoundInTheTable() throws Exception {
+        Path table = directory.resolve("mountinfo");
+        for (String name : List.of("/run 5", "/run 05", "/a\t7\\0", "/a\\0405", "/plain", "/line\n", "/%s")) {
+            String escaped = name.replace("\\", "\\134")
+                    .replace(" ", "\\040")
+                    .replace("\t", "\\011")
+                    .replace("\n", "\\012");
+            Files.writeString(
+                    table, "36 25 0:57 / " + escaped + " ro,nosuid,nodev shared:1 - fuse.clairfs /data ro,user_id=0\n");
+            assertThat(isOurs("0:57", name, "", table)).as(name).isTrue();
+            assertThat(isOurs("0:57", name + "5", "", table)).as(name).isFalse();
+        }
     }
 
     @Test

@@ -34,6 +34,15 @@ final class MountOptionsTest {
     }
 
     @Test
+    void namesOfAUser_areRefused_forTheMountIsKnownByItsOwn() {
+        for (String option : List.of("fsname=mine", "subtype=mine")) {
+            assertThatThrownBy(() -> MountOptions.of(List.of("fsname=/data", "subtype=clairfs", option)))
+                    .isInstanceOf(MountException.class)
+                    .hasMessageStartingWith("-o " + option + ": unknown option");
+        }
+    }
+
+    @Test
     void optionThatIsNotKnown_isRefusedByName() {
         for (String option : List.of("nonsense", "rw", "suid", "fd=3", "user_id=0", "")) {
             assertThatThrownBy(() -> MountOptions.of(List.of("ro", option)))

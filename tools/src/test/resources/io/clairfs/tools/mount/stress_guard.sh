@@ -32,13 +32,14 @@ is_source() { [[ $(tr '\0' ' ' <"$1/cmdline") = *" io.clairfs.fs.faulty.FaultyCo
 clean_up() {
     local type device point pid
     while read -r type device point; do
-        case $type in fuse*) abort "$device" "$(printf %b "$point")" ;; esac
+        case $type in fuse*) point=$(plain "$point") && abort "$device" "${point%.}" ;; esac
     done < <(mounts)
     while read -r pid; do
         kill -9 "$pid"
     done < <(processes)
     while read -r type device point; do
-        point=$(printf %b "$point")
+        point=$(plain "$point")
+        point=${point%.}
         umount -l "$point" || fusermount -u -z "$point"
     done < <(mounts)
 }
