@@ -43,19 +43,27 @@ public final class NpyDecoding implements Decoding, SampleDecoder.Payload {
 
     @Override
     public void check(MemorySegment header, long fileBytes) throws BadSampleException {
+        int bytes = NpyHeader.bytes(header);
+        if (bytes > header.byteSize() && bytes <= fileBytes) { // all that was read is as long as the first file's
+            throw otherHeader(bytes);
+        }
         NpyHeader found = NpyHeader.of(header);
         if (!found.format().equals(format())) {
             throw new BadSampleException(
                     ".npy file of " + name(found.format()) + ": the first file is of " + name(format()));
         }
         if (found.bytes() != expected.bytes()) {
-            throw new BadSampleException(".npy file with a header of " + found.bytes() + " bytes: the first file has "
-                    + expected.bytes() + "; save all with the same version of numpy");
+            throw otherHeader(found.bytes());
         }
         if (fileBytes < headerBytes() + format().bytes()) {
             throw new BadSampleException("truncated .npy file: " + fileBytes + " bytes, its array ends at "
                     + (headerBytes() + format().bytes()));
         }
+    }
+
+    private BadSampleException otherHeader(int bytes) {
+        return new BadSampleException(".npy file with a header of " + bytes + " bytes: the first file has "
+                + expected.bytes() + "; save all with the same version of numpy");
     }
 
     private static String name(SampleFormat format) {

@@ -42,6 +42,16 @@ record NpyHeader(SampleFormat format, int bytes) {
 
     /** {@code file} is the beginning of a file, at least its header. */
     static NpyHeader of(MemorySegment file) throws BadSampleException {
+        int bytes = bytes(file);
+        if (bytes > file.byteSize()) {
+            throw new BadSampleException("truncated .npy file: it ends within its header");
+        }
+        int prefix = prefix(file);
+        return new NpyHeader(parse(text(file, prefix, bytes - prefix)), bytes);
+    }
+
+    /** How long the header of a file is that begins like this; the file may be shorter. */
+    static int bytes(MemorySegment file) throws BadSampleException {
         if (file.byteSize() < SHORT_LENGTH_BYTES
                 || !text(file, 0, MAGIC.length()).equals(MAGIC)) {
             throw new BadSampleException("not a .npy file: it does not begin with \\x93NUMPY");
@@ -50,7 +60,7 @@ record NpyHeader(SampleFormat format, int bytes) {
         if (version < 1 || version > 3) {
             throw new BadSampleException(".npy file of version " + version + ": 1, 2 and 3 are known");
         }
-        int prefix = version == 1 ? SHORT_LENGTH_BYTES : LONG_LENGTH_BYTES;
+        int prefix = prefix(file);
         long length = at(file, 8) | at(file, 9) << 8;
         if (version > 1 && file.byteSize() >= LONG_LENGTH_BYTES) {
             length |= (long) at(file, 10) << 16 | (long) at(file, 11) << 24;
@@ -59,10 +69,12 @@ record NpyHeader(SampleFormat format, int bytes) {
             throw new BadSampleException(
                     ".npy file with a header of " + length + " bytes: up to " + (MOST_BYTES - prefix) + " are taken");
         }
-        if (prefix + length > file.byteSize()) {
-            throw new BadSampleException("truncated .npy file: it ends within its header");
-        }
-        return new NpyHeader(parse(text(file, prefix, (int) length)), prefix + (int) length);
+        return prefix + (int) length;
+    }
+
+    /** How many bytes come before the dictionary. */
+    private static int prefix(MemorySegment file) {
+        return at(file, MAGIC.length()) == 1 ? SHORT_LENGTH_BYTES : LONG_LENGTH_BYTES;
     }
 
     private static SampleFormat parse(String header) throws BadSampleException {

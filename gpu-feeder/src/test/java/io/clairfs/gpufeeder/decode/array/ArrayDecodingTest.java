@@ -158,6 +158,9 @@ final class ArrayDecodingTest {
         assertRefused(decoding, npy("<i4", "False", "(2, 3)", 24), "<i4");
         assertRefused(decoding, npy("<f4", "False", "(2, 3)", 23), "truncated");
         assertRefused(decoding, npy("{'descr':'<f4','fortran_order':False,'shape':(2,3)}", 24), "header of 62 bytes");
+        byte[] longer = npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }                ", 24);
+        assertRefused(decoding, longer, "header of " + (longer.length - 24) + " bytes: the first file has ");
+        assertRefused(decoding, Arrays.copyOf(longer, longer.length - 30), "truncated .npy file: it ends within");
         assertRefused(decoding, new byte[0], "not a .npy file");
     }
 
