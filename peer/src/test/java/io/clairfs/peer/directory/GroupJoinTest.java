@@ -122,6 +122,22 @@ final class GroupJoinTest {
                 a.membersWithoutAddress().isEmpty() && b.membersWithoutAddress().isEmpty());
     }
 
+    /** As where a node comes back with another address, and those that know the old one are to find it. */
+    @Test
+    @Execution(CONCURRENT)
+    void nodeWhoseNameHasAnotherAddressNow_isMetThere() throws Exception {
+        InetAddress old = InetAddress.getByName("127.0.0.99"); // nobody is there
+        Map<String, InetAddress> known = new ConcurrentHashMap<>(Map.of("node0.test", old, "node1.test", old));
+        GroupMembership a = openNamed(0, known);
+        GroupMembership b = openNamed(1, known);
+        assertThat(a.membersWithoutAddress()).isEmpty();
+        assertThat(a.nodes()).hasSize(1);
+        assertThat(b.nodes()).hasSize(1);
+
+        known.replaceAll((_, _) -> InetAddress.getLoopbackAddress());
+        eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
+    }
+
     /** A node that is told of two members: itself by its address, and the other one by a name. */
     private GroupMembership openNamed(int number, Map<String, InetAddress> known) throws IOException {
         int other = 1 - number;
