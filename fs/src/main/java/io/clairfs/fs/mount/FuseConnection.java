@@ -69,6 +69,19 @@ public final class FuseConnection {
         return device(point, Files.readString(MOUNTS, ISO_8859_1));
     }
 
+    /**
+     * Whether a process sees the mount with this device, at whatever place.
+     *
+     * @param process its directory in /proc
+     */
+    public static boolean isSeenBy(Path process, String device) throws IOException {
+        return !device.equals(NONE)
+                && Arrays.stream(Files.readString(process.resolve("mountinfo"), ISO_8859_1)
+                                .split("\n", -1))
+                        .map(line -> line.split(" ", POINT))
+                        .anyMatch(fields -> fields.length == POINT && fields[DEVICE].equals(device));
+    }
+
     /** The same by this table, each byte of which is one character. */
     static String device(Path point, String table) {
         String escaped = point.toString()

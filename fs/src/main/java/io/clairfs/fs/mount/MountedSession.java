@@ -101,7 +101,7 @@ public abstract class MountedSession implements AutoCloseable {
 
     private static void take(MountedSession session, boolean watched, @Nullable String number) throws IOException {
         try {
-            session.device = number != null ? number : FuseConnection.device(session.point());
+            session.device = number != null ? number : device(session.point());
             if (watched) {
                 session.watch();
             }
@@ -112,6 +112,15 @@ public abstract class MountedSession implements AutoCloseable {
             }
             throw e;
         }
+    }
+
+    /**
+     * The device of what was mounted just now. Before Linux 5.8 the kernel's table of mounts may lack one while others come and go, as it is read piece by
+     * piece: so it is looked at twice.
+     */
+    private static String device(Path point) throws IOException {
+        String first = FuseConnection.device(point);
+        return first.equals(FuseConnection.NONE) ? FuseConnection.device(point) : first;
     }
 
     /** The open descriptors of FUSE sessions, without those of known sessions. For {@link Start}. */
@@ -182,8 +191,16 @@ public abstract class MountedSession implements AutoCloseable {
     /** Has the watchdog leave the connection alone: the process is started again if it dies, and that ends or goes on with the connection. */
     public final void unwatch() {
         Watchdog.Watch before = watch;
+        watch = null;
         if (before != null) {
             before.close();
+        }
+    }
+
+    /** Has a watchdog end the connection after all, if this process is killed and cannot end: nothing will start it again. */
+    public final void watchAgain() {
+        if (watch == null && !ended.isDone()) {
+            watch();
         }
     }
 
@@ -250,9 +267,15 @@ public abstract class MountedSession implements AutoCloseable {
     }
 
     private void detach() throws IOException {
-        if (device == null || isMounted()) {
+        if (device == null || isInTable()) {
             Fusermount.detach(point);
         }
+    }
+
+    /** Looks twice, as {@link #device(Path)} does. */
+    private boolean isInTable() throws IOException {
+        boolean isFirst = isMounted();
+        return isFirst || isMounted();
     }
 
     /**

@@ -107,7 +107,7 @@ final class UmountCommand implements Callable<Integer> {
         return switch (ControlRead.read(status, ANSWER_TIMEOUT_MS)) {
             case Answer.Content(String text) -> {
                 long pid = new JsonMapper().readTree(text).path("pid").asLong(-1);
-                yield MountProcess.isOurs(pid) ? List.of(pid) : List.of();
+                yield MountProcess.isOf(pid, point) ? List.of(pid) : List.of();
             }
             case Answer.Refused _, Answer.Silence _ -> MountProcess.of(point);
         };

@@ -65,7 +65,7 @@ record AfterListing(
         if (takeover == null) {
             steps.run(
                     "having this process started again if it dies",
-                    () -> control.restarts().begin(tree, null, sessions.all()));
+                    () -> control.restarts().begin(tree, null, sessions::all));
         }
         steps.run("keeping the jobs", control.restarts()::keepJobsFromNowOn);
         PeerGroup group = samples.group();

@@ -28,9 +28,11 @@ import io.clairfs.tools.node.restart.AnnouncedRanks;
 import io.clairfs.tools.node.restart.Restarts;
 import io.clairfs.tools.node.restart.SavedMount;
 import io.clairfs.tools.node.restart.Takeover;
+import io.clairfs.tools.node.restart.UnmountedException;
 import io.clairfs.tools.node.seed.SeedFinder;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -110,7 +112,7 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
                 context.clock());
         goOn(context, samples, jobs, restarts, sessions);
         seedFinder.begin(); // it looks at the jobs, so they go on first
-        context.started(sessions.add(mounted(context, mount, control)));
+        mountControl(context, mount, control, sessions);
         return new ControlParts(indexes, jobs, restarts);
     }
 
@@ -148,7 +150,7 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
             context.lateSteps()
                     .run(
                             "having this process started again if it dies",
-                            () -> restarts.begin(samples.tree(), takeover, sessions.all()));
+                            () -> restarts.begin(samples.tree(), takeover, sessions::all));
             if (!samples.awaitDisks(DISKS_BEFORE_JOBS_MS)) {
                 context.errors().add("the disks do not answer: the jobs go on without what they hold");
             }
@@ -161,16 +163,29 @@ record ControlParts(Indexes indexes, JobTable jobs, Restarts restarts) {
         }
     }
 
-    private static FuseSession mounted(DaemonContext context, MountParts mount, ControlMount control)
+    /** A new mount without control files is none. One that goes on is worth more than they are: then they come later. */
+    private static void mountControl(
+            DaemonContext context, MountParts mount, ControlMount control, MountedSessions sessions)
             throws IOException {
         Takeover takeover = context.takeover();
+        Path point = mount.controlPoint().path();
         List<String> options = options(context.config());
-        return takeover == null
-                ? FuseSession.mount(mount.controlPoint().path(), options, control, mount.errnos())
-                : takeover.replaceControlFiles(
-                        mount.session(),
-                        () -> FuseSession.mountSupervised(
-                                mount.controlPoint().path(), options, control, mount.errnos()));
+        if (takeover == null) {
+            context.started(sessions.add(FuseSession.mount(point, options, control, mount.errnos())));
+            return;
+        }
+        Takeover.ControlMounting mounting = () -> FuseSession.mountSupervised(point, options, control, mount.errnos());
+        try {
+            context.started(sessions.add(takeover.replaceControlFiles(mount.session(), mounting)));
+        } catch (UnmountedException e) {
+            throw e;
+        } catch (IOException | RuntimeException | LinkageError | OutOfMemoryError e) {
+            context.errors()
+                    .add("the control files could not be mounted, and the dataset is served without: "
+                            + e.getMessage());
+            context.started(new LateControlFiles(
+                    () -> takeover.replaceControlFilesOnce(mount.session(), mounting), sessions, context.errors()));
+        }
     }
 
     private static List<String> options(MountConfig config) {

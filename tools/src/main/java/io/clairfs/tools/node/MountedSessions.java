@@ -28,10 +28,18 @@ final class MountedSessions {
 
     private final List<MountedSession> all = new CopyOnWriteArrayList<>();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private volatile boolean watched;
 
     <S extends MountedSession> S add(S session) {
         all.add(session);
+        if (watched) {
+            endWith(session);
+        }
         return session;
+    }
+
+    private void endWith(MountedSession session) {
+        var _ = session.ended().thenRun(this::end);
     }
 
     List<MountedSession> all() {
@@ -45,9 +53,8 @@ final class MountedSessions {
 
     /** Begins to watch for the end of the mount. */
     void watch(PageCache pages) {
-        for (MountedSession each : all) {
-            var _ = each.ended().thenRun(this::end);
-        }
+        watched = true;
+        all.forEach(this::endWith);
         Thread.ofPlatform().daemon().name("detach-watcher").start(() -> endWhenDetached(pages));
     }
 

@@ -12,7 +12,9 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,6 +69,52 @@ class HangingDaemonTest {
         fixture.clairfs("umount", point).succeeded();
         assertThat(FaultyProcess.isGone(daemon)).isTrue();
         assertThat(fixture.mounts()).isEmpty();
+    }
+
+    /** As two jobs of a user on a node have it whose /tmp is their own. */
+    // Promise W4
+    @Test
+    void umount_leaves_a_mount_of_the_same_name_in_another_set_of_mounts_alone() throws Exception {
+        Requirements.root(); // unshares mounts
+        List<String> elsewhere = new ArrayList<>(
+                List.of("unshare", "--mount", "--propagation", "private", "sh", "-c", "exec \"$@\"", "sh"));
+        elsewhere.addAll(Clairfs.command(
+                "mount",
+                "-f",
+                dataset.toString(),
+                point.toString(),
+                "--memory",
+                "1MiB",
+                "--staging",
+                "1MiB",
+                "--restarts",
+                "0"));
+        Process other = fixture.start("other", elsewhere);
+        Waiting.until(
+                "the other one is mounted",
+                () -> elsewhere(other, "cat", point + "/.clairfs/status.json")
+                        .out()
+                        .matches("(?s).*\"ready\"\\s*:\\s*true.*"));
+        LiveMount mount = fixture.mountAt(point, dataset);
+        mount.awaitReady();
+        long daemon = mount.pid();
+        assertThat(daemon).isNotEqualTo(other.pid());
+        FaultyProcess.signal(daemon, "STOP");
+        Waiting.until("the daemon is stopped", () -> FaultyProcess.allStopped(daemon));
+
+        fixture.clairfs("umount", point).succeeded();
+        assertThat(FaultyProcess.isGone(daemon)).isTrue();
+        assertThat(fixture.mounts()).isEmpty();
+        assertThat(elsewhere(other, "cat", point + "/c/1.jpg").out()).isEqualTo("one");
+        other.destroy();
+        assertThat(other.waitFor(GENEROUS_S, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** Runs a command where the mounts of another process are seen. */
+    private static Ended elsewhere(Process of, String... command) throws IOException, InterruptedException {
+        List<String> inside = new ArrayList<>(List.of("nsenter", "--mount=/proc/" + of.pid() + "/ns/mnt", "--"));
+        inside.addAll(List.of(command));
+        return Ended.run(inside, Map.of());
     }
 
     /** The process that mounts has the mount point among its arguments, too, as the one that served it had. */

@@ -8,6 +8,7 @@ import io.clairfs.tools.node.mount.RestartProcesses;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,84 @@ final class RestartSupervisorTest extends RestartFixture {
         assertThat(cat(mount, 1).succeeded()).isNotEmpty();
         assertThat(fixture.logs()).contains("starting it again");
         fixture.clairfs("umount", mount.point()).succeeded();
+    }
+
+    /** The kernel's table of mounts has such a blank as four digits. */
+    // Promise D1
+    @Test
+    void mountWhosePathHasADigitBehindABlank_goesOnToo() throws Exception {
+        makeDataset();
+        Path point = fixture.newDirectory("run "); // and a number
+        LiveMount mount = fixture.mountAt(point, dataset, "--memory", "4MiB", "--staging", "8MiB", "--restarts", "5");
+        mount.awaitSupervisor();
+        long _ = killAndAwaitNext(mount, mount.pid());
+        assertThat(cat(mount, 1).succeeded()).isNotEmpty();
+        fixture.clairfs("umount", point).succeeded();
+        assertThat(fixture.processes()).isEmpty();
+    }
+
+    // Promise D1
+    @Test
+    void supervisorThatIsKilled_hasASuccessor_whichStartsTheDaemonAgain() throws Exception {
+        makeDataset();
+        LiveMount mount = mount(dataset, 9);
+        long daemon = mount.pid();
+        List<ProcessHandle> supervisors =
+                ProcessHandle.of(daemon).orElseThrow().children().toList();
+        assertThat(supervisors).isNotEmpty();
+        supervisors.forEach(ProcessHandle::destroyForcibly);
+        Waiting.until("there is another", () -> fixture.logs().contains("was killed; another has its place"));
+        mount.awaitSupervisor();
+        assertThat(mount.pid()).isEqualTo(daemon);
+        long _ = killAndAwaitNext(mount, daemon);
+        assertThat(cat(mount, 1).succeeded()).isNotEmpty();
+        fixture.clairfs("umount", mount.point()).succeeded();
+        assertThat(fixture.processes()).isEmpty();
+        assertThat(restartDirectories()).isEmpty();
+    }
+
+    /** As while the package with fusermount is being replaced. */
+    // Promise D1
+    @Test
+    void controlFilesThatCannotBeMounted_comeLater_andTheDatasetIsServedMeanwhile() throws Exception {
+        makeDataset();
+        Path programs = fixture.newDirectory("programs");
+        Path fusermount = programs.resolve("fusermount");
+        Path real = Path.of(Ended.run(List.of("sh", "-c", "command -v fusermount"), Map.of())
+                .succeeded()
+                .strip());
+        Files.createSymbolicLink(fusermount, real);
+        LiveMount mount = fixture.mountAt(
+                command -> Stream.concat(
+                                Stream.of("env", "PATH=" + programs + ":" + System.getenv("PATH")), Stream.of(command))
+                        .toArray(String[]::new),
+                fixture.newDirectory("point"),
+                dataset,
+                "--memory",
+                "4MiB",
+                "--staging",
+                "8MiB",
+                "--restarts",
+                "5");
+        mount.awaitSupervisor();
+        long daemon = mount.pid();
+        Files.delete(fusermount);
+        Files.writeString(fusermount, "#!/bin/sh\nexit 1\n");
+        Files.setPosixFilePermissions(fusermount, PosixFilePermissions.fromString("rwxr-xr-x"));
+        ProcessHandle.of(daemon).orElseThrow().destroyForcibly();
+
+        Waiting.until("the next one serves", () -> fixture.logs().contains("the dataset is served without"));
+        assertThat(cat(mount, 1).succeeded()).isNotEmpty();
+        assertThat(fixture.logs()).doesNotContain("died 2 times");
+        Files.delete(fusermount);
+        Files.createSymbolicLink(fusermount, real);
+        long next = mount.awaitNext(daemon);
+        assertThat(fixture.logs()).contains("the control files are there again");
+        mount.awaitSupervisor();
+        assertThat(mount.pid()).isEqualTo(next);
+        fixture.clairfs("umount", mount.point()).succeeded();
+        assertThat(fixture.processes()).isEmpty();
+        assertThat(fixture.mounts()).isEmpty();
     }
 
     /** As where the user's home is full. */

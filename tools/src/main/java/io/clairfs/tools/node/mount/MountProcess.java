@@ -2,6 +2,7 @@ package io.clairfs.tools.node.mount;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.clairfs.fs.mount.FuseConnection;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -17,6 +18,7 @@ import java.util.function.Predicate;
 public final class MountProcess {
     private static final long RESOLVE_TIMEOUT_MS = 2_000;
     static final Path PROC = Path.of("/proc");
+    private static final Path NAMESPACE = Path.of("ns/mnt");
     private static final String PROGRAM = "io.clairfs.tools.cli.Main";
     private static final String COMMAND = "mount";
     private static final String JAVA = "/java";
@@ -36,12 +38,12 @@ public final class MountProcess {
 
     /** The other processes of this program that serve {@code mountPoint}; normally one. This one may be about to serve it. */
     public static List<Long> of(Path mountPoint) {
-        return others(process -> serves(process, mountPoint));
+        return others(process -> serves(process, mountPoint) && isHere(process, mountPoint));
     }
 
     /** Those of {@link #of} that have made a mount, or are about to: they do not go on with that of a process that died. */
     public static List<Long> making(Path mountPoint) {
-        return others(process -> serves(process, mountPoint) && makes(process));
+        return others(process -> serves(process, mountPoint) && makes(process) && isHere(process, mountPoint));
     }
 
     /** The other processes of which {@code so} holds for their directories in /proc. */
@@ -68,6 +70,30 @@ public final class MountProcess {
         } catch (IOException gone) {
             return false;
         }
+    }
+
+    /** Whether {@code pid}, which the mount itself names, is its process: seen from another container the number may be that of a stranger. */
+    public static boolean isOf(long pid, Path mountPoint) {
+        Path process = PROC.resolve(Long.toString(pid));
+        return isOurs(pid) && isHere(process, mountPoint);
+    }
+
+    /**
+     * Whether what a process sees at the mount point is the same as here. A container may have another mount at the same place, and so may a job with a /tmp of its
+     * own, and their processes may be seen from here.
+     */
+    private static boolean isHere(Path process, Path mountPoint) {
+        try {
+            return namespace(process).equals(namespace(PROC.resolve("self")))
+                    || FuseConnection.isSeenBy(process, FuseConnection.device(mountPoint));
+        } catch (IOException goneOrNotToBeSeen) {
+            return false;
+        }
+    }
+
+    /** The set of mounts that a process sees. */
+    static Path namespace(Path process) throws IOException {
+        return Files.readSymbolicLink(process.resolve(NAMESPACE));
     }
 
     /** Whether another process was given {@code path}, as an argument or behind the {@code =} of one. */

@@ -3,7 +3,6 @@ package io.clairfs.tools.node.mount;
 import io.clairfs.fs.mount.FuseConnection;
 import io.clairfs.fs.mount.Supervisor;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
@@ -16,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 public final class RestartProcesses {
     private static final String TAKE_OVER = "--take-over=";
     private static final String MOUNTED_AT = "--mounted-at=";
-    private static final Path NAMESPACE = Path.of("ns/mnt");
 
     private RestartProcesses() {}
 
@@ -72,13 +70,10 @@ public final class RestartProcesses {
             List<String> arguments = MountProcess.arguments(process);
             return arguments.contains(MOUNTED_AT + mountPoint)
                     && arguments.stream().anyMatch(RestartProcesses::isToTakeOver)
-                    && namespace(process).equals(namespace(MountProcess.PROC.resolve("self")));
+                    && MountProcess.namespace(process)
+                            .equals(MountProcess.namespace(MountProcess.PROC.resolve("self")));
         } catch (IOException goneOrNotToBeSeen) {
             return false;
         }
-    }
-
-    private static Path namespace(Path process) throws IOException {
-        return Files.readSymbolicLink(process.resolve(NAMESPACE));
     }
 }

@@ -14,7 +14,9 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -146,6 +148,17 @@ public record RestartDirectory(Path path) {
         } catch (NoSuchFileException e) {
             return "";
         }
+    }
+
+    /** Makes it and its files as new as if they had been written now. */
+    void touch() throws IOException {
+        FileTime now = FileTime.from(Instant.now());
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
+            for (Path file : files) {
+                Files.setLastModifiedTime(file, now);
+            }
+        }
+        Files.setLastModifiedTime(path, now);
     }
 
     /** Removes its files, the lock last: until then no other process takes the directory. */

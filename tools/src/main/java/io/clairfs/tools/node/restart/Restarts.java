@@ -16,10 +16,13 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +41,9 @@ public final class Restarts implements AutoCloseable {
 
     private static final long LONGEST_FORGETTING_MS = 2_000;
 
+    private static final long MINUTE_NS = TimeUnit.MINUTES.toNanos(1);
+    private static final long TOUCH_NS = TimeUnit.DAYS.toNanos(1);
+
     /** Within this time the writer of the control file has its answer. */
     private static final long ANSWERED_MS = 100;
 
@@ -51,6 +57,17 @@ public final class Restarts implements AutoCloseable {
     private final Activity.Looks looks;
     private @Nullable RestartDirectory directory;
     private volatile @Nullable Supervisor supervisor;
+
+    /** All of this process. */
+    private Supplier<? extends List<? extends MountedSession>> sessions = List::of;
+
+    /** When a supervisor was started in the place of one that was killed, in the last minute; as {@link System#nanoTime}. */
+    private final Deque<Long> startedAgainNs = new ArrayDeque<>();
+
+    /** Whether supervisors were killed so often that none is started any more. */
+    private boolean isLeftToWatchdog;
+
+    private long touchedNs = System.nanoTime();
 
     /** Null before there is a directory, and while the process before this one still has it. */
     private @Nullable RestartLock lock;
@@ -83,14 +100,16 @@ public final class Restarts implements AutoCloseable {
      * over calls it as soon as it answers readers: until then the supervisor of the one before waits, for a minute at most.
      *
      * @param before the mount that this process has taken over; null for a new mount
-     * @param sessions all of this process; no watchdog ends them from then on
+     * @param all the sessions of this process, as of now; no watchdog ends them from then on
      */
-    public synchronized void begin(DatasetTree tree, @Nullable Takeover before, List<? extends MountedSession> sessions)
+    public synchronized void begin(
+            DatasetTree tree, @Nullable Takeover before, Supplier<? extends List<? extends MountedSession>> all)
             throws IOException {
         try {
             if (!closed && config.mostInAMinute() > 0 && session.canBeTakenOver()) {
+                sessions = all;
                 keepAll(tree, before);
-                sessions.forEach(MountedSession::unwatch);
+                all.get().forEach(MountedSession::unwatch);
             }
         } finally {
             if (before != null) {
@@ -116,10 +135,45 @@ public final class Restarts implements AutoCloseable {
     private void keepAll(DatasetTree tree, @Nullable Takeover before) throws IOException {
         RestartDirectory into = before == null ? makeDirectory(tree) : goOn(before.directory(), tree);
         directory = into;
-        Supervisor started = session.supervise(into.path(), config.mostInAMinute());
+        supervise(into);
+    }
+
+    private void supervise(RestartDirectory by) throws IOException {
+        Supervisor started = session.supervise(by.path(), config.mostInAMinute());
         supervisor = started;
         if (closed) { // meanwhile
             started.close();
+        }
+    }
+
+    /**
+     * Starts another supervisor in the place of one that was killed, which nobody would miss before this process dies, too. If supervisors are killed as often
+     * as a process is started again at most, this one is left to a watchdog.
+     */
+    private synchronized void requireSupervisor() {
+        Supervisor last = supervisor;
+        RestartDirectory by = directory;
+        if (last == null || by == null || !last.hasEnded() || isLeftToWatchdog || closed || replaced) {
+            return;
+        }
+        last.close();
+        long now = System.nanoTime();
+        startedAgainNs.removeIf(then -> now - then > MINUTE_NS);
+        String what = "the supervisor, which starts this process again if it dies, was killed";
+        if (startedAgainNs.size() >= config.mostInAMinute()) {
+            isLeftToWatchdog = true;
+            sessions.get().forEach(MountedSession::watchAgain);
+            errors.add(
+                    what + " " + (startedAgainNs.size() + 1) + " times within a minute, and none is started any more");
+            return;
+        }
+        startedAgainNs.add(now);
+        try {
+            supervise(by);
+            sessions.get().forEach(MountedSession::unwatch);
+            errors.add(what + "; another has its place");
+        } catch (IOException | OutOfMemoryError e) { // such as no process more; tried again at the next look
+            errors.add(what + ", and no other could be started: " + e.getMessage());
         }
     }
 
@@ -255,8 +309,18 @@ public final class Restarts implements AutoCloseable {
 
     private void keepJobs() throws IOException {
         looks.begin();
+        requireSupervisor();
         keep();
+        touch();
         looks.pause();
+    }
+
+    /** Temporary files that are as they were ten days ago are removed on many machines. */
+    private synchronized void touch() throws IOException {
+        if (directory != null && !closed && System.nanoTime() - touchedNs > TOUCH_NS) {
+            touchedNs = System.nanoTime();
+            directory.touch();
+        }
     }
 
     /** Saves the jobs, and the ranks of those to come, as they are now. The lock is free when the process before this one has ended. */

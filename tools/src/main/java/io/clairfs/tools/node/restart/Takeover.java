@@ -130,10 +130,10 @@ public record Takeover(
      */
     public FuseSession replaceControlFiles(MountedSession session, ControlMounting mounting) throws IOException {
         for (int left = CONTROL_TRIES; ; left--) {
-            removeControlFiles(session);
-            requireMounted(session);
             try {
-                return mounting.mount();
+                return replaceControlFilesOnce(session, mounting);
+            } catch (UnmountedException e) {
+                throw e;
             } catch (IOException e) {
                 if (left == 0) {
                     throw e;
@@ -147,6 +147,13 @@ public record Takeover(
                 throw new IOException("interrupted while mounting the control files", e);
             }
         }
+    }
+
+    /** The same, tried once. */
+    public FuseSession replaceControlFilesOnce(MountedSession session, ControlMounting mounting) throws IOException {
+        removeControlFiles(session);
+        requireMounted(session);
+        return mounting.mount();
     }
 
     private void removeControlFiles(MountedSession session) throws IOException {
