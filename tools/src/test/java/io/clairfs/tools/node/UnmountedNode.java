@@ -52,6 +52,11 @@ public final class UnmountedNode {
 
     /** The same, with looks at order files that {@code looks} bounds. */
     public UnmountedNode(Path directory, int samples, FileLooks looks) throws Exception {
+        this(directory, samples, looks, IndexRule.of("sorted"));
+    }
+
+    /** The same, with this rule for its index. */
+    public UnmountedNode(Path directory, int samples, FileLooks looks, IndexRule rule) throws Exception {
         dataset = closing(new SmallDataset(directory, samples, 100, 1));
         MemoryTier memory = closing(new MemoryTier(1 << 20));
         Admission admission = closing(new Admission(dataset.tree, memory, List.of(), 1 << 20));
@@ -74,7 +79,7 @@ public final class UnmountedNode {
                 errors,
                 looks));
         ConsumptionWatcher watcher = closing(new ConsumptionWatcher(dataset.tree, directory, new NoReader(), errors));
-        indexes = new Indexes(dataset.tree, IndexRule.of("sorted"), watcher, errors, 1000);
+        indexes = new Indexes(dataset.tree, rule, watcher, errors, 1000);
     }
 
     /** A part that is closed with the node, before what was there already. */

@@ -121,6 +121,25 @@ final class OrderLearner {
         return listening;
     }
 
+    /** Whether there is something to {@link #look} at: nobody needs the index for less. */
+    boolean hasNews() {
+        FirstEpoch recorded = epoch;
+        if (recorded != null && recorded.hasOverflowed()) {
+            return true;
+        }
+        lock.lock();
+        try {
+            return queued > 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether the order is known, as of the last look. */
+    boolean isKnown() {
+        return known;
+    }
+
     /** How many requests of the first epoch are remembered. */
     int remembered() {
         FirstEpoch now = epoch;

@@ -48,7 +48,7 @@ final class RootSearch {
     Hit search(Beginning reads, SearchExtent extent, int fewest, BooleanSupplier goOn) {
         for (String root : DatasetRoots.of(tree, reads.files())) {
             try {
-                SampleIndex index = indexes.of(root);
+                SampleIndex index = indexes.ofLately(root);
                 FirstReads.Snapshot snapshot = reads.reads(index);
                 if (snapshot.count() < fewest) {
                     continue;

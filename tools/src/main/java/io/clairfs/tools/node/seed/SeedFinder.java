@@ -336,7 +336,7 @@ public final class SeedFinder implements FirstRequests, AutoCloseable {
     /** Whether the order is known without a search. */
     private boolean isLearned() {
         try {
-            return learner.isAtWork() && learner.look(indexes.of(""));
+            return learner.isAtWork() && (learner.hasNews() ? learner.look(indexes.ofLately("")) : learner.isKnown());
         } catch (DatasetException | TimeoutException noIndex) {
             return false;
         }
