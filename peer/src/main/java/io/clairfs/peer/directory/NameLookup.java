@@ -23,9 +23,9 @@ import java.util.concurrent.TimeoutException;
  * Looks up the addresses of names, several at a time and all of them within a bound: where no name server answers, the machine's resolver tries for half a
  * minute for each. The threads are shared by all look-ups of the process, and end soon after the last one.
  */
-final class NameLookup {
+public final class NameLookup {
     /** The bound of the caller's wait. */
-    static final long WITHIN_MS = 10_000;
+    public static final long WITHIN_MS = 10_000;
 
     private static final Logger LOG = System.getLogger(NameLookup.class.getName());
     private static final int MOST_AT_ONCE = 16;
@@ -36,7 +36,7 @@ final class NameLookup {
 
     /** Asked for the addresses of a name, as {@link InetAddress#getAllByName}. */
     @FunctionalInterface
-    interface Servers {
+    public interface Servers {
         InetAddress[] addresses(String name) throws UnknownHostException;
     }
 
@@ -54,7 +54,7 @@ final class NameLookup {
     }
 
     /** The addresses of each name; none for one that has none, or for which there is no answer within the bound. */
-    static Map<String, List<InetAddress>> of(Collection<String> names, Servers servers, long withinMs) {
+    public static Map<String, List<InetAddress>> of(Collection<String> names, Servers servers, long withinMs) {
         Map<String, Future<List<InetAddress>>> asked = new LinkedHashMap<>();
         List<String> inAnyOrder = new ArrayList<>(new LinkedHashSet<>(names));
         Collections.shuffle(inAnyOrder); // names that hang must not be before the same others each time

@@ -3,6 +3,7 @@ package io.clairfs.tools.doctor;
 import io.clairfs.peer.Secret;
 import io.clairfs.peer.directory.Discovery;
 import io.clairfs.peer.directory.LocalAddress;
+import io.clairfs.peer.directory.NameLookup;
 import io.clairfs.peer.rails.CardAddress;
 import io.clairfs.peer.rails.NetworkCard;
 import io.clairfs.peer.rails.Rails;
@@ -138,12 +139,19 @@ final class GroupChecks implements Check {
     }
 
     private static InetSocketAddress parsed(String text) {
+        String host = host(text);
+        int port = host.length() < text.length()
+                ? Math.min(65_534, Integer.parseInt(text.substring(host.length() + 1)))
+                : DEFAULT_PORT;
+        return new InetSocketAddress(host, port);
+    }
+
+    /** The text without the port, if it has one. */
+    private static String host(String text) {
         int colon = text.lastIndexOf(':');
         boolean hasPort =
                 colon > 0 && !text.endsWith("]") && text.substring(colon + 1).matches("[0-9]{1,5}");
-        String host = hasPort ? text.substring(0, colon) : text;
-        int port = hasPort ? Math.min(65_534, Integer.parseInt(text.substring(colon + 1))) : DEFAULT_PORT;
-        return new InetSocketAddress(host, port);
+        return hasPort ? text.substring(0, colon) : text;
     }
 
     /** Whether it stands for members that are known where the mount is made. */
@@ -151,14 +159,17 @@ final class GroupChecks implements Check {
         return member.startsWith(ONE_OF_MANY) || member.equals(SLURM);
     }
 
+    /** All names are looked up at once: where no name server answers, each would take a while. */
     private static List<Finding> members(List<String> members) {
         List<Finding> found = new ArrayList<>();
-        for (String member : members) {
-            if (!isOneOfMany(member) && parsed(member).isUnresolved()) {
-                found.add(Finding.problem(
-                        "members",
-                        "no name server knows " + parsed(member).getHostString(),
-                        "getent hosts " + parsed(member).getHostString()));
+        List<String> hosts = members.stream()
+                .filter(member -> !isOneOfMany(member))
+                .map(GroupChecks::host)
+                .toList();
+        Map<String, List<InetAddress>> known = NameLookup.of(hosts, InetAddress::getAllByName, NameLookup.WITHIN_MS);
+        for (String host : hosts) {
+            if (known.getOrDefault(host, List.of()).isEmpty()) {
+                found.add(Finding.problem("members", "no name server knows " + host, "getent hosts " + host));
             }
         }
         return found.isEmpty() && !members.isEmpty() ? List.of(Finding.ok("members", "all names resolve")) : found;

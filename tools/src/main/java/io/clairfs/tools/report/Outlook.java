@@ -98,8 +98,10 @@ record Outlook(double epochSeconds, List<Row> rows, List<String> assumed, int di
                         ? new Change("SSD x 2", now.withCapacities(memory + kept, 2 * ssd))
                         : new Change("an SSD for the dataset", now.withCapacities(memory + kept, share)));
         int loaders = 2 * now.staging().threads();
-        double source = measured.model().source().at(loaders) / 1e6;
-        all.add(new Change("loaders x 2 (" + loaders + ")", withLoaders(now, loaders, source)));
+        if (loaders <= Scenario.MOST_THREADS) {
+            double source = measured.model().source().at(loaders) / 1e6;
+            all.add(new Change("loaders x 2 (" + loaders + ")", withLoaders(now, loaders, source)));
+        }
         return all;
     }
 

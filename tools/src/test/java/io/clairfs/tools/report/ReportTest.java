@@ -109,6 +109,13 @@ final class ReportTest {
         assertThat(outlook.best()).isEqualTo(outlook.rows().get(3));
         assertThat(report.verdict()).contains("An SSD for the dataset would make it 5.0");
 
+        JsonNode many = JSON.readTree(status.toString().replace("\"loaders\":4", "\"loaders\":600"));
+        Outlook ofMany = report(many, null, SLOW).outlook();
+        assertThat(ofMany).isNotNull();
+        assertThat(ofMany.rows().stream().map(Outlook.Row::what))
+                .as("a scenario has 1,024 threads at most")
+                .containsExactly("as it is", "memory x 2", "memory x 4", "an SSD for the dataset");
+
         String page = ReportPage.of("/mnt/a&b", "/data", List.of(report));
         assertThat(page).doesNotContainPattern("(?i)https?://|src=|href=|@import|url\\(|<script|NaN|Infinity");
         Document document = parsed(page);

@@ -195,6 +195,7 @@ public final class JobControl implements ControlFile {
     private void requireRoom(List<Change> changes) throws RejectedException {
         Set<String> names = new HashSet<>();
         jobs.present().forEach(spec -> names.add(spec.name()));
+        Set<String> toCome = new HashSet<>(jobs.announced().keySet());
         for (Change change : changes) {
             switch (change) {
                 case Stop stop -> names.remove(stop.name);
@@ -204,7 +205,7 @@ public final class JobControl implements ControlFile {
                     }
                 }
                 case ReadHere here -> {
-                    if (jobs.present(here.name) == null && jobs.jobsToCome() >= MOST_JOBS) {
+                    if (jobs.present(here.name) == null && toCome.add(here.name) && toCome.size() > MOST_JOBS) {
                         reject("ranks=" + here.ranks.text(), "ranks of " + MOST_JOBS + " jobs wait already");
                     }
                 }

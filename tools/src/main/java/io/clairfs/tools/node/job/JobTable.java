@@ -99,13 +99,6 @@ public final class JobTable {
         return now;
     }
 
-    /** The number of jobs that have not started here although ranks of them are known to read here. */
-    public int jobsToCome() {
-        return (int) ranksHere.keySet().stream()
-                .filter(name -> starter.last(name) == null)
-                .count();
-    }
-
     /** Starts a job, in place of one of the same name if there is one. */
     public synchronized void begin(JobSpec spec) {
         dropFound();

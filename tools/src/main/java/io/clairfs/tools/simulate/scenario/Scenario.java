@@ -61,6 +61,9 @@ public record Scenario(
     private static final int MOST_NODES = 4096;
     private static final int MOST_EPOCHS = 10_000;
 
+    /** Of a class, and of the staging buffer. */
+    public static final int MOST_THREADS = 1024;
+
     /** How nodes wait for each other. */
     public enum Sync {
         /** All nodes end each iteration together. */
@@ -179,7 +182,9 @@ public record Scenario(
     }
 
     private static void requireThreads(String what, int threads) {
-        require(threads >= 1 && threads <= 1024, what + ": threads is " + threads + "; it must be 1 to 1024");
+        require(
+                threads >= 1 && threads <= MOST_THREADS,
+                what + ": threads is " + threads + "; it must be 1 to " + MOST_THREADS);
     }
 
     public PerformanceModel model() {

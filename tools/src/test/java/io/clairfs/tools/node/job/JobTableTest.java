@@ -155,7 +155,7 @@ final class JobTableTest {
                 assertThat(jobs.hasWritten()).isTrue();
                 assertThat(jobs.isWrittenFollowed()).isTrue();
                 assertThat(jobs.unfinished()).hasSize(1);
-                assertThat(jobs.jobsToCome()).isZero();
+                assertThat(jobs.announced()).isEmpty();
             });
             assertThat(asks.join(Duration.ofMinutes(1))).isTrue();
         }
@@ -192,11 +192,11 @@ final class JobTableTest {
     @Test
     void ranksOfAJobToCome_areListed_andItsOwnWhenItComes() throws Exception {
         jobs.readHere("later", Ranks.parse("1-2"));
-        assertThat(jobs.jobsToCome()).isEqualTo(1);
+        assertThat(jobs.announced()).hasSize(1);
         assertThat(jobs.ranksHere()).containsExactly(Map.entry("later", Ranks.parse("1-2")));
         assertThat(listed()).isEqualTo("name=later ranks=1-2\n");
         jobs.begin(spec("name=later world=4 ranks=0-3"));
-        assertThat(jobs.jobsToCome()).isZero();
+        assertThat(jobs.announced()).isEmpty();
         jobs.readHere("later", Ranks.parse("3"));
         assertThat(prefetcher.jobs())
                 .singleElement()
@@ -237,7 +237,7 @@ final class JobTableTest {
 
         jobs = table(node.closing(new GroupJobs("here", errors)));
         jobs.goOn(List.of(), announced);
-        assertThat(jobs.jobsToCome()).isEqualTo(1);
+        assertThat(jobs.announced()).hasSize(1);
         Job later = new Job("later", "name=later seed=1 world=2", Map.of("another", "0"));
         jobs.follow(new Jobs.Known(Map.of("later", later), Set.of()));
         assertThat(prefetcher.jobs())
@@ -261,6 +261,23 @@ final class JobTableTest {
         assertThat(jobs.present()).hasSize(64);
         control().accept("stop=j7\n");
         assertThat(names()).hasSize(63).doesNotContain("j7");
+    }
+
+    @Test
+    void ranksOfMoreThanSixtyFourJobsToCome_areRefusedAltogether_andThoseOfAKnownOneMayChange() throws Exception {
+        jobs = table(node.closing(new GroupJobs("here", errors)));
+        String lines = "";
+        for (int i = 0; i < 64; i++) {
+            lines += "name=j" + i + " ranks=0\n";
+        }
+        String all = lines;
+        assertThatThrownBy(() -> control().accept(all + "name=one-more ranks=0\n"))
+                .isInstanceOf(ControlFile.RejectedException.class);
+        assertThat(jobs.announced()).isEmpty();
+        assertThat(messages()).singleElement().asString().contains("ranks of 64 jobs wait already");
+        control().accept(all);
+        control().accept("name=j7 ranks=1\n");
+        assertThat(jobs.announced()).hasSize(64).containsEntry("j7", Ranks.parse("1"));
     }
 
     /** Writes the order of an epoch, which nobody writes any more. */
