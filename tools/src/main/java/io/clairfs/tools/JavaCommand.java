@@ -53,7 +53,16 @@ public final class JavaCommand {
     private static final List<String> INHERITED =
             List.of("-Xm", "-XX:+UseCompact", "-XX:AOTCache=", "-Xlog:aot=", "-Xlog:cds=", COMPILES);
 
+    /** The system property with the path of the launcher that started this JVM. */
+    private static final String LAUNCHER = "io.clairfs.launcher";
+
     private JavaCommand() {}
+
+    /** The command as a user writes it: the launcher that started this JVM; {@link #thisProgram()} if none did. */
+    public static List<String> asUsersStartIt() {
+        String launcher = System.getProperty(LAUNCHER);
+        return launcher == null ? thisProgram() : List.of(launcher);
+    }
 
     /** The command that starts a JVM like this one, without the flags for short-lived programs. */
     public static List<String> thisProgram() {

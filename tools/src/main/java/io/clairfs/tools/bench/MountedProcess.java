@@ -36,7 +36,7 @@ public final class MountedProcess implements AutoCloseable {
 
     /** Runs {@code clairfs arguments...} to its end. Fails if the exit code is not 0. */
     public static void run(List<String> arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(JavaCommand.thisProgram());
+        List<String> command = new ArrayList<>(JavaCommand.asUsersStartIt());
         command.addAll(arguments);
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         process.getOutputStream().close();

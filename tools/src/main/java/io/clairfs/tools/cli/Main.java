@@ -3,6 +3,7 @@ package io.clairfs.tools.cli;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.tools.ByteSize;
 import io.clairfs.tools.Version;
+import io.clairfs.tools.node.ProgramLock;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -51,10 +52,16 @@ public final class Main {
             BenchCommand.class,
             CompletionCommand.class);
 
+    /** They may run for hours, in which others build. A mount's own process sees to itself. */
+    private static final List<String> LONG = List.of("bench", "demo", "feed", "simulate", "top", "warm");
+
     private Main() {}
 
     public static void main(String[] arguments) {
         Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT); // numbers are read by programs, too
+        if (arguments.length > 0 && LONG.contains(arguments[0])) {
+            ProgramLock.hold();
+        }
         int code = run(arguments);
         exit(code == DONE && isOutputLost() ? FAILED : code);
     }

@@ -9,17 +9,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Says that a mount runs the program of a build, to whoever builds anew: a checkout may be shared by machines and containers that do not see each
- * other's processes. The kernel gives the lock up when the process ends. The launcher removes only programs that nobody has locked.
+ * Says that a mount, or another process that runs for long, runs the program of a build, to whoever builds anew: a checkout may be shared by
+ * machines and containers that do not see each other's processes. The kernel gives the lock up when the process ends. The launcher removes only programs that nobody has locked.
  */
-final class ProgramLock {
+public final class ProgramLock {
     /** The launcher makes it with each program. */
     private static final String FILE = "begun";
 
     private ProgramLock() {}
 
     /** Holds the lock of the program that this process runs until it ends. On a file system that is slow to lock nobody waits for it. */
-    static void hold() {
+    public static void hold() {
         String first = System.getProperty("java.class.path").split(File.pathSeparator, 2)[0];
         Thread.ofPlatform().daemon().name("program-lock").start(() -> hold(Path.of(first)));
     }
