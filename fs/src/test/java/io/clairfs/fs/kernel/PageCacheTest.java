@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.clairfs.cache.dataset.DatasetTree;
+import io.clairfs.cache.dataset.Entry;
 import io.clairfs.cache.posix.CachedPages;
 import io.clairfs.cache.posix.Posix;
 import io.clairfs.cache.posix.ProcessIdentity;
@@ -76,8 +77,8 @@ final class PageCacheTest {
         }
         tree = new DatasetTree(new DirectorySource(source), 2, warning -> {});
         tree.complete().get();
-        DatasetMount mount =
-                new DatasetMount(tree, (_, _, _, _, reply) -> reply.bytes(MemorySegment.NULL), null, TIMEOUT_MS);
+        DatasetMount mount = new DatasetMount(
+                tree, (file, at, length, _, reply) -> reply.bytes(zeros(file, at, length)), null, TIMEOUT_MS);
         session = ProtocolSession.mount(POINT, DatasetMount.OPTIONS, mount, new ErrnoTable((_, _, _) -> {}));
     }
 
@@ -88,6 +89,11 @@ final class PageCacheTest {
             tree.close();
         }
         arena.close();
+    }
+
+    /** As many bytes as were asked for, none of them the file's: a shorter answer would change the kernel's mind about the file's size. */
+    private MemorySegment zeros(Entry file, long at, int length) {
+        return arena.allocate(Math.clamp(file.size() - at, 0, length));
     }
 
     private static String name(int file) {
@@ -238,11 +244,10 @@ final class PageCacheTest {
                 came = afterOneMoreStaging(pages, file, drop, look);
             }
             assertThat(came).isEqualTo(only);
-            assertThat(session.requests(Operation.READ)).isZero();
         }
     }
 
-    /** What readers see of a sample of ones that has lost pages and is staged once more, of twos. */
+    /** What readers see of a sample of ones that has lost pages and is staged once more, of twos; zeros where they have asked. */
     private String afterOneMoreStaging(PageCache pages, String file, String drop, String look) throws Exception {
         Staged staged = stageLarge(pages, 1);
         while (staged.isWhole()) {
