@@ -140,6 +140,11 @@ final class SourceTrafficTest {
         }
         LiveMount mount = fixture.mount(source.point(), options.toArray(String[]::new));
         mount.awaitReady();
+        mount.await( // a job begins without them: what it stages before is fetched for them once more
+                "its disks are ready",
+                status -> status.path("tiers")
+                        .valueStream()
+                        .allMatch(tier -> tier.path("recovered").asBoolean()));
         return mount;
     }
 
