@@ -201,7 +201,7 @@ final class SourceTurns {
         for (Iterator<Turn> turns = waiting.iterator(); turns.hasNext() && !held; ) {
             Turn next = turns.next();
             if (!next.begun && (isKeptFree || !mayBegin(next))) {
-                isKeptFree |= isSoonToBegin(next);
+                isKeptFree = isKeptFree || isSoonToBegin(next);
                 continue;
             }
             if (inFlight > 0 && inFlight + next.piece > limit.bytes()) {

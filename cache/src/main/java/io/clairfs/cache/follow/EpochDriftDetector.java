@@ -85,7 +85,7 @@ final class EpochDriftDetector {
      * @param readThere how many of the last of them were there
      */
     void found(long from, long to, long readsSince, int length, long reads, int readThere) {
-        astray = wrongEpoch(from, to, readsSince, length, reads);
+        astray = wrongEpoch(from, to, readsSince - readThere, length, reads);
         foundSince = true;
         readsElsewhere = 0;
         if (astray != null) {
@@ -96,8 +96,10 @@ final class EpochDriftDetector {
     /**
      * Whether the epoch in which a trainer was found contradicts the job: the last one again in place of the next, or from the very start a
      * later one than the first. A restart, a resume in the middle, or an epoch left early does not.
+     *
+     * @param readsBefore how many reads of the rank since then came before those at {@code to} and behind it
      */
-    private JobProgress.@Nullable Astray wrongEpoch(long from, long to, long readsSince, int length, long reads) {
+    private JobProgress.@Nullable Astray wrongEpoch(long from, long to, long readsBefore, int length, long reads) {
         if (from == AccessStream.END) {
             return null;
         }
@@ -105,7 +107,7 @@ final class EpochDriftDetector {
         if (unknown) {
             return astray != null && astray.epoch() == epoch ? astray : null;
         }
-        if (AccessStream.step(to) - readsSince > 2L * memory) {
+        if (AccessStream.step(to) - readsBefore > 2L * memory) {
             return null; // it did not begin at the beginning
         }
         int expected = astray == null ? AccessStream.epoch(from) : astray.expected();

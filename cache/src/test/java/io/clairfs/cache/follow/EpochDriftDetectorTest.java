@@ -45,6 +45,18 @@ final class EpochDriftDetectorTest {
         assertThat(detector.astray()).isEqualTo(new JobProgress.Astray(2, 3));
     }
 
+    /** It is found by its last reads, so where these begin says nothing without their number. */
+    @Test
+    void trainerThatGoesOnInTheMiddle_isNotAstray_howeverLateItIsFound() {
+        int begins = 2 * MEMORY + 8;
+        for (int reads : new int[] {5, MEMORY, 100}) {
+            int there = Math.min(reads, MEMORY);
+            long first = AccessStream.position(2, begins + reads - there);
+            detector.found(AccessStream.position(3, 0), first, reads, LENGTH, MANY_READS, there);
+            assertThat(detector.astray()).as("after %d reads", reads).isNull();
+        }
+    }
+
     @Test
     void reportsLost_aTrainerThatWasAstrayStillIs_whereverInTheEpochItIsFound() {
         readsTheLastEpochAgain();

@@ -283,7 +283,7 @@ final class PrefetcherTest {
             JobRun run = node.prefetcher.start(JobSpec.parse("seed=1 epochs=40"), node.dataset.index, false);
             EpochOrder order = run.orders().epoch(30); // farther than the window reaches
             synchronized (run) { // else a search may begin among them
-                for (int step = SAMPLES / 2; step < 5 * SAMPLES / 6; step++) { // so late that it did not begin here
+                for (int step = SAMPLES / 3; step < 2 * SAMPLES / 3; step++) {
                     node.prefetcher.reached(node.dataset.index.file(order.sample(0, step)));
                 }
             }

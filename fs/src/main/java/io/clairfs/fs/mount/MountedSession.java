@@ -164,9 +164,7 @@ public abstract class MountedSession implements AutoCloseable {
         try {
             return Supervisor.start(point, channel, number(), directory, restarts);
         } catch (IOException | OutOfMemoryError e) {
-            if (watch == null) {
-                watch();
-            }
+            watchAgain();
             throw e;
         }
     }

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The addresses of the members that this node is told of. A name without one is looked up again and again: when nodes start together, a name server may
+ * The addresses of the members that this node is told of. While a name has none they are looked up again and again: when nodes start together, a name server may
  * not answer, or not know all of them yet. Hazelcast reads the addresses at each join and at each search for another half of the group, so a node that began alone meets
  * the others when a name of theirs has an address. As a node may come back with another address, all names are looked up again when Hazelcast has read the addresses, for
  * its next search.
@@ -86,25 +86,19 @@ final class MemberNames implements AutoCloseable {
 
     /** The members that have no address yet, as they were named. */
     List<String> waiting() {
-        return withoutAddress().stream().map(Named::as).toList();
-    }
-
-    private List<Named> withoutAddress() {
         Map<Named, List<String>> now = known;
-        return names.stream().filter(name -> !now.containsKey(name)).toList();
+        return names.stream()
+                .filter(name -> !now.containsKey(name))
+                .map(Named::as)
+                .toList();
     }
 
-    /** Looks up the names that have no address yet, once, within {@link NameLookup#WITHIN_MS}. */
-    void lookUp() {
-        lookUp(withoutAddress());
-    }
-
-    /** A name for which there is no answer keeps the addresses that it had. */
-    private synchronized void lookUp(List<Named> which) {
-        List<String> hosts = which.stream().map(Named::host).toList();
+    /** Looks up all names, once, within {@link NameLookup#WITHIN_MS}. One for which there is no answer keeps the addresses that it had. */
+    synchronized void lookUp() {
+        List<String> hosts = names.stream().map(Named::host).toList();
         Map<String, List<InetAddress>> found = NameLookup.of(hosts, servers, NameLookup.WITHIN_MS);
         Map<Named, List<String>> now = new HashMap<>(known);
-        for (Named name : which) {
+        for (Named name : names) {
             List<String> here = found.getOrDefault(name.host, List.of()).stream()
                     .map(address -> inBrackets(address) + name.port)
                     .toList();
@@ -133,8 +127,8 @@ final class MemberNames implements AutoCloseable {
     }
 
     /**
-     * From now on names without an address are looked up again {@code everyS} seconds after the last look-up, and all names when their addresses have been read
-     * and are that old.
+     * From now on the names are looked up again {@code everyS} seconds after the last look-up while one of them has no address, and otherwise when their addresses
+     * have been read and are that old.
      */
     synchronized void begin(int everyS) {
         if (names.isEmpty()) {
@@ -165,7 +159,7 @@ final class MemberNames implements AutoCloseable {
         }
         lookedNs = now;
         try {
-            lookUps.execute(() -> lookUp(names));
+            lookUps.execute(this::lookUp);
         } catch (RejectedExecutionException closed) {
             LOG.log(Level.TRACE, "nobody needs the addresses any more", closed);
         }
@@ -179,7 +173,7 @@ final class MemberNames implements AutoCloseable {
             if (!found.isEmpty()) {
                 LOG.log(Level.INFO, "an address is known now for " + String.join(", ", found));
             }
-            if (withoutAddress().isEmpty()) {
+            if (waiting().isEmpty()) {
                 endRepeating();
             }
         } catch (RuntimeException e) { // a task that fails would not be repeated

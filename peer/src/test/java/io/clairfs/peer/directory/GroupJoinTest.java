@@ -23,6 +23,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -128,23 +129,29 @@ final class GroupJoinTest {
     void nodeWhoseNameHasAnotherAddressNow_isMetThere() throws Exception {
         InetAddress old = InetAddress.getByName("127.0.0.99"); // nobody is there
         Map<String, InetAddress> known = new ConcurrentHashMap<>(Map.of("node0.test", old, "node1.test", old));
-        GroupMembership a = openNamed(0, known);
+        GroupMembership a = openNamed(0, known, "never.test");
         GroupMembership b = openNamed(1, known);
-        assertThat(a.membersWithoutAddress()).isEmpty();
+        assertThat(a.membersWithoutAddress()).as("is looked up again and again").containsExactly("never.test");
+        assertThat(b.membersWithoutAddress()).isEmpty();
         assertThat(a.nodes()).hasSize(1);
         assertThat(b.nodes()).hasSize(1);
 
-        known.replaceAll((_, _) -> InetAddress.getLoopbackAddress());
+        known.put(
+                "node1.test",
+                InetAddress.getLoopbackAddress()); // that only the first, whose other name stays unknown, looks up
         eventually(() -> a.nodes().size() == 2 && b.nodes().size() == 2);
     }
 
-    /** A node that is told of two members: itself by its address, and the other one by a name. */
-    private GroupMembership openNamed(int number, Map<String, InetAddress> known) throws IOException {
+    /** A node that is told of itself by its address, and of the other one and further members by names. */
+    private GroupMembership openNamed(int number, Map<String, InetAddress> known, String... further)
+            throws IOException {
         int other = 1 - number;
         InetSocketAddress bind = members.config(number, members.secret()).bind();
-        Discovery found = new Discovery.Members(List.of(
+        List<String> all = new ArrayList<>(List.of(
                 "127.0.0.1:" + bind.getPort(),
                 "node" + other + ".test:" + members.ports().get(other)));
+        all.addAll(List.of(further));
+        Discovery found = new Discovery.Members(all);
         NameLookup.Servers servers = name -> {
             InetAddress address = name.endsWith(".test") ? known.get(name) : InetAddress.getByName(name);
             if (address == null) {

@@ -64,12 +64,12 @@ final class LateControlFiles implements AutoCloseable {
     }
 
     private void keep(FuseSession session) {
+        boolean isTooLate;
         synchronized (this) {
-            if (!closed) {
-                mounted = session;
-            }
+            isTooLate = closed;
+            mounted = session;
         }
-        if (isClosed()) {
+        if (isTooLate) {
             session.close();
             return;
         }

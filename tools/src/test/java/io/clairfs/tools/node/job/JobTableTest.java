@@ -246,13 +246,16 @@ final class JobTableTest {
         assertThat(jobs.announced()).isEmpty();
     }
 
+    /** As many lines as there may be jobs, with these keys beside the name. */
+    private static String sixtyFour(String keys) {
+        return IntStream.range(0, 64)
+                .mapToObj(i -> "name=j" + i + " " + keys + "\n")
+                .collect(Collectors.joining());
+    }
+
     @Test
     void sixtyFiveJobs_areRefusedAltogether_andOneLess_isNot() throws Exception {
-        String lines = "";
-        for (int i = 0; i < 64; i++) {
-            lines += "name=j" + i + " sampler=sequential\n";
-        }
-        String all = lines;
+        String all = sixtyFour("sampler=sequential");
         assertThatThrownBy(() -> control().accept(all + "name=one-more\n"))
                 .isInstanceOf(ControlFile.RejectedException.class);
         assertThat(jobs.present()).isEmpty();
@@ -266,11 +269,7 @@ final class JobTableTest {
     @Test
     void ranksOfMoreThanSixtyFourJobsToCome_areRefusedAltogether_andThoseOfAKnownOneMayChange() throws Exception {
         jobs = table(node.closing(new GroupJobs("here", errors)));
-        String lines = "";
-        for (int i = 0; i < 64; i++) {
-            lines += "name=j" + i + " ranks=0\n";
-        }
-        String all = lines;
+        String all = sixtyFour("ranks=0");
         assertThatThrownBy(() -> control().accept(all + "name=one-more ranks=0\n"))
                 .isInstanceOf(ControlFile.RejectedException.class);
         assertThat(jobs.announced()).isEmpty();
